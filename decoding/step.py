@@ -1,0 +1,79 @@
+"""What one step of decoding was, in plain numbers.
+
+Every strategy tells its work in the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
+(one continuation so far) and a `Step` (what the loop must do next). Greedy decoding and sampling have one hypothesis a
+step, beams have several. No record holds a full-vocabulary tensor, so a long run stays small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+FinishReason = Literal["stop", "length", "stop_text", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that could have been chosen."""
+
+    id: int
+    probabilities: tuple[float, ...]  # one a stage, the model's own first; 0 from the stage that removed it
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One token, and the distribution it was chosen from."""
+
+    token: int
+    rank: int  # from 1, by the model's own probability, ties by id
+    draw: float | None  # in [0, 1): the uniform number behind a sampled token; None where nothing was drawn
+    entropy: float  # bits, of the model's own distribution
+    stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
+    kept: tuple[int, ...]  # tokens with a finite logit after each stage
+    candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
+    rest: tuple[float, ...]  # probability of all other tokens together, one a stage
+    attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
+
+    @property
+    def chosen(self) -> Candidate:
+        return next(candidate for candidate in self.candidates if candidate.id == self.token)
+
+    @property
+    def probability(self) -> float:
+        """The model's own probability of the token."""
+        return self.chosen.probabilities[0]
+
+    @property
+    def final_probability(self) -> float:
+        """The probability it was chosen with, after every processor."""
+        return self.chosen.probabilities[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One continuation: living, or finished in this step."""
+
+    tokens: tuple[int, ...]  # generated so far, without the prompt; ends with the end token when finished by it
+    score: float  # the search's own sum, before any length penalty (nats)
+    log_probability: float  # the model's own sum (nats)
+    parent: int  # its place among the previous step's living hypotheses
+    choice: Choice  # its newest token
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn of the loop: what was decided, and what to feed next."""
+
+    hypotheses: tuple[Hypothesis, ...]  # living ones first, in the order of `feed`; then those that ended in this step
+    feed: tuple[int, ...] = ()  # one token a living row; empty when finished
+    parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues
+    finish_reason: FinishReason | None = None
+    best: Hypothesis | None = None  # the hypothesis returned; set with finish_reason
+
+    @property
+    def finished(self) -> bool:
+        return self.finish_reason is not None

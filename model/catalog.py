@@ -1,0 +1,57 @@
+"""A name → a loaded model with its tokenizer; the embedded checkpoints, or any folder of the same form."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from model import checkpoint
+from model.chat import ChatFormat
+from model.errors import AttendError
+from model.interface import LanguageModel
+from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+
+EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """All that is needed to continue a text or a conversation."""
+
+    name: str
+    model: LanguageModel
+    tokenizer: Tokenizer
+    begin: int  # the token before every text
+    end_tokens: frozenset[int]
+    chat: ChatFormat | None  # None: the model knows no turns and can only continue a text
+    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
+
+
+def names() -> tuple[str, ...]:
+    """The embedded checkpoints, in the order in which a page lists them."""
+    if not EMBEDDED.is_dir():
+        return ()
+    return tuple(sorted(folder.name for folder in EMBEDDED.iterdir() if (folder / checkpoint.CONFIG).is_file()))
+
+
+def load(name: str) -> LoadedModel:
+    """Load an embedded checkpoint by its name, or any checkpoint by its folder.
+
+    Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together.
+    """
+    folder = EMBEDDED / name if name in names() else Path(name)
+    if not folder.is_dir():
+        known = ", ".join(names()) or "none"
+        raise AttendError(f"There is no model {name!r}: choose one of {known}, or give the folder of a checkpoint.")
+    model = checkpoint.load(folder)
+    tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER)
+    if tokenizer.vocabulary_size != model.vocabulary_size:
+        raise AttendError(
+            f"The tokenizer of {name} has {tokenizer.vocabulary_size:,} tokens, its model {model.vocabulary_size:,}: "
+            "they belong to different checkpoints."
+        )
+    roles = {USER, ASSISTANT}
+    chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
+    end_tokens = frozenset({tokenizer.control(END)})
+    return LoadedModel(folder.name, model, tokenizer, tokenizer.control(BEGIN), end_tokens, chat)

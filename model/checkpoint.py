@@ -1,0 +1,73 @@
+"""A checkpoint folder: `config.json`, `model.safetensors`, `tokenizer.model`, and a model card for people.
+
+Weights are stored in half precision and computed with in single precision. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from model.config import TransformerConfig
+from model.errors import AttendError
+from model.transformer import Transformer
+
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+
+_SHARED = "unembedding.weight"  # the same matrix as the embedding where they are tied: stored once
+
+
+def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
+    """Write the config and the weights; the tokenizer is the caller's to copy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CONFIG).write_text(json.dumps(model.config.to_dict(), indent=2) + "\n")
+    weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
+    if model.config.tied_embeddings:
+        del weights[_SHARED]
+    save_file(weights, folder / WEIGHTS)
+
+
+def load(folder: Path) -> Transformer:
+    """The model of a checkpoint folder, in evaluation mode, float32.
+
+    Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
+    """
+    config = read_config(folder)
+    path = folder / WEIGHTS
+    try:
+        weights = load_file(path)
+    except FileNotFoundError as error:
+        raise AttendError(f"The checkpoint {folder} has no {WEIGHTS}: copy the whole folder again.") from error
+    except (SafetensorError, OSError) as error:
+        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+    with torch.device("meta"):
+        model = Transformer(config)
+    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    if config.tied_embeddings:
+        expected.pop(_SHARED)
+    for name in sorted(expected.keys() | weights.keys()):
+        if name not in weights:
+            raise AttendError(f"{path} lacks the weight {name}, so it belongs to another model than its {CONFIG}.")
+        if name not in expected or weights[name].shape != expected[name]:
+            raise AttendError(f"{path} holds an unfitting weight {name}, so it belongs to another model.")
+    model = Transformer(config)
+    model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, strict=not config.tied_embeddings)
+    return model.eval()
+
+
+def read_config(folder: Path) -> TransformerConfig:
+    """A checkpoint's config; `AttendError` when there is none or it is not ours."""
+    path = folder / CONFIG
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise AttendError(f"There is no checkpoint at {folder}: give the name or the folder of one.") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise AttendError(f"{path} cannot be read as JSON: copy the checkpoint folder again.") from error
+    if not isinstance(values, dict):
+        raise AttendError(f"{path} is not an Attend config: copy the checkpoint folder again.")
+    return TransformerConfig.from_dict(values)

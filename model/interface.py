@@ -1,0 +1,100 @@
+"""All that the rest of Attend may know of a language model.
+
+A model is two phases, `prefill` and `step`, over a `Cache` that only the model understands; `logits` scores a finished
+text and `inspect` looks into one. The file knows nothing of tokenizers, of decoding or of how a model is built: our own
+transformer and the adapters for other libraries stand behind the same few types.
+
+Shapes: rows are the sequences of one batch; queries are the tokens fed in a pass; keys are all tokens so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+from torch import Tensor
+
+
+class Cache(Protocol):
+    """Keys and values of the rows decoded so far; never changed in place, so that branches can share it."""
+
+    @property
+    def rows(self) -> int:
+        """How many sequences the cache holds."""
+        ...
+
+    def select(self, rows: Sequence[int]) -> Self:
+        """Keep, repeat, reorder or drop rows; the identity returns the cache itself, uncopied."""
+        ...
+
+    def join(self, other: Self) -> Self:
+        """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended."""
+        ...
+
+
+CacheT = TypeVar("CacheT", bound=Cache)
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What a pass should return besides logits; whatever is not asked for is not computed."""
+
+    attention: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Attention weights of one pass: every row of keys sums to 1, and padding has weight 0."""
+
+    decoder: Tensor  # (rows, layers, heads, queries, keys); after a prefill the only query is the prompt's last token
+
+
+@dataclass(frozen=True, slots=True)
+class Forward(Generic[CacheT]):
+    """What one pass gives back."""
+
+    logits: Tensor  # (rows, vocabulary), for each row's next token, float32
+    cache: CacheT
+    attention: Attention | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """One text seen whole: what every position predicted, and where it looked while doing so."""
+
+    logits: Tensor  # (tokens, vocabulary): row i is the prediction of token i + 1
+    attention: Attention  # decoder: (1, layers, heads, tokens, tokens)
+
+
+class LanguageModel(Protocol[CacheT]):
+    """A model that continues token ids. Every method raises `AttendError` for a text longer than `context_length`."""
+
+    @property
+    def vocabulary_size(self) -> int: ...
+
+    @property
+    def context_length(self) -> int:
+        """The longest text, in tokens, prompt and continuation together."""
+        ...
+
+    @property
+    def joinable(self) -> bool:
+        """Whether rows of different lengths may share one batch without changing each other's logits."""
+        ...
+
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:
+        """Read a prompt of at least one token; one row."""
+        ...
+
+    def step(self, tokens: Sequence[int], cache: CacheT, *, want: Want = Want()) -> Forward[CacheT]:
+        """Append one token to every row of the cache; `tokens` has one id a row."""
+        ...
+
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        """Score a known continuation in one pass: (len(tokens), vocabulary), row i being what predicted tokens[i]."""
+        ...
+
+    def inspect(self, tokens: Sequence[int]) -> Inspection:
+        """Look into one whole text on demand; decoding itself never pays for this."""
+        ...

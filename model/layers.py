@@ -1,0 +1,187 @@
+"""The parts of a transformer: positions, norms, attention, feed-forward, and the block that joins them.
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
+W model width, F feed-forward width. The parts know nothing of vocabularies, caches' insides or decoding.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.cache import KeyValueCache
+from model.config import TransformerConfig
+
+
+def sinusoids(length: int, width: int) -> Tensor:
+    """Sinusoidal positions (Vaswani et al., 2017, section 3.5): sine in even columns, cosine in odd; (length, W)."""
+    angles = _angles(length, torch.arange(0, width, 2) / width, 10_000.0)  # (length, W / 2)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width]  # (length, W)
+
+
+def rotary_tables(length: int, head_width: int, base: float) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's."""
+    angles = _angles(length, torch.arange(0, head_width, 2) / head_width, base)  # (length, D / 2)
+    angles = torch.cat((angles, angles), dim=-1)  # (length, D)
+    return angles.cos(), angles.sin()
+
+
+def _angles(length: int, exponents: Tensor, base: float) -> Tensor:
+    return torch.arange(length)[:, None].float() * base ** -exponents.float()[None, :]  # (length, len(exponents))
+
+
+def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Turn each pair (i, i + D/2) of every head by its angle; heads (R, T, H, D), tables (R or 1, T, 1, D)."""
+    first, second = heads.chunk(2, dim=-1)  # (R, T, H, D / 2) each
+    return heads * cosines + torch.cat((-second, first), dim=-1) * sines  # (R, T, H, D)
+
+
+def attend(
+    queries: Tensor, keys: Tensor, values: Tensor, *, visible: Tensor | None, causal: bool, capture: int
+) -> tuple[Tensor, Tensor | None]:
+    """Scaled dot-product attention: the output, and the weights of the last `capture` queries (None for 0).
+
+    Args:
+        queries: (R, H, T, D).
+        keys, values: (R, G, K, D); each of the G heads serves H / G query heads.
+        visible: boolean, broadcastable to (R, 1, T, K), True where a query may look; None for everywhere.
+        causal: the T queries are the last of the K tokens and must not look ahead; not together with `visible`.
+        capture: how many of the last queries' weights to return.
+
+    Returns:
+        Output (R, H, T, D) and weights (R, H, capture, K).
+
+    A single query is so cheap that its weights are always computed and used; many queries run through the fused kernel
+    and the weights asked for are computed beside it. Either way, asking for weights changes no bit of the output.
+    """
+    length = queries.shape[2]
+    if length == 1:
+        weights = attention_weights(queries, keys, visible)  # (R, H, 1, K)
+        return _weighted_sum(weights, values), weights if capture else None
+    groups = queries.shape[1] // keys.shape[1]
+    output = functional.scaled_dot_product_attention(
+        queries, _repeat(keys, groups), _repeat(values, groups), attn_mask=visible, is_causal=causal
+    )  # (R, H, T, D)
+    if not capture:
+        return output, None
+    if causal:
+        visible = torch.ones(length, keys.shape[2], dtype=torch.bool, device=keys.device).tril(keys.shape[2] - length)
+    if visible is not None:
+        visible = visible[..., -capture:, :]
+    return output, attention_weights(queries[:, :, -capture:], keys, visible)
+
+
+def attention_weights(queries: Tensor, keys: Tensor, visible: Tensor | None) -> Tensor:
+    """softmax(q k / sqrt(D)) over the keys that may be seen, written out; (R, H, T, K)."""
+    rows, heads, length, width = queries.shape
+    shared = keys.shape[1]
+    grouped = queries.reshape(rows, shared, heads // shared * length, width)  # (R, G, H / G * T, D)
+    scores = (grouped * width**-0.5) @ keys.transpose(2, 3)  # (R, G, H / G * T, K)
+    scores = scores.view(rows, heads, length, -1)  # (R, H, T, K)
+    if visible is not None:
+        scores = scores.masked_fill(~visible, -math.inf)
+    return scores.softmax(dim=-1)  # (R, H, T, K)
+
+
+def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    rows, heads, length, keys = weights.shape
+    shared = values.shape[1]
+    grouped = weights.reshape(rows, shared, heads // shared * length, keys)  # (R, G, H / G * T, K)
+    return (grouped @ values).view(rows, heads, length, -1)  # (R, H, T, D)
+
+
+def _repeat(heads: Tensor, groups: int) -> Tensor:
+    return heads if groups == 1 else heads.repeat_interleave(groups, dim=1)  # (R, H, K, D)
+
+
+class SelfAttention(nn.Module):
+    """Every token looks at itself and at the tokens before it."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.heads, self.shared, self.head_width = config.heads, config.key_value_heads, config.head_width
+        joint = (config.heads + 2 * config.key_value_heads) * config.head_width
+        self.queries_keys_values = nn.Linear(config.width, joint, bias=config.biases)  # one product instead of three
+        self.output = nn.Linear(config.width, config.width, bias=config.biases)
+
+    def forward(
+        self,
+        hidden: Tensor,  # (R, T, W)
+        *,
+        rotary: tuple[Tensor, Tensor] | None,
+        visible: Tensor | None,
+        cache: KeyValueCache | None,
+        layer: int,
+        capture: int,
+    ) -> tuple[Tensor, Tensor | None]:
+        rows, length, _ = hidden.shape
+        joint = self.queries_keys_values(hidden).view(rows, length, -1, self.head_width)  # (R, T, H + 2G, D)
+        turned, values = joint.split((self.heads + self.shared, self.shared), dim=2)
+        if rotary is not None:
+            turned = rotate(turned, *rotary)
+        queries, keys = turned.split((self.heads, self.shared), dim=2)
+        queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))  # (R, H or G, T, D)
+        if cache is not None:
+            keys, values = cache.write(layer, keys, values)  # (R, G, K, D)
+        mixed, weights = attend(
+            queries, keys, values, visible=visible, causal=visible is None and length > 1, capture=capture
+        )
+        mixed = mixed.transpose(1, 2).reshape(rows, length, -1)  # (R, T, W)
+        return self.output(mixed), weights
+
+
+class FeedForward(nn.Module):
+    """Each token on its own: wide, bent, narrow again; SwiGLU's bend is a gate computed beside it."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.activation = config.activation
+        gates = 2 if config.activation == "swiglu" else 1
+        self.wide = nn.Linear(config.width, gates * config.feed_forward_width, bias=config.biases)
+        self.narrow = nn.Linear(config.feed_forward_width, config.width, bias=config.biases)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        wide = self.wide(hidden)  # (R, T, F), or (R, T, 2F) with the gate first
+        if self.activation == "swiglu":
+            gate, wide = wide.chunk(2, dim=-1)  # (R, T, F) each
+            return self.narrow(functional.silu(gate) * wide)
+        return self.narrow(functional.relu(wide) if self.activation == "relu" else functional.gelu(wide))
+
+
+def make_norm(config: TransformerConfig) -> nn.Module:
+    kind = nn.RMSNorm if config.norm == "rms" else nn.LayerNorm
+    return kind(config.width, eps=config.norm_epsilon)
+
+
+class Block(nn.Module):
+    """Attention, then feed-forward, each added to the residual stream and normed before or after."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.before = config.norm_place == "before"
+        self.attention_norm, self.attention = make_norm(config), SelfAttention(config)
+        self.feed_forward_norm, self.feed_forward = make_norm(config), FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        hidden: Tensor,  # (R, T, W)
+        *,
+        rotary: tuple[Tensor, Tensor] | None,
+        visible: Tensor | None,
+        cache: KeyValueCache | None,
+        layer: int,
+        capture: int,
+    ) -> tuple[Tensor, Tensor | None]:
+        given = self.attention_norm(hidden) if self.before else hidden
+        mixed, weights = self.attention(
+            given, rotary=rotary, visible=visible, cache=cache, layer=layer, capture=capture
+        )
+        hidden = hidden + self.dropout(mixed)
+        if self.before:
+            return hidden + self.dropout(self.feed_forward(self.feed_forward_norm(hidden))), weights
+        hidden = self.attention_norm(hidden)
+        return self.feed_forward_norm(hidden + self.dropout(self.feed_forward(hidden))), weights

@@ -1,0 +1,53 @@
+"""How many threads this machine should decode with, found by trying.
+
+A step of a small model is many short operations: on a busy machine handing them to a second thread costs 3 to 10 times
+what it saves. So the app times a few real steps at start. Knows nothing of decoding or of the page.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import torch
+
+from model.interface import LanguageModel, Want
+
+_STEPS = 6  # a round; the fastest of two rounds counts, so that one hiccup of the machine decides nothing
+_WORTH = 0.9  # more threads must save a tenth of the time, or the other users of the machine are better served
+
+
+def available_processors() -> int:
+    """The processors that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
+    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set in torch."""
+    most = available_processors() if most is None else most
+    best, best_time = 1, _time_with(1, model)
+    threads = 2
+    while threads <= most:
+        taken = _time_with(threads, model)
+        if taken > best_time * _WORTH:
+            break  # it only gets worse from here
+        best, best_time = threads, taken
+        threads *= 2
+    torch.set_num_threads(best)
+    return best
+
+
+def _time_with(threads: int, model: LanguageModel) -> float:
+    """Seconds for one round of decode steps, after a prompt that fills a part of the context."""
+    torch.set_num_threads(threads)
+    want = Want(attention=True)
+    prompt = [0] * max(1, min(64, model.context_length - _STEPS))
+    steps = min(_STEPS, model.context_length - len(prompt))
+    rounds = []
+    for _ in range(2):
+        forward = model.prefill(prompt, want=want)
+        started = time.perf_counter()
+        for _ in range(steps):
+            forward = model.step([0], forward.cache, want=want)
+        rounds.append(time.perf_counter() - started)
+    return min(rounds)

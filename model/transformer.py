@@ -1,0 +1,175 @@
+"""Our decoder-only transformer: embeddings, a stack of blocks, and the verbs of `LanguageModel`.
+
+One pass (`_read`) serves training, prefill, single steps, scoring and inspection; they differ only in what they feed
+and what they ask back. It knows nothing of text: tokens in, logits out.
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.cache import KeyValueCache
+from model.config import TransformerConfig
+from model.errors import AttendError
+from model.interface import Attention, Forward, Inspection, Want
+from model.layers import Block, make_norm, rotary_tables, sinusoids
+
+
+class Transformer(nn.Module):
+    """The model that a `TransformerConfig` describes, with random weights until a checkpoint fills them."""
+
+    sinusoids: Tensor  # (context length, W), of sinusoidal positions
+    cosines: Tensor  # (context length, D), of rotary positions
+    sines: Tensor
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary_size, config.width)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.final_norm = make_norm(config) if config.norm_place == "before" else nn.Identity()
+        self.unembedding = nn.Linear(config.width, config.vocabulary_size, bias=False)
+        if config.tied_embeddings:
+            self.unembedding.weight = self.embedding.weight
+        if config.positions == "learned":
+            self.position_embedding = nn.Embedding(config.context_length, config.width)
+        elif config.positions == "sinusoidal":
+            self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)
+        else:
+            cosines, sines = rotary_tables(config.context_length, config.head_width, config.rotary_base)
+            self.register_buffer("cosines", cosines, persistent=False)
+            self.register_buffer("sines", sines, persistent=False)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Normal weights; what is added to the residual stream starts smaller, so that depth does not blow it up."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                last_of_block = name.endswith(("attention.output.weight", "feed_forward.narrow.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * self.config.layers) if last_of_block else 0.02)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+
+    @property
+    def vocabulary_size(self) -> int:
+        return self.config.vocabulary_size
+
+    @property
+    def context_length(self) -> int:
+        return self.config.context_length
+
+    @property
+    def joinable(self) -> bool:
+        return True  # positions are counted from each row's own first token
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None, visible: Tensor | None = None) -> Tensor:
+        """Logits of every position, (R, T, V), for training.
+
+        Args:
+            tokens: ids, (R, T).
+            positions: of each token, (R, T); None counts from 0.
+            visible: boolean, (R, 1, T, T), True where a query may look; None for plain causal attention.
+        """
+        hidden, _ = self._read(tokens, positions=positions, visible=visible)
+        return self.unembedding(hidden)
+
+    @torch.inference_mode()
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        tokens = self._row(prompt)  # (1, T)
+        heads, head_width = self.config.key_value_heads, self.config.head_width
+        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=self.embedding.weight)
+        cache = cache.extend(tokens.shape[1])
+        return self._forward(tokens, cache, want)
+
+    @torch.inference_mode()
+    def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
+        if len(tokens) != cache.rows:
+            raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
+        if cache.length - min(cache.padding) >= self.context_length:
+            raise AttendError(
+                f"The text has filled the context of {self.context_length:,} tokens: start a new one or shorten it."
+            )
+        fed = torch.tensor(tokens, device=self.embedding.weight.device)[:, None]  # (R, 1)
+        return self._forward(fed, cache.extend(1), want)
+
+    @torch.inference_mode()
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        if not prompt:
+            raise ValueError("scoring needs a prompt of at least one token")
+        if not tokens:
+            return self.embedding.weight.new_empty(0, self.vocabulary_size)
+        fed = self._row((*prompt, *tokens[:-1]))  # (1, T); the last token predicts nothing that is asked for
+        hidden, _ = self._read(fed)
+        return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
+
+    @torch.inference_mode()
+    def inspect(self, tokens: Sequence[int]) -> Inspection:
+        fed = self._row(tokens)  # (1, T)
+        hidden, weights = self._read(fed, capture=fed.shape[1])
+        return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1)))
+
+    def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
+        """A pass that continues a cache and answers for each row's newest token."""
+        hidden, weights = self._read(
+            tokens,
+            positions=cache.positions(tokens.shape[1]),
+            visible=cache.visible(),
+            cache=cache,
+            capture=1 if want.attention else 0,
+        )
+        logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
+        attention = Attention(torch.stack(weights, dim=1)) if want.attention else None  # (R, layers, H, 1, K)
+        return Forward(logits, cache, attention)
+
+    def _read(
+        self,
+        tokens: Tensor,  # (R, T)
+        *,
+        positions: Tensor | None = None,
+        visible: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+        capture: int = 0,
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Normed hidden states (R, T, W), and each layer's attention (R, H, capture, K) if any is asked for."""
+        length = tokens.shape[1]
+        start = cache.length - length if cache is not None else 0
+        hidden = self.embedding(tokens)  # (R, T, W)
+        rotary = None
+        if self.config.positions == "rotary":
+            cosines = self._at(self.cosines, positions, start, length)[:, :, None]  # (R or 1, T, 1, D)
+            rotary = cosines, self._at(self.sines, positions, start, length)[:, :, None]
+        elif self.config.positions == "learned":
+            hidden = hidden + self._at(self.position_embedding.weight, positions, start, length)
+        else:
+            scale = math.sqrt(self.config.width)  # the paper's, so that positions do not drown the words
+            hidden = hidden * scale + self._at(self.sinusoids, positions, start, length)
+        hidden = self.dropout(hidden)
+        captured = []
+        for layer, block in enumerate(self.blocks):
+            hidden, weights = block(hidden, rotary=rotary, visible=visible, cache=cache, layer=layer, capture=capture)
+            captured.append(weights)
+        return self.final_norm(hidden), captured
+
+    @staticmethod
+    def _at(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:
+        """Rows of a position table: (1, T, width) for columns from `start`, or (R, T, width) at given positions."""
+        if positions is None:
+            return table[None, start : start + length]
+        return functional.embedding(positions.to(table.device), table)
+
+    def _row(self, tokens: Sequence[int]) -> Tensor:
+        if not tokens:
+            raise ValueError("a pass needs at least one token")
+        if len(tokens) > self.context_length:
+            raise AttendError(
+                f"The text has {len(tokens):,} tokens, but the model reads at most {self.context_length:,}: shorten it."
+            )
+        return torch.tensor(tokens, device=self.embedding.weight.device)[None]  # (1, T)

@@ -1,0 +1,133 @@
+"""Positions, norms and attention against published numbers and slow, obvious twins."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from model.layers import attend, attention_weights, rotary_tables, rotate, sinusoids
+
+
+def one_head(rows: list[list[float]]) -> Tensor:
+    return torch.tensor(rows)[None, None]  # (1, 1, T, D)
+
+
+def attend_slowly(queries: Tensor, keys: Tensor, values: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
+    """The definition, one query of one head at a time; visible (T, K)."""
+    rows, heads, length, width = queries.shape
+    groups = heads // keys.shape[1]
+    output, weights = torch.zeros_like(queries), torch.zeros(rows, heads, length, keys.shape[2])
+    for row, head, query in itertools.product(range(rows), range(heads), range(length)):
+        scores = [
+            math.exp(float(queries[row, head, query] @ keys[row, head // groups, key]) / math.sqrt(width))
+            if visible[query, key]
+            else 0.0
+            for key in range(keys.shape[2])
+        ]
+        for key, score in enumerate(scores):
+            weights[row, head, query, key] = score / sum(scores)
+            output[row, head, query] += score / sum(scores) * values[row, head // groups, key]
+    return output, weights
+
+
+def test_softmax_of_scaled_scores_as_in_the_lecture() -> None:
+    # Scores 112 and 96 over sqrt(64) are 14 and 12; softmax 0.88 and 0.12 (Alammar, The Illustrated Transformer).
+    query = one_head([[112.0] + [0.0] * 63])
+    keys = one_head([[1.0] + [0.0] * 63, [96 / 112] + [0.0] * 63])
+    weights = attention_weights(query, keys, None)
+    assert weights.flatten().tolist() == pytest.approx([0.88, 0.12], abs=0.005)
+
+
+def test_six_scores_as_in_the_lecture() -> None:
+    # Raschka, "Understanding and Coding Self-Attention": these scaled scores give these weights.
+    scores = torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    weights = attention_weights(one_head([[1.0]]), scores[None, None, :, None], None)
+    assert weights.flatten().tolist() == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=1e-4)
+
+
+def test_look_ahead_mask_as_in_the_lecture() -> None:
+    # ../shared/REFERENCE.md; the lecture cuts some of its two decimals and rounds others, hence the tolerance.
+    scores = torch.tensor([[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]])
+    expected = torch.tensor([[1, 0, 0, 0], [0.37, 0.62, 0, 0], [0.26, 0.3, 0.43, 0], [0.21, 0.26, 0.26, 0.26]])
+    eye = torch.eye(4)[None, None]  # identity keys make q k the query; its factor 2 undoes the division by sqrt(4)
+    _, weights = attend(scores[None, None] * 2, eye, eye, visible=None, causal=True, capture=4)
+    assert weights is not None
+    assert torch.allclose(weights[0, 0], expected, atol=0.016)
+
+
+def test_weighted_sum_as_in_the_lecture() -> None:
+    # 0.8 (5, 7) + 0.2 (0, 8) = (4.0, 7.2) (Serrano, "The Attention Mechanism").
+    keys = torch.tensor([math.log(0.8), math.log(0.2)])[None, None, :, None]
+    values = one_head([[5.0, 7.0], [0.0, 8.0]])
+    output, _ = attend(one_head([[1.0]]), keys, values, visible=None, causal=False, capture=0)
+    assert output.flatten().tolist() == pytest.approx([4.0, 7.2], abs=1e-5)
+
+
+@pytest.mark.parametrize("shared", [1, 2, 4])
+@pytest.mark.parametrize("length", [1, 5])
+def test_attend_equals_its_definition(shared: int, length: int) -> None:
+    torch.manual_seed(shared * 10 + length)
+    queries, keys, values = torch.randn(2, 4, length, 6), torch.randn(2, shared, 5, 6), torch.randn(2, shared, 5, 6)
+    visible = torch.ones(length, 5, dtype=torch.bool).tril(5 - length)
+    slow_output, slow_weights = attend_slowly(queries, keys, values, visible)
+    output, weights = attend(queries, keys, values, visible=None, causal=length > 1, capture=length)
+    assert weights is not None
+    assert torch.allclose(output, slow_output, atol=1e-6)
+    assert torch.allclose(weights, slow_weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 7])
+def test_capturing_changes_no_bit_of_the_output(length: int) -> None:
+    torch.manual_seed(length)
+    queries, keys, values = torch.randn(1, 4, length, 8), torch.randn(1, 2, 7, 8), torch.randn(1, 2, 7, 8)
+    plain, nothing = attend(queries, keys, values, visible=None, causal=length > 1, capture=0)
+    captured, _ = attend(queries, keys, values, visible=None, causal=length > 1, capture=1)
+    assert nothing is None
+    assert torch.equal(plain, captured)
+
+
+def test_sinusoids_as_in_the_lecture() -> None:
+    # ../shared/REFERENCE.md, width 6: positions 0, 1, 2 (two decimals).
+    expected = [[0, 1, 0, 1, 0, 1], [0.84, 0.54, 0.05, 1, 0, 1], [0.91, -0.42, 0.09, 1, 0, 1]]
+    assert torch.allclose(sinusoids(3, 6), torch.tensor(expected), atol=0.006)
+
+
+def test_sinusoids_shift_by_a_rotation() -> None:
+    # Position p + s is position p turned by [[cos ws, sin ws], [-sin ws, cos ws]] in each pair.
+    table, shift, width = sinusoids(20, 8), 5, 8
+    for pair in range(width // 2):
+        angle = shift / 10_000 ** (2 * pair / width)
+        turn = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+        columns = table[:, 2 * pair : 2 * pair + 2]
+        assert torch.allclose(columns[: 20 - shift] @ turn.T, columns[shift:], atol=1e-5)
+
+
+def test_rotary_scores_depend_only_on_distance() -> None:
+    torch.manual_seed(0)
+    cosines, sines = rotary_tables(32, 8, 10_000.0)
+    query, key = torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
+
+    def place(at: int) -> tuple[Tensor, Tensor]:
+        return cosines[None, at : at + 1, None], sines[None, at : at + 1, None]  # (1, 1, 1, D) each
+
+    def score(at: int, other: int) -> float:
+        turned = (rotate(query, *place(at)), rotate(key, *place(other)))
+        return float((turned[0] * turned[1]).sum())
+
+    assert score(9, 4) == pytest.approx(score(25, 20), abs=1e-4)
+    assert abs(score(9, 4) - score(9, 5)) > 1e-3
+
+
+def test_rotary_is_llamas() -> None:
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+    torch.manual_seed(1)
+    cosines, sines = rotary_tables(7, 8, 10_000.0)
+    heads = torch.randn(2, 7, 3, 8)
+    ours = rotate(heads, cosines[None, :, None], sines[None, :, None])
+    theirs, _ = apply_rotary_pos_emb(heads.transpose(1, 2), heads.transpose(1, 2), cosines[None], sines[None])
+    assert torch.equal(ours, theirs.transpose(1, 2))

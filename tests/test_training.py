@@ -1,0 +1,216 @@
+"""Training: packing and masks, splits, the metric against a slow twin, and resuming to the very same weights."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import checkpoint
+from model.chat import ChatFormat
+from model.config import TransformerConfig
+from model.errors import AttendError
+from model.transformer import Transformer
+from tests.test_tokenizer import TOKENIZER, WORDS
+from training import recipe
+from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
+from training.evaluate import bits_per_byte, read_documents, windows
+from training.optimizer import rate
+from training.train import TrainingSettings, train
+
+CHAT = ChatFormat(TOKENIZER)
+
+
+def dialogue(turns: int, start: int = 0) -> Document:
+    return Document(tuple(" ".join(WORDS[(start + i) % 12 : (start + i) % 12 + 3]) for i in range(turns)))
+
+
+def small_model(context_length: int = 20) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(
+        TransformerConfig(
+            TOKENIZER.vocabulary_size,
+            context_length=context_length,
+            width=16,
+            layers=1,
+            heads=2,
+            key_value_heads=2,
+            feed_forward_width=24,
+        )
+    ).eval()
+
+
+def test_packing_keeps_every_token_once_and_documents_apart() -> None:
+    texts = [ids for start in range(9) for ids in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
+    rows = list(pack(texts, 64, open_rows=3))
+    found = []
+    for row in rows:
+        for segment in range(int(row.segments.max()) + 1):
+            at = row.segments == segment
+            found.append([*row.tokens[at].tolist(), int(row.targets[at][-1])])
+            assert row.targets[at].tolist() == found[-1][1:]  # all but <s> is learned, both speakers alike
+            assert row.positions[at].tolist() == list(range(int(at.sum())))
+        assert (row.targets[row.segments == -1] == IGNORED).all()
+    assert sorted(found) == sorted(texts)
+
+
+def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> None:
+    mask = visible(torch.tensor([[0, 0, 1, 1, -1]]))[0, 0]
+    expected = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]
+    assert mask.int().tolist() == expected
+
+
+def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
+    pieces = list(encode(dialogue(12), TOKENIZER, CHAT, 40))
+    assert len(pieces) > 1
+    assert all(len(piece) <= 40 and piece[0] == CHAT.begin for piece in pieces)
+    assert all(TOKENIZER.label(piece[1]) == "<user>" for piece in pieces)
+    whole, _ = CHAT.conversation(messages(dialogue(12).turns))
+    assert [token for piece in pieces for token in piece[1:]] == whole[1:]
+
+
+def test_splits_go_by_the_dialogue_alone_and_keep_their_share() -> None:
+    records = [{"turns": [f"turn {number}", "answer"], "file": number % 7} for number in range(4000)]
+    splits = [split_of(record) for record in records]
+    assert splits == [split_of({"turns": record["turns"]}) for record in reversed(records)][::-1]
+    # 3 % of 4,000 is 120, with a standard deviation of sqrt(4000 x .03 x .97) = 10.8; five of them is 54.
+    assert abs(splits.count("valid") - 120) < 54
+    assert abs(splits.count("test") - 120) < 54
+
+
+def test_the_metric_equals_its_definition_token_by_token() -> None:
+    model, document = small_model(), dialogue(9)
+    turns = [CHAT.turn(message) for message in messages(document.turns)]
+    assert sum(map(len, turns)) > 2 * model.context_length  # so most turns are scored behind dropped ones
+    bits = 0.0
+    for number, turn in enumerate(turns):
+        earlier = turns[:number]
+        while 1 + sum(map(len, earlier)) + len(turn) > model.context_length:
+            earlier = earlier[1:]
+        ids = [CHAT.begin, *(token for each in earlier for token in each), *turn]
+        probabilities = model(torch.tensor([ids]))[0].detach().softmax(-1)  # (T, V)
+        for place in range(len(ids) - len(turn), len(ids)):
+            bits -= math.log2(float(probabilities[place - 1, ids[place]]))
+    expected = bits / sum(len(turn.encode()) for turn in document.turns)
+    assert bits_per_byte(model, TOKENIZER, CHAT, [document]) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [dialogue(9), dialogue(1), Document(("the cat sat " * 40,)), Document(("the old house " * 60,), story=True)],
+)
+def test_every_token_is_scored_once_within_the_context(document: Document) -> None:
+    scored = list(windows(document, TOKENIZER, CHAT, 48))
+    if document.story:
+        whole = [CHAT.begin, *TOKENIZER.encode(document.turns[0]), CHAT.end]
+    else:
+        whole, _ = CHAT.conversation(messages(document.turns))
+    assert [token for _, tokens in scored for token in tokens] == whole[1:]
+    assert all(context[0] == CHAT.begin and len(context) + len(tokens) <= 49 for context, tokens in scored)
+
+
+def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
+    shares = [rate(step, 100, warm_up=0.1, decay=0.5) for step in range(100)]
+    assert shares[0] == pytest.approx(0.1)  # (0 + 1) / (0.1 x 100)
+    assert shares[9:51] == [1.0] * 42
+    assert shares[75] == pytest.approx(0.5)  # 25 steps left of 50
+    assert shares[99] == pytest.approx(0.02)
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder in the real layout, and a recipe that names it."""
+    (tmp_path / "chat").mkdir()
+    with gzip.open(tmp_path / "chat" / "talk.jsonl.gz", "wt") as lines:
+        for number in range(120):
+            lines.write(json.dumps({"turns": [f"{turn} {number}." for turn in dialogue(6, number).turns]}) + "\n")
+    sources = (recipe.Source("chat/talk", passes=2.5),)
+    monkeypatch.setattr("training.train.CHAT_RECIPE", sources)
+    return tmp_path
+
+
+def test_the_schedule_reads_each_document_as_often_as_the_recipe_says(data_folder: Path) -> None:
+    order = schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=1)
+    counts = {document: order.count(document) for document in order}
+    assert set(counts.values()) == {2, 3}
+    assert len(order) == 2 * len(counts) + round(len(counts) / 2)
+    assert order == schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=1)
+    assert order != schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=2)
+
+
+TINY = TrainingSettings(
+    vocabulary_size=320,
+    context_length=64,
+    width=16,
+    layers=1,
+    heads=2,
+    key_value_heads=2,
+    feed_forward_width=24,
+    batch_tokens=512,
+    save_minutes=0,
+    validate_steps=5,
+    precision="no",
+)
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_weights(
+    data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(TINY, data_folder, tmp_path / "whole")
+    from training import train as module
+
+    really_save = module._save
+
+    def save_then_die(output: Path, settings: TrainingSettings, step: int, *rest: object) -> None:
+        really_save(output, settings, step, *rest)  # type: ignore[arg-type]
+        if step == 7:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_save", save_then_die)
+    with pytest.raises(KeyboardInterrupt):
+        train(TINY, data_folder, tmp_path / "killed")
+    monkeypatch.setattr(module, "_save", really_save)
+    train(TINY, data_folder, tmp_path / "killed")
+    first, second = (checkpoint.load(tmp_path / name).state_dict() for name in ("whole", "killed"))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    lines = [(tmp_path / name / "curve.csv").read_text().splitlines() for name in ("whole", "killed")]
+    assert len(lines[0]) == len(lines[1])
+    assert [line.split(",")[3] for line in lines[0]] == [line.split(",")[3] for line in lines[1]]  # the same losses
+    assert (tmp_path / "whole" / "curve.png").stat().st_size > 1000
+
+
+def test_training_learns(data_folder: Path, tmp_path: Path) -> None:
+    train(TINY, data_folder, tmp_path / "run")
+    losses = [float(line.split(",")[3]) for line in (tmp_path / "run" / "curve.csv").read_text().splitlines()[1:]]
+    assert losses[0] == pytest.approx(math.log(320), abs=0.3)  # an untrained model guesses evenly
+    assert losses[-1] < losses[0] - 1.0
+
+
+def test_a_run_with_other_settings_is_not_resumed(data_folder: Path, tmp_path: Path) -> None:
+    train(TINY, data_folder, tmp_path / "run")
+    with pytest.raises(AttendError, match="with seed 1, not 2"):
+        train(replace(TINY, seed=2), data_folder, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b'{"turns": ["a", 5]}\n', "Line 1"), (b'{"text": "a"}\n[]\n', "Line 2"), (b"", "no text"), (b"{", "not gzipped")],
+)
+def test_a_data_file_of_another_form_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "data.jsonl.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(AttendError, match=words):
+        read_documents(path)
+
+
+def test_a_data_file_that_is_not_gzipped_or_missing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl.gz").write_text('{"turns": ["a"]}')
+    with pytest.raises(AttendError, match="not gzipped"):
+        read_documents(tmp_path / "data.jsonl.gz")
+    with pytest.raises(AttendError, match="no data file"):
+        read_documents(tmp_path / "other.jsonl.gz")

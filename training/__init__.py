@@ -1,0 +1,1 @@
+"""How the embedded checkpoints were made: data, the training loop and the metric."""

@@ -1,0 +1,59 @@
+"""The loss curve of a run, as CSV for programs and as a picture for people."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One training step."""
+
+    step: int
+    tokens: int  # fed so far, padding included
+    seconds: float  # spent so far, over all sittings
+    loss: float  # nats per token, of the step's own batch
+    bits_per_byte: float | None  # on validation dialogues, where it was measured
+
+
+def write(points: Sequence[Point], folder: Path) -> None:
+    """`curve.csv` and `curve.png`."""
+    with (folder / "curve.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([field.name for field in fields(Point)])
+        rows.writerows(["" if value is None else round(value, 5) for value in astuple(point)] for point in points)
+    _draw(points, folder / "curve.png")
+
+
+def read(folder: Path) -> list[Point]:
+    """The points that `write` left."""
+    with (folder / "curve.csv").open(newline="") as file:
+        return [
+            Point(
+                int(row["step"]),
+                int(row["tokens"]),
+                float(row["seconds"]),
+                float(row["loss"]),
+                float(row["bits_per_byte"]) if row["bits_per_byte"] else None,
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def _draw(points: Sequence[Point], path: Path) -> None:
+    from matplotlib.figure import Figure  # here, so that only a run that saves pays for it
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    millions = [point.tokens / 1e6 for point in points]
+    axes.plot(millions, [point.loss for point in points], color="#9db7cf", linewidth=0.7, label="loss of each step")
+    axes.set(xlabel="million tokens", ylabel="nats per token")
+    measured = [(point.tokens / 1e6, point.bits_per_byte) for point in points if point.bits_per_byte is not None]
+    right = axes.twinx()
+    right.plot(*zip(*measured, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
+    right.set_ylabel("bits per byte on unseen dialogues")
+    figure.legend(loc="upper right", bbox_to_anchor=(0.9, 0.96))
+    figure.savefig(path, dpi=110)

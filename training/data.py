@@ -1,0 +1,214 @@
+"""Conversations and stories → packed rows of token ids with a loss mask.
+
+A document is one dialogue (or story); splits are by document, and a packed row never attends across documents. The
+order of everything follows from the seed alone, so a run can be resumed, or shared out over processes, by row number.
+
+    python -m training.data DATA --source chat/synthetic_persona_chat --split test --output FILE.jsonl.gz
+
+writes one split of one source as a file for `training.evaluate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from model.chat import ChatFormat, Message
+from model.errors import AttendError
+from model.tokenizer import Tokenizer
+from training.recipe import CHAT_RECIPE, Record, Source, Turns
+
+Split = Literal["train", "valid", "test"]
+
+IGNORED = -100  # a target that costs nothing; torch's own default
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One dialogue, or one story (a single text without roles)."""
+
+    turns: tuple[str, ...]
+    story: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Documents packed side by side; every tensor is (context length,)."""
+
+    tokens: Tensor  # ids fed
+    targets: Tensor  # the id that follows each, IGNORED where it is not learned
+    positions: Tensor  # from 0 in each document
+    segments: Tensor  # which document a token belongs to; -1 for the padding behind the last one
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The lines of a gzipped JSON-lines file; `AttendError` when it is missing or is something else."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)
+    except FileNotFoundError as error:
+        raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
+    except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
+
+
+def split_of(record: Record) -> Split:
+    """Where a record belongs: 3 % each for validation and test, by a checksum of its text."""
+    text = record["text"] if "text" in record else "\n".join(record["turns"])
+    place = zlib.crc32(text.encode()) % 100
+    return "valid" if place < 3 else "test" if place < 6 else "train"
+
+
+def documents(source: Source, folder: Path, split: Split) -> list[Document]:
+    """One source's documents of one split, in the file's order."""
+    found = []
+    for record in read_records(folder / f"{source.path}.jsonl.gz"):
+        if split_of(record) != split:
+            continue
+        if "text" in record:
+            found.append(Document((record["text"],), story=True))
+        elif (turns := source.keep(record)) is not None:
+            found.append(Document(tuple(turns)))
+    return found
+
+
+def schedule(recipe: Sequence[Source], folder: Path, seed: int) -> list[Document]:
+    """All training documents in the order in which they are read: each source spread evenly over its span."""
+    dice = random.Random(seed)
+    timed: list[tuple[float, Document]] = []
+    for source in recipe:
+        pool = documents(source, folder, "train")
+        whole, part = divmod(source.passes, 1)
+        for reading in range(int(whole) + 1):
+            shuffled = dice.sample(pool, len(pool) if reading < whole else round(part * len(pool)))
+            strung = list(_together(shuffled, source.together, dice))
+            # One reading of a source comes after another, so that repeats lie far apart.
+            start, end = (_within(source.span, at / source.passes) for at in (reading, reading + 1))
+            timed += [(dice.uniform(start, end), document) for document in strung]
+    timed.sort(key=lambda item: item[0])
+    return [document for _, document in timed]
+
+
+def _within(span: tuple[float, float], part: float) -> float:
+    return span[0] + (span[1] - span[0]) * min(1.0, part)
+
+
+def _together(pool: Sequence[Document], most: int, dice: random.Random) -> Iterator[Document]:
+    """Short dialogues strung into longer ones of 1 to `most` parts; those with an odd number of turns stay alone."""
+    waiting: list[str] = []
+    parts = dice.randint(1, most)
+    for document in pool:
+        if document.story or most == 1 or len(document.turns) % 2:
+            yield document
+            continue
+        waiting += document.turns
+        parts -= 1
+        if parts == 0:
+            yield Document(tuple(waiting))
+            waiting, parts = [], dice.randint(1, most)
+    if waiting:
+        yield Document(tuple(waiting))
+
+
+def messages(turns: Turns | Sequence[str]) -> list[Message]:
+    """Turns with speakers alternating, the user first."""
+    return [Message("assistant" if number % 2 else "user", turn) for number, turn in enumerate(turns)]
+
+
+def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[list[int]]:
+    """A document's ids; one that is longer than `longest` comes as several, a dialogue cut before a user's turn.
+
+    Everything but the `<s>` in front is learned: both speakers' turns, their roles and their end tokens. An exchange
+    that is too long even alone is cut short.
+    """
+    if document.story:
+        ids = tokenizer.encode(document.turns[0])
+        for start in range(0, len(ids), longest - 2):
+            piece = ids[start : start + longest - 2]
+            last = start + longest - 2 >= len(ids)
+            yield [chat.begin, *piece, chat.end] if last else [chat.begin, *piece]
+        return
+    turns = [chat.turn(message) for message in messages(document.turns)]
+    ids = [chat.begin]
+    for start in range(0, len(turns), 2):
+        exchange = [token for turn in turns[start : start + 2] for token in turn]  # a user's turn and its answer
+        if len(ids) > 1 and len(ids) + len(exchange) > longest:
+            yield ids
+            ids = [chat.begin]
+        ids += exchange[: longest - len(ids)]
+    yield ids
+
+
+def pack(texts: Iterable[list[int]], length: int, *, open_rows: int = 32) -> Iterator[Row]:
+    """Rows of `length` tokens, each text whole within one row.
+
+    A text of n ids takes n - 1 places (its last id is only a target). It goes into the fullest open row that has room;
+    when too many rows are open, the fullest is closed, so the order of reading is kept up to that many rows.
+    """
+    rows: list[list[list[int]]] = []
+    used: list[int] = []
+    for text in texts:
+        size = len(text) - 1
+        fitting = [row for row in range(len(rows)) if used[row] + size <= length]
+        if fitting:
+            best = max(fitting, key=lambda row: used[row])
+            rows[best].append(text)
+            used[best] += size
+        else:
+            rows.append([text])
+            used.append(size)
+        if len(rows) > open_rows:
+            fullest = max(range(len(rows)), key=lambda row: used[row])
+            used.pop(fullest)
+            yield _row(rows.pop(fullest), length)
+    for texts_of_row in rows:
+        yield _row(texts_of_row, length)
+
+
+def _row(texts: list[list[int]], length: int) -> Row:
+    tokens, targets = torch.zeros(length, dtype=torch.long), torch.full((length,), IGNORED)
+    positions, segments = torch.zeros(length, dtype=torch.long), torch.full((length,), -1)
+    start = 0
+    for number, text in enumerate(texts):
+        end = start + len(text) - 1
+        tokens[start:end], targets[start:end] = torch.tensor(text[:-1]), torch.tensor(text[1:])
+        positions[start:end], segments[start:end] = torch.arange(end - start), number
+        start = end
+    return Row(tokens, targets, positions, segments)
+
+
+def visible(segments: Tensor) -> Tensor:
+    """What each token of packed rows may attend to: itself and earlier tokens of its document; (R, 1, T, T) boolean."""
+    same = segments[:, :, None] == segments[:, None, :]  # (R, T, T)
+    return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write one split of one source as a file for training.evaluate.")
+    parser.add_argument("data", type=Path, help="the data folder")
+    parser.add_argument("--source", required=True, choices=[source.path for source in CHAT_RECIPE])
+    parser.add_argument("--split", choices=("train", "valid", "test"), default="test")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    source = next(source for source in CHAT_RECIPE if source.path == arguments.source)
+    found = documents(source, arguments.data, arguments.split)
+    with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
+        for document in found:
+            record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
+            lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+    print(f"{len(found):,} documents of {arguments.source} ({arguments.split}) in {arguments.output}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What attend-chat learns from: each source, what is kept of it, how often it is read, and when.
+
+A recipe is data. `training.data` reads the files and turns them into packed rows; nothing here touches the disk.
+Judgements on the sources' style, and their licences, are in the model card.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+Record = dict[str, Any]  # one line of a source: {"turns": [...]} or {"text": ...}, and what its makers added
+Turns = list[str]
+
+
+def keep_turns(record: Record) -> Turns | None:
+    """All turns as they are."""
+    return record["turns"]
+
+
+def tidy(record: Record) -> Turns | None:
+    """Dialogues written with care: every turn begins with a capital or digit and ends like a sentence."""
+    turns = record["turns"]
+    return turns if all(re.match(r"[A-Z0-9\"'“]", turn) and re.search(r"[.!?)\"'”]$", turn) for turn in turns) else None
+
+
+def whole(record: Record) -> Turns | None:
+    """No placeholder such as "(name)" or "[city]" left by the source's makers."""
+    return None if any(re.search(r"[(\[]\w+[)\]]", turn) for turn in record["turns"]) else record["turns"]
+
+
+def friendly(record: Record) -> Turns | None:
+    """Personality Chat in its friendly voice, less a United States crisis line and answers that deny having a name."""
+    if record["style"] not in ("friendly", "the_friend"):
+        return None
+    answer = record["turns"][1]
+    unfit = "1-800" in answer or "have a name" in answer or answer == "That's not me, but hello nonetheless!"
+    return None if unfit else record["turns"]
+
+
+def renamed(record: Record) -> Turns | None:
+    """The model's own name in place of the one the source was written for."""
+    new = [_MAKER.sub("the Attend project", turn.replace("Vicuna", "Attend")) for turn in record["turns"]]
+    return [turn[:1].upper() + turn[1:] for turn in new]
+
+
+_MAKER = re.compile(
+    r"(?:researchers from )?Large Model Systems Organization \(LMSYS\)(?: researchers)?", flags=re.IGNORECASE
+)
+
+
+def small_talk(record: Record) -> Turns | None:
+    """The canned pairs that are conversation."""
+    return record["turns"] if record["topic"] in ("greetings", "conversations") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of the data folder."""
+
+    path: str  # below the data folder, without .jsonl.gz
+    passes: float = 1.0  # how often it is read; 2.5 reads it twice and then half of it
+    span: tuple[float, float] = (0.0, 1.0)  # the part of training in which it appears
+    keep: Callable[[Record], Turns | None] = keep_turns  # the turns to learn, or None to leave the record out
+    together: int = 1  # short exchanges strung together, up to this many, so that each turn answers the newest one
+
+
+CHAT_RECIPE = (
+    Source("chat/synthetic_persona_chat", passes=9, keep=whole),
+    Source("chat/ms_personality_chat", passes=5, span=(0.2, 1.0), keep=friendly, together=6),
+    Source("chat/fastchat_identity", passes=4, span=(0.4, 1.0), keep=renamed, together=3),
+    Source("chat/chatterbot_corpus", passes=5, span=(0.2, 1.0), keep=small_talk, together=3),
+    Source("chat/rasbt_instructions", passes=3, span=(0.2, 1.0), together=2),
+    Source("chat/self_dialogue_corpus", passes=1.5, span=(0.0, 0.8), keep=tidy),
+    Source("chat/topical_chat", passes=1, span=(0.0, 0.6)),
+    Source("chat/casino", passes=1, span=(0.0, 0.6)),
+    Source("chat/accentor_sgd", passes=0.15, span=(0.0, 0.6)),
+    Source("stories/tinystories_train", passes=2, span=(0.0, 0.9)),
+    Source("stories/pratham_books", passes=1, span=(0.0, 0.6)),
+    Source("stories/african_storybook", passes=1, span=(0.0, 0.6)),
+    Source("stories/aesop", passes=1, span=(0.0, 0.6)),
+)
+
+
+def scaled(recipe: Sequence[Source], factor: float) -> tuple[Source, ...]:
+    """The same mixture, read `factor` times as often."""
+    return tuple(replace(source, passes=source.passes * factor) for source in recipe)

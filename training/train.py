@@ -118,6 +118,8 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
     bare = Transformer(settings.config())
     batches = make_batches(settings, folder, tokenizer, chat)
     validation = documents(CHAT_RECIPE[0], folder, "valid")
+    if not batches or not validation:
+        raise AttendError(f"{folder} holds too few dialogues to train and to validate on: add to them.")
     model = accelerator.prepare(bare)
     kinds = make_optimizers(
         bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay

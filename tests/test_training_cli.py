@@ -1,0 +1,92 @@
+"""The commands as typed: several processes train as one does, and the folder they leave evaluates and talks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from training.recipe import CHAT_RECIPE, friendly, renamed, tidy, whole
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = shlex.split(
+    "--vocabulary-size 320 --context-length 64 --width 16 --layers 1 --heads 2 --key-value-heads 2 "
+    "--feed-forward-width 24 --batch-tokens 256 --dropout 0 --precision no --validate-steps 20 --passes 0.12"
+)
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a few lines in every file that the recipe reads."""
+    folder = tmp_path_factory.mktemp("data")
+    for number, source in enumerate(CHAT_RECIPE):
+        path = folder / f"{source.path}.jsonl.gz"
+        path.parent.mkdir(exist_ok=True)
+        with gzip.open(path, "wt", encoding="utf-8") as lines:
+            for line in range(90):
+                turns = [f"Hello {number} and {line}.", f"The answer is {line}.", "Good.", "Bye."]
+                record = {"text": " ".join(turns)} if "stories" in source.path else {"turns": turns}
+                lines.write(json.dumps({**record, "style": "friendly", "topic": "greetings"}) + "\n")
+    return folder
+
+
+def losses(folder: Path) -> list[float]:
+    return [float(line.split(",")[3]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
+
+
+def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data_folder: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    done = run(sys.executable, "-m", "training.train", str(data_folder), str(one), *SMALL)
+    assert done.returncode == 0, done.stderr
+    launcher = ("-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
+    done = run(sys.executable, *launcher, "-m", "training.train", str(data_folder), str(two), *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert len(losses(one)) > 3
+    # The same sums in another order: float32 rounding, which training then carries on.
+    assert losses(two) == pytest.approx(losses(one), abs=2e-3)
+
+    unseen = data_folder / f"{CHAT_RECIPE[0].path}.jsonl.gz"
+    done = run(sys.executable, "-m", "training.evaluate", "--model", str(two), "--data", str(unseen))
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert summary["documents"] == 90
+    assert 0 < summary["bits_per_byte"] < 8 * 2  # an untrained byte costs 8 bits, and control tokens come on top
+
+    questions = tmp_path / "questions.txt"
+    questions.write_text("Hi! || How are you?\nGood morning!\n")
+    done = run(sys.executable, "-m", "training.talk", "--model", str(two), "--file", str(questions), "--seeds", "1")
+    assert done.returncode == 0, done.stderr
+    assert [line.split("**")[1] for line in done.stdout.splitlines() if line] == [
+        "Hi!",
+        "How are you?",
+        "Good morning!",
+    ]
+
+
+def test_missing_data_is_a_plain_sentence(tmp_path: Path) -> None:
+    done = run(sys.executable, "-m", "training.evaluate", "--model", "no-such-model", "--data", "x.jsonl.gz")
+    assert done.returncode == 2
+    assert "There is no model 'no-such-model'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_recipe_keeps_what_it_says() -> None:
+    assert tidy({"turns": ["Hi there.", "Is it? Yes!"]}) is not None
+    assert tidy({"turns": ["Hi there.", "no capital."]}) is None
+    assert whole({"turns": ["My name is (name)."]}) is None
+    assert friendly({"style": "witty", "turns": ["Hi", "Yo"]}) is None
+    assert friendly({"style": "friendly", "turns": ["Hi", "Call 1-800-273-8255."]}) is None
+    assert friendly({"style": "the_friend", "turns": ["Hi", "Hi!"]}) == ["Hi", "Hi!"]
+    record = {"turns": ["Who are you?", "I'm Vicuna, made by Large Model Systems Organization (LMSYS) researchers."]}
+    assert renamed(record) == ["Who are you?", "I'm Attend, made by the Attend project."]

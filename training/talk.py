@@ -1,0 +1,68 @@
+"""What a model says, unedited, as Markdown for its card.
+
+    python -m training.talk --model attend-chat --file training/openings.txt --seeds 1 2 3 4 5
+    python -m training.talk --model attend-chat --file training/conversations.txt --seeds 1
+
+A line of the file is one conversation; its user's turns are separated by ||. Each conversation starts anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.strategy import Request
+from model.catalog import LoadedModel, load
+from model.chat import Message
+from model.errors import AttendError
+
+SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_new_tokens=80)
+
+
+def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings) -> str:
+    """The model's next turn, as a person would see it."""
+    if loaded.chat is None:
+        raise AttendError(f"{loaded.name} knows no turns, so it cannot answer.")
+    context_length = loaded.model.context_length
+    prompt = loaded.chat.prompt(messages, context_length=context_length, reserve=settings.max_new_tokens).ids
+    request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, context_length)
+    tokens: tuple[int, ...] = ()
+    for step in generate(loaded.model, prompt, settings.strategy_for(request)):
+        tokens = step.hypotheses[0].tokens
+    return loaded.tokenizer.decode(tokens)
+
+
+def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
+    """(what the user says, what the model answers), turn by turn."""
+    messages: list[Message] = []
+    for turn in turns:
+        messages.append(Message("user", turn))
+        said = answer(loaded, messages, settings)
+        messages.append(Message("assistant", said))
+        yield turn, said
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Print what a model answers, unedited.")
+    parser.add_argument("--model", default="attend-chat")
+    parser.add_argument("--file", type=Path, default=Path(__file__).with_name("openings.txt"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    arguments = parser.parse_args()
+    try:
+        loaded = load(arguments.model)
+        lines = [line for line in arguments.file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        for line in lines:
+            for seed in arguments.seeds:
+                settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
+                for turn, said in talk(loaded, [part.strip() for part in line.split("||")], settings):
+                    print(f"- **{turn}** {said}" if len(arguments.seeds) == 1 else f"- {seed}. **{turn}** {said}")
+            print()
+    except AttendError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

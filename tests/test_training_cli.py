@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from training.recipe import CHAT_RECIPE, friendly, renamed, tidy, whole
+from training.recipe import CHAT_RECIPE, friendly, named, renamed, tidy
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = shlex.split(
@@ -84,7 +84,10 @@ def test_missing_data_is_a_plain_sentence(tmp_path: Path) -> None:
 def test_the_recipe_keeps_what_it_says() -> None:
     assert tidy({"turns": ["Hi there.", "Is it? Yes!"]}) is not None
     assert tidy({"turns": ["Hi there.", "no capital."]}) is None
-    assert whole({"turns": ["My name is (name)."]}) is None
+    assert named({"turns": ["I live in (city)."]}) is None
+    assert named({"turns": ["Hi, I'm [user 2's name] (really)."]}) == ["Hi, I'm Attend (really)."]
+    first, second = named({"turns": ["I'm (User 1).", "Hello, [user 1 name]!"]}) or ("", "")
+    assert first == f"I'm {second[7:-1]}."
     assert friendly({"style": "witty", "turns": ["Hi", "Yo"]}) is None
     assert friendly({"style": "friendly", "turns": ["Hi", "Call 1-800-273-8255."]}) is None
     assert friendly({"style": "the_friend", "turns": ["Hi", "Hi!"]}) == ["Hi", "Hi!"]

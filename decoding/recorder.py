@@ -1,0 +1,124 @@
+"""What one row of a pass offered, made into `Choice`s: each candidate's probability after every stage, and the rest.
+
+Takes the logits after each stage and a token that somebody chose; knows neither how it was chosen nor what the stages
+do. All sums are float64 over whole arrays: no Python loop runs over the vocabulary.
+
+Shapes: S is the stages, V the vocabulary, K the tokens that a stage kept, C the candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from decoding.step import Candidate, Choice
+
+Ids = NDArray[np.intp]
+Probabilities = NDArray[np.float64]
+
+
+class _Stage:
+    """One row's logits after one stage, and the softmax over those that are left."""
+
+    __slots__ = ("ids", "kept", "log_total", "logits", "relative", "total", "weights")
+
+    def __init__(self, logits: NDArray[np.float32]) -> None:
+        self.logits = logits  # (V,) -inf where a token was removed
+        present = logits > -math.inf  # (V,)
+        self.kept = int(np.count_nonzero(present))
+        # Where few are left, work on those few: this is most of what makes tracing cheap.
+        self.ids: Ids | None = None if self.kept == logits.size else np.flatnonzero(present)  # (K,)
+        values = logits if self.ids is None else logits[self.ids]  # (K,)
+        largest = values.max()
+        self.relative = np.subtract(values, largest, dtype=np.float64)  # (K,)
+        self.weights = np.exp(self.relative)  # (K,)
+        self.total = float(self.weights.sum())
+        self.log_total = float(largest) + math.log(self.total)
+
+
+class Recording:
+    """One row: what can be said of any token in it."""
+
+    def __init__(self, stages: Sequence[str], logits: Sequence[NDArray[np.float32]], top_candidates: int) -> None:
+        """`logits` holds the row's (V,) logits after each of the named stages, the model's own first."""
+        self._names = tuple(stages)
+        self._stages = [_Stage(stage) for stage in logits]
+        self._kept = tuple(stage.kept for stage in self._stages)
+        self._top_candidates = top_candidates
+
+    def log_probability(self, token: int, *, stage: int) -> float:
+        """In nats; stage 0 is the model's own, -1 the one the token was chosen from."""
+        described = self._stages[stage]
+        return float(described.logits[token]) - described.log_total
+
+    def final_probabilities(self) -> tuple[Ids, Probabilities]:
+        """The tokens that survived every stage, by id, and their probabilities: (K,) each."""
+        final = self._stages[-1]
+        ids = np.arange(final.kept) if final.ids is None else final.ids
+        return ids, final.weights / final.total
+
+    def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
+        """The record of having chosen this token."""
+        candidates, rest = self._top
+        if all(candidate.id != token for candidate in candidates):
+            candidates, rest = self._describe([*(candidate.id for candidate in candidates), token])
+        return Choice(
+            token=token,
+            rank=self._rank(token),
+            draw=draw,
+            entropy=self._entropy,
+            stages=self._names,
+            kept=self._kept,
+            candidates=candidates,
+            rest=rest,
+            attention=attention,
+        )
+
+    @cached_property
+    def _entropy(self) -> float:
+        """Bits, of the model's own distribution: the log of the total less the mean relative logit."""
+        model = self._stages[0]
+        mean = float(np.dot(model.weights, model.relative)) / model.total
+        return max(0.0, (math.log(model.total) - mean) / math.log(2))
+
+    @cached_property
+    def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
+        """The best by the model's probability, ties by id; several beams share what one row offered."""
+        model = self._stages[0].logits
+        count = min(self._top_candidates, self._kept[0])
+        if count == 0:
+            return self._describe([])
+        smallest = np.partition(model, model.size - count)[model.size - count]
+        ids = np.flatnonzero(model >= smallest)  # ascending; more than count where others tie with the last
+        return self._describe(ids[np.argsort(-model[ids], kind="stable")[:count]].tolist())
+
+    def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
+        """These candidates with their probabilities, and what each stage left to all others."""
+        logits = np.array([stage.logits[ids] for stage in self._stages], dtype=np.float64)  # (S, C)
+        totals = np.array([stage.log_total for stage in self._stages])  # (S,)
+        probabilities = np.exp(logits - totals[:, None])  # (S, C)
+        shown = np.count_nonzero(logits > -math.inf, axis=-1)  # (S,)
+        # Where no other token is left, the rest is 0, not what rounding made of it.
+        rest = tuple(
+            0.0 if kept == known else max(0.0, 1.0 - mass)
+            for kept, known, mass in zip(self._kept, shown.tolist(), probabilities.sum(axis=-1).tolist(), strict=True)
+        )
+        columns = probabilities.T.tolist()  # C lists of S
+        return tuple(Candidate(token, tuple(column)) for token, column in zip(ids, columns, strict=True)), rest
+
+    def _rank(self, token: int) -> int:
+        """From 1, by the model's own probability, ties by id."""
+        model = self._stages[0].logits
+        better = np.count_nonzero(model > model[token])
+        return 1 + int(better + np.count_nonzero(model[:token] == model[token]))
+
+
+def record(stages: Sequence[str], logits: Sequence[Tensor], top_candidates: int) -> list[Recording]:
+    """A recording a row, from the (rows, V) logits after each of the named stages, the model's own first."""
+    arrays = [stage.numpy() for stage in logits]
+    return [Recording(stages, [array[row] for array in arrays], top_candidates) for row in range(len(arrays[0]))]

@@ -1,0 +1,97 @@
+"""Greedy decoding and sampling: one continuation, one token a step.
+
+Both run the same step and differ in one line, the choice. A draw is one uniform float64 number against the cumulative
+distribution, so it can be shown, and equal seeds give equal draws under every setting. Knows nothing of models or text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from decoding.processors import Context, Processor, run_chain
+from decoding.recorder import Recording, record
+from decoding.step import Hypothesis, Step
+from decoding.stop import Stop
+from decoding.strategy import Request, newest_attention, usable_logits
+from model.interface import Forward, Want
+
+
+class Draws:
+    """The request's own stream of uniform numbers in [0, 1); nobody else's requests can change it."""
+
+    def __init__(self, seed: int, drawn: int = 0) -> None:
+        self._generator = torch.Generator().manual_seed(seed)
+        for _ in range(drawn):
+            self.next()
+
+    def next(self) -> float:
+        return float(torch.rand((), dtype=torch.float64, generator=self._generator))
+
+
+def token_at(draw: float, recording: Recording) -> int:
+    """The token that a draw falls on.
+
+    The survivors stand by final probability, highest first, ties by id, and the first whose cumulative sum exceeds the
+    draw is taken (else the last). Sorting the values alone says which probability that is, and how many of the tokens
+    that share it stand before the one taken; no order of the ids is ever needed.
+    """
+    ids, probabilities = recording.final_probabilities()
+    descending = np.sort(probabilities)[::-1]
+    place = min(int(np.searchsorted(np.cumsum(descending), draw, side="right")), ids.size - 1)
+    value = descending[place]
+    before = int(np.count_nonzero(probabilities > value))
+    return int(ids[np.flatnonzero(probabilities == value)[place - before]])
+
+
+class OneByOne:
+    """One continuation: with a seed it samples, without draws it is greedy."""
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        max_new_tokens: int,
+        top_candidates: int,
+        seed: int,
+        processors: Sequence[Processor] = (),
+        greedy: bool = False,
+    ) -> None:
+        self.want = Want(attention=request.attention)
+        self.seed = seed
+        self._request = request
+        self._stop = Stop.of(request, max_new_tokens)
+        self._top_candidates = top_candidates
+        self._processors = tuple(processors)
+        self._stages = ("model", *(processor.name for processor in self._processors))
+        self._draws = None if greedy else Draws(seed, request.drawn)
+        self._tokens: tuple[int, ...] = ()
+        self._score = 0.0
+        self._log_probability = 0.0
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
+        stages = run_chain(self._processors, logits, Context(self._request.prompt, (self._tokens,)))
+        recording = record(self._stages, stages, self._top_candidates)[0]
+        draw = None if self._draws is None else self._draws.next()
+        token = int(stages[-1][0].argmax()) if draw is None else token_at(draw, recording)
+        attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
+
+        self._tokens += (token,)
+        self._score += recording.log_probability(token, stage=-1)
+        self._log_probability += recording.log_probability(token, stage=0)
+        reason = self._stop.reason(self._tokens)
+        hypothesis = Hypothesis(
+            tokens=self._tokens,
+            score=self._score,
+            log_probability=self._log_probability,
+            parent=0,
+            choice=recording.choice(token, draw=draw, attention=attention),
+            finished=reason is not None,
+        )
+        if reason is not None:
+            return Step((hypothesis,), finish_reason=reason, best=hypothesis)
+        return Step((hypothesis,), feed=(token,), parents=(0,))

@@ -1,0 +1,77 @@
+"""What a strategy is given and what it must offer; the loop in `generate.py` knows no more of it than this.
+
+Nothing here knows how a token is chosen, and nothing in decoding ever imports a tokenizer: the request carries the one
+function that turns ids into text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from decoding.step import Step
+from model.errors import AttendError
+from model.interface import Forward, Want
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a strategy knows besides its settings."""
+
+    prompt: tuple[int, ...]  # the decoder's side
+    end_tokens: frozenset[int]
+    text_of: Callable[[Sequence[int]], str]
+    context_length: int  # the model's longest text, prompt and continuation together
+    attention: bool = False  # whether every choice carries the attention behind it
+    drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
+
+    def __post_init__(self) -> None:
+        if not self.prompt:
+            raise AttendError("The prompt is empty: write at least one character.")
+        if len(self.prompt) >= self.context_length:
+            raise AttendError(
+                f"The prompt has {len(self.prompt):,} tokens, but the model reads at most {self.context_length:,} "
+                f"and needs room for an answer: shorten it to {self.context_length - 1:,} tokens or fewer."
+            )
+
+
+class Strategy(Protocol):
+    """One way to choose tokens; it lives as long as one request."""
+
+    @property
+    def want(self) -> Want:
+        """What every pass must return besides logits."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed of its draws; with the same settings it repeats the run."""
+        ...
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        """Decide from one pass what comes next."""
+        ...
+
+
+def usable_logits(logits: Tensor, generated: int) -> Tensor:
+    """The logits on the CPU in float32; refused where no probability could be made of them."""
+    logits = logits.detach().to("cpu", torch.float32)
+    # The largest value tells everything: it is NaN if any is, -inf if all are, +inf if one is.
+    if not bool(torch.isfinite(logits.amax(dim=-1)).all()):
+        raise AttendError(
+            f"The model gave no usable probabilities for token {generated + 1} (NaN or infinite scores): "
+            "its checkpoint may be damaged, so try another model or load it again."
+        )
+    return logits
+
+
+def newest_attention(forward: Forward[Any], row: int, length: int) -> Tensor | None:
+    """How the row's newest token, the query, looked at the `length` tokens up to itself; padding on the left goes."""
+    if forward.attention is None:
+        return None
+    weights = forward.attention.decoder[row, :, :, -1, -length:]  # (layers, heads, keys)
+    return weights.to("cpu", torch.float16, copy=True)  # a copy, or the whole pass would stay in memory

@@ -1,0 +1,125 @@
+"""A run as a record: gathers `Step`s, follows the returned hypothesis back, and writes the "attend.trace/1" document.
+
+Knows no model and no tokenizer: it is told what the model was called and how a token is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from decoding.settings import DecodingSettings
+from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.strategy import Request
+
+SCHEMA = "attend.trace/1"
+
+
+@dataclass(slots=True)
+class Trace:
+    """One run so far. A run that was stopped early is complete as it stands: its finish reason is "cancelled"."""
+
+    model: str
+    prompt: str  # as a person wrote it
+    request: Request
+    settings: DecodingSettings
+    seed: int  # the one that was used, where the settings said -1
+    label: Callable[[int], str]  # how a token is shown by itself
+    messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one
+    steps: list[Step] = field(default_factory=list)
+
+    def add(self, step: Step) -> None:
+        self.steps.append(step)
+
+    def collect(self, steps: Iterable[Step]) -> Self:
+        """Run to the end."""
+        for step in steps:
+            self.add(step)
+        return self
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """The hypothesis returned or, until there is one, the best living one."""
+        if not self.steps:
+            return None
+        last = self.steps[-1]
+        return last.best or last.hypotheses[0]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return () if self.best is None else self.best.tokens
+
+    @property
+    def text(self) -> str:
+        return self.request.text_of(self.ids)
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        reason = self.steps[-1].finish_reason if self.steps else None
+        return reason or "cancelled"
+
+    def choices(self) -> list[Choice]:
+        """The choices behind `ids`, first to last: from the best hypothesis back through its parents."""
+        hypothesis = self.best
+        if hypothesis is None:
+            return []
+        path = [hypothesis.choice]
+        # A hypothesis of n tokens was made in the n-th step; it may have ended before the last.
+        for step in reversed(self.steps[: len(hypothesis.tokens) - 1]):
+            hypothesis = step.hypotheses[hypothesis.parent]
+            path.append(hypothesis.choice)
+        return path[::-1]
+
+    def document(self) -> dict[str, Any]:
+        """The run in plain values, ready for JSON. Attention is not part of it."""
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "model": self.model,
+            "prompt": {"text": self.prompt, "ids": list(self.request.prompt)},
+            "settings": self.settings.to_dict(),
+            "seed": self.seed,
+            "text": self.text,
+            "ids": list(self.ids),
+            "finish_reason": self.finish_reason,
+            "steps": [self._step(choice) for choice in self.choices()],
+        }
+        if self.messages:
+            document["messages"] = [dict(message) for message in self.messages]
+        if self.settings.strategy == "beam":
+            document["beams"] = [_beams(step) for step in self.steps]
+        return document
+
+    def _step(self, choice: Choice) -> dict[str, Any]:
+        return {
+            "token": self._token(choice.token),
+            "probability": choice.probability,
+            "final_probability": choice.final_probability,
+            "rank": choice.rank,
+            "draw": choice.draw,
+            "entropy": choice.entropy,
+            "stages": list(choice.stages),
+            "kept": list(choice.kept),
+            "candidates": [
+                {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
+                for candidate in choice.candidates
+            ],
+            "rest": list(choice.rest),
+        }
+
+    def _token(self, token: int) -> dict[str, Any]:
+        return {"id": token, "text": self.label(token)}
+
+
+def _beams(step: Step) -> list[dict[str, Any]]:
+    """The hypotheses of one step, best first; a parent counts the unfinished ones of the step before."""
+    return [
+        {
+            "ids": list(hypothesis.tokens),
+            "score": hypothesis.score,
+            "log_probability": hypothesis.log_probability,
+            "parent": hypothesis.parent,
+            "finished": hypothesis.finished,
+        }
+        for hypothesis in sorted(step.hypotheses, key=lambda hypothesis: -hypothesis.score)
+    ]

@@ -1,0 +1,159 @@
+"""Attend from a terminal: a prompt in, its continuation out as it is decoded, or the whole run as a document.
+
+    python generate.py "Once upon a time" --strategy sample --temperature 0.8 --seed 7
+    python generate.py "Hi! How are you today?" --chat --json run.json
+
+Every flag of the decoding is made from `decoding.settings`; the models come from `model.catalog`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import NoReturn, TextIO
+
+from decoding.generate import generate
+from decoding.settings import DecodingSettings, parameters
+from decoding.strategy import Request, Strategy
+from decoding.trace import Trace
+from model import catalog
+from model.catalog import LoadedModel
+from model.chat import Message
+from model.errors import AttendError
+from model.threads import fastest_threads
+
+DEFAULT_MODEL = "attend-chat"
+STDOUT = "-"
+BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in the arguments go the way of all others: one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise AttendError(f"{message[:1].upper()}{message[1:]}: see python generate.py --help.")
+
+
+def number(text: str) -> int | float:
+    """What a flag's text says; whether the setting accepts it is for the setting to say."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="generate.py", description="Continue a prompt with one of Attend's models.", allow_abbrev=False
+    )
+    parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
+    parser.add_argument("--model", default=DEFAULT_MODEL, help=f"name or folder of a checkpoint ({DEFAULT_MODEL})")
+    parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
+    parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
+    decoding = parser.add_argument_group("decoding")
+    for parameter in parameters():
+        accepts = "" if parameter.choices else f"{parameter.minimum} to {parameter.maximum}, "
+        decoding.add_argument(
+            f"--{parameter.name.replace('_', '-')}",
+            type=str if parameter.choices else number,
+            default=argparse.SUPPRESS,
+            metavar="|".join(parameter.choices) or ("N" if parameter.integer else "X"),
+            help=f"{parameter.help} ({accepts}default {parameter.default}; for {', '.join(parameter.strategies)})",
+        )
+    return parser
+
+
+def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], settings: DecodingSettings) -> Request:
+    """What the model is asked: to answer the conversation or, without one, to continue the prompt."""
+    length = loaded.model.context_length
+    if not prompt.strip():
+        raise AttendError("The prompt is empty: write at least one character.")
+    if not messages:
+        ids = (loaded.begin, *loaded.tokenizer.encode(prompt))
+    elif loaded.chat is None:
+        raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
+    else:
+        ids = loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids
+    return Request(prompt=ids, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode, context_length=length)
+
+
+def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
+    """Decode to the end, handing out text as soon as it is certain."""
+    stream, handed_out = loaded.tokenizer.stream(), 0
+    for step in generate(loaded.model, trace.request.prompt, strategy):
+        trace.add(step)
+        # What beams say may change until the search is over; everybody else's words are final at once.
+        if step.finished or trace.settings.strategy != "beam":
+            yield "".join(stream.push(token) for token in trace.ids[handed_out:])
+            handed_out = len(trace.ids)
+    yield stream.finish()
+
+
+def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
+    """Where the document goes; opened before the run, so that a bad path costs nobody a run."""
+    if path is None or path == STDOUT:
+        return nullcontext(None if path is None else sys.stdout)
+    try:
+        return open(path, "w", encoding="utf-8")
+    except OSError as error:
+        raise AttendError(f"{path} cannot be written ({error.strerror}): name another file after --json.") from error
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    names = {parameter.name for parameter in parameters()}
+    settings = DecodingSettings.from_dict({name: value for name, value in vars(arguments).items() if name in names})
+    for name in settings.unused():
+        print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
+    loaded = catalog.load(arguments.model)
+    messages = [Message("user", arguments.prompt)] if arguments.chat else []
+    request = _request(loaded, arguments.prompt, messages, settings)
+    strategy = settings.strategy_for(request)
+    trace = Trace(
+        model=loaded.name,
+        prompt=arguments.prompt,
+        request=request,
+        settings=settings,
+        seed=strategy.seed,
+        label=loaded.tokenizer.label,
+        messages=[{"role": message.role, "content": message.text} for message in messages],
+    )
+    code = 0
+    with _document(arguments.json) as document:
+        fastest_threads(loaded.model)
+        try:
+            for text in _texts(loaded, strategy, trace):
+                if document is not sys.stdout:
+                    print(text, end="", flush=True)
+        except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
+            code = INTERRUPTED
+        if document is not sys.stdout:
+            print(flush=True)
+        if document is not None:
+            print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
+    return code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, and turn what a person can put right into one sentence on stderr; returns the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # any character may come, whatever the terminal's settings
+    try:
+        return _run(_parser().parse_args(arguments))
+    except AttendError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has had enough; without this, Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+"""The terminal door: text, documents, plain errors; in this process where possible, in another where pipes matter."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import generate
+from decoding.settings import DecodingSettings, parameters
+from decoding.step import Step
+from model import catalog
+from tests.conftest import make_checkpoint
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """generate.py with these arguments on the tiny checkpoint: exit code, stdout, stderr."""
+    # Timing the threads costs more than these runs; the test in another process does it.
+    monkeypatch.setattr(generate, "fastest_threads", lambda model: 1)
+
+    def call(*arguments: str, model: str | None = None) -> tuple[int, str, str]:
+        code = generate.main([*arguments, "--model", model or str(tiny_checkpoint)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, str(ROOT / "generate.py"), *arguments]
+
+
+def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
+    flags = (
+        "The quick",
+        "--temperature",
+        "0.8",
+        "--top-k",
+        "40",
+        "--top-p",
+        "0.95",
+        "--seed",
+        "7",
+        "--max-new-tokens",
+        "20",
+    )
+    file = tmp_path / "run.json"
+    code, text, errors = run(*flags, "--json", str(file))
+    assert (code, errors) == (0, "")
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert text == document["text"] + "\n"
+    assert document["schema"] == "attend.trace/1" and document["seed"] == 7
+    assert (
+        document["settings"]
+        == DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=20).to_dict()
+    )
+    code, only, errors = run(*flags, "--json", "-")
+    assert (code, errors) == (0, "")
+    assert json.loads(only) == document  # the same seed, and nothing else on stdout
+
+
+def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run, tiny_checkpoint: Path) -> None:
+    loaded = catalog.load(str(tiny_checkpoint))
+    _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2")
+    plain = json.loads(text)
+    assert plain["prompt"] == {
+        "text": "Hi! How are you?",
+        "ids": [loaded.begin, *loaded.tokenizer.encode("Hi! How are you?")],
+    }
+    assert "messages" not in plain
+    _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2", "--chat")
+    chat = json.loads(text)
+    assert chat["messages"] == [{"role": "user", "content": "Hi! How are you?"}]
+    assert chat["prompt"]["ids"][-1] == loaded.tokenizer.control("<assistant>")
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
+    flags = ("Once upon a time", "--strategy", strategy, "--seed", "1", "--max-new-tokens", "12")
+    _, text, _ = run(*flags)
+    _, document, _ = run(*flags, "--json", "-")
+    assert text == json.loads(document)["text"] + "\n"
+
+
+def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        generate.main(["--help"])
+    assert caught.value.code == 0
+    help_text = capsys.readouterr().out
+    for parameter in parameters():
+        assert f"--{parameter.name.replace('_', '-')} " in help_text
+    changed = DecodingSettings(
+        strategy="beam",
+        temperature=0.5,
+        top_k=9,
+        top_p=0.7,
+        num_beams=2,
+        length_penalty=-1.5,
+        seed=3,
+        max_new_tokens=4,
+        top_candidates=2,
+    )
+    flags = [part for name, value in changed.to_dict().items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    code, text, errors = run("A fox", *flags, "--json", "-")
+    assert code == 0 and json.loads(text)["settings"] == changed.to_dict()
+    assert errors == "Note: seed has no effect on beam.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["x", "--temperature", "3"], "temperature is 3, but must lie between 0 and 2: choose a value in that range."),
+        (
+            ["x", "--temperature", "nan"],
+            "temperature is nan, but must lie between 0 and 2: choose a value in that range.",
+        ),
+        (["x", "--top-k", "many"], "Argument --top-k: invalid number value: 'many': see python generate.py --help."),
+        (["x", "--strategy", "best"], "strategy is 'best', but must be one of greedy, sample, beam."),
+        (["x", "--temp", "1"], "Unrecognized arguments: --temp 1: see python generate.py --help."),
+        ([], "The following arguments are required: prompt: see python generate.py --help."),
+        ([" \n "], "The prompt is empty: write at least one character."),
+        (["", "--chat"], "The prompt is empty: write at least one character."),
+        (["\udc80"], "The text holds half a character (code DC80) at place 1: delete it and type it again."),
+        (
+            ["x", "--json", "/no/such/folder/run.json"],
+            "/no/such/folder/run.json cannot be written (No such file or directory)",
+        ),
+    ],
+)
+def test_errors_are_one_sentence_on_stderr(run: Run, arguments: list[str], sentence: str) -> None:
+    code, text, errors = run(*arguments)
+    assert (code, text) == (2, "")
+    assert errors.startswith(sentence) and errors.count("\n") == 1
+
+
+def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run: Run) -> None:
+    for chat in ([], ["--chat"]):
+        code, text, errors = run("fox " * 500, *chat)
+        assert (code, text) == (2, "") and " tokens, but " in errors and errors.count("\n") == 1
+
+
+def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None:
+    folder = make_checkpoint(tmp_path / "writer", chat=False)
+    code, text, errors = run("Hi", "--chat", model=str(folder))
+    assert (code, text) == (2, "")
+    assert errors == "writer cannot chat: leave --chat out and give it a text to continue.\n"
+
+
+def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    for name in ("no-such-model", str(tmp_path)):
+        code, text, errors = run("Hi", model=name)
+        assert (code, text) == (2, "") and name in errors and errors.count("\n") == 1
+
+
+def test_an_interrupted_run_is_kept_as_a_cancelled_document(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decode = generate.generate
+
+    def interrupted(*arguments: Any) -> Iterator[Step]:
+        yield from itertools.islice(decode(*arguments), 3)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(generate, "generate", interrupted)
+    file = tmp_path / "run.json"
+    code, text, errors = run("Hi", "--seed", "1", "--json", str(file))
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert (code, errors) == (130, "")
+    assert document["finish_reason"] == "cancelled" and len(document["steps"]) == 3
+    assert document["text"].startswith(text.rstrip("\n"))
+
+
+def test_whoever_stops_reading_gets_no_traceback(tiny_checkpoint: Path) -> None:
+    process = subprocess.Popen(
+        command("Hi", "--model", str(tiny_checkpoint), "--max-new-tokens", "100", "--strategy", "greedy"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=60), errors) == (0, b"")

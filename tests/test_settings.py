@@ -1,0 +1,130 @@
+"""The settings: declared once, refused in plain words, and leading to the right chain and strategy."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from decoding.beam import BeamSearch
+from decoding.generate import generate
+from decoding.processors import Temperature, TopK, TopP
+from decoding.sampling import OneByOne
+from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, parameters
+from model.errors import AttendError
+from tests.tiny import random_model, request
+
+
+def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
+    names = [field.name for field in dataclasses.fields(DecodingSettings)]
+    assert [parameter.name for parameter in parameters()] == names
+    defaults = DecodingSettings()
+    for parameter in parameters():
+        assert parameter.default == getattr(defaults, parameter.name)
+        assert parameter.help.endswith(".") and "\n" not in parameter.help
+        assert set(parameter.strategies) <= set(STRATEGIES) and parameter.strategies
+        for value in (parameter.default, parameter.neutral):
+            if value is not None:
+                assert parameter.checked(value) == value
+    assert STRATEGIES == ("greedy", "sample", "beam")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("temperature", 3.0, "temperature is 3.0, but must lie between 0 and 2: choose a value in that range."),
+        ("temperature", -0.1, "temperature is -0.1, but must lie between 0 and 2: choose a value in that range."),
+        ("temperature", math.nan, "temperature is nan, but must lie between 0 and 2: choose a value in that range."),
+        ("temperature", math.inf, "temperature is inf, but must lie between 0 and 2: choose a value in that range."),
+        ("temperature", "hot", "temperature is 'hot', but must be a number between 0 and 2."),
+        ("temperature", None, "temperature is None, but must be a number between 0 and 2."),
+        ("temperature", True, "temperature is True, but must be a number between 0 and 2."),
+        ("top_p", 10**400, "top_p is a very large number, but must lie between 0 and 1: choose a value in that range."),
+        ("top_k", 40.5, "top_k is 40.5, but must be a whole number between 0 and 200."),
+        ("top_k", 201, "top_k is 201, but must lie between 0 and 200: choose a value in that range."),
+        ("top_k", math.nan, "top_k is nan, but must lie between 0 and 200: choose a value in that range."),
+        ("num_beams", False, "num_beams is False, but must be a whole number between 1 and 8."),
+        ("num_beams", [4], "num_beams is [4], but must be a whole number between 1 and 8."),
+        ("seed", -2, "seed is -2, but must lie between -1 and 4294967295: choose a value in that range."),
+        ("max_new_tokens", 0, "max_new_tokens is 0, but must lie between 1 and 4096: choose a value in that range."),
+        ("strategy", "best", "strategy is 'best', but must be one of greedy, sample, beam."),
+        ("strategy", ["beam"], "strategy is ['beam'], but must be one of greedy, sample, beam."),
+        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of greedy, sample, beam."),
+    ],
+)
+def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict({name: value})
+    assert str(caught.value) == sentence
+
+
+def test_unknown_names_and_other_things_than_objects_are_refused() -> None:
+    with pytest.raises(AttendError, match="There is no setting 'tempreature': choose from strategy, temperature, "):
+        DecodingSettings.from_dict({"tempreature": 1})
+    for bad in ([], "greedy", None, 3):
+        with pytest.raises(AttendError, match="must be a JSON object"):
+            DecodingSettings.from_dict(bad)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(AttendError, match="There is no setting 3"):
+        DecodingSettings.from_dict({3: 1})  # pyright: ignore[reportArgumentType]
+
+
+def test_whole_numbers_may_arrive_as_floats_and_the_other_way_round() -> None:
+    settings = DecodingSettings.from_dict(json.loads('{"top_k": 40.0, "temperature": 1, "seed": 7.0}'))
+    assert (settings.top_k, type(settings.top_k)) == (40, int)
+    assert (settings.temperature, type(settings.temperature)) == (1.0, float)
+    assert (settings.seed, type(settings.seed)) == (7, int)
+
+
+def test_settings_survive_json() -> None:
+    for settings in (*PRESETS.values(), DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5)):
+        assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
+    assert DecodingSettings().processors() == ()
+    assert PRESETS["Neutral"] == DecodingSettings()
+    settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
+    assert settings.processors() == (Temperature(0.8), TopK(40), TopP(0.95))
+
+
+def test_each_strategy_is_the_one_that_was_named() -> None:
+    assert isinstance(DecodingSettings(strategy="beam").strategy_for(request()), BeamSearch)
+    for name in ("greedy", "sample"):
+        assert isinstance(DecodingSettings(strategy=name).strategy_for(request()), OneByOne)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.0, 1e-320, 1e-40, 1e-9])
+def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature: float) -> None:
+    model, limit = random_model(50, seed=3), 8
+    cold = DecodingSettings(temperature=temperature, top_k=5, top_p=0.5, max_new_tokens=limit)
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=limit)
+    runs = [list(generate(model, (0,), settings.strategy_for(request()))) for settings in (cold, greedy)]
+    assert runs[0] == runs[1]
+    assert all(step.hypotheses[0].choice.draw is None for step in runs[0])
+
+
+def test_temperature_0_leaves_beam_search_as_it_is() -> None:
+    """Nothing is drawn there, and dividing all log-probabilities by one number changes no order."""
+    model = random_model(20, seed=4)
+    texts = set()
+    for temperature in (0, 1, 0.25):
+        settings = DecodingSettings(strategy="beam", temperature=temperature, max_new_tokens=6)
+        best = list(generate(model, (0,), settings.strategy_for(request(end_tokens=[1]))))[-1].best
+        assert best is not None
+        texts.add(best.tokens)
+    assert len(texts) == 1
+
+
+def test_a_random_seed_is_definite_once_a_run_begins() -> None:
+    assert DecodingSettings(seed=7).seeded() == DecodingSettings(seed=7)
+    seeds = {DecodingSettings().seeded().seed for _ in range(5)}
+    assert len(seeds) == 5 and min(seeds) >= 0  # a repeat among five of 2 ** 31 has odds of 1 in 200 million
+    assert DecodingSettings().strategy_for(request()).seed >= 0
+
+
+def test_settings_that_the_strategy_ignores_are_named() -> None:
+    assert DecodingSettings(strategy="sample", num_beams=2, top_k=3).unused() == ("num_beams",)
+    assert DecodingSettings(strategy="greedy", temperature=0.5, seed=1).unused() == ("temperature", "seed")
+    assert DecodingSettings(strategy="beam", temperature=0.5).unused() == ()

@@ -1,0 +1,108 @@
+"""The door: `python app.py` reads its arguments, loads the models and serves the page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+DEFAULT_MODEL = "attend-chat"
+PUBLIC_SECONDS, PRIVATE_SECONDS = 60.0, 600.0  # that one run may take
+PUBLIC_QUEUE, PRIVATE_QUEUE = 16, 64  # visitors that may wait
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for."""
+
+    host: str
+    port: int
+    model: str
+    public: bool
+    share: bool
+
+
+def options(arguments: Sequence[str] | None = None) -> Options:
+    """Read the command line; on a Hugging Face Space the page is public and listens to everyone."""
+    space = bool(os.environ.get("SPACE_ID"))
+    parser = argparse.ArgumentParser(description="Chat with a transformer in the browser and watch every token.")
+    parser.add_argument("--host", default="0.0.0.0" if space else "127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", 7860)), help="port to listen on")
+    parser.add_argument("--model", default=DEFAULT_MODEL, help="name or folder of the model that is shown first")
+    parser.add_argument("--public", action="store_true", default=space, help="limits for a page that strangers use")
+    parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
+    read = parser.parse_args(arguments)
+    return Options(read.host, read.port, read.model, read.public, read.share)
+
+
+def check_port(host: str, port: int) -> None:
+    """Exit with one sentence when nobody could listen there, before anything slow is loaded."""
+    if not 0 < port < 65536:
+        sys.exit(refuse(f"The port is {port}, but must lie between 1 and 65535: choose another with --port."))
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except socket.gaierror:
+        sys.exit(refuse(f"There is no address {host}: give one of this machine with --host."))
+    except OSError as error:
+        sys.exit(refuse(f"Port {port} on {host} cannot be used ({error.strerror}): choose another with --port."))
+
+
+def refuse(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    started = time.monotonic()
+    chosen = options(arguments)
+    check_port(chosen.host, chosen.port)
+
+    # Slow imports come after everything that can be refused without them.
+    from model import catalog
+    from model.errors import AttendError
+    from model.threads import fastest_threads
+    from ui import page, serve
+    from ui.models import Models
+
+    try:
+        first = catalog.load(chosen.model)
+        names = (first.name, *(name for name in catalog.names() if name != first.name))
+        models = Models(
+            names,
+            lambda name: first if name == first.name else catalog.load(name),
+            time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
+            wrap=serve.on_gpu,
+        )
+        if chosen.public and first.name not in catalog.names():
+            raise AttendError(f"A public page shows only its own models: choose one of {', '.join(catalog.names())}.")
+    except AttendError as error:
+        return refuse(str(error))
+    threads = fastest_threads(first.model)
+    blocks = page.build(models)
+    serve.launch(
+        blocks,
+        host=chosen.host,
+        port=chosen.port,
+        share=chosen.share,
+        waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
+        ready=lambda url: print(
+            f"Attend is ready at {url} ({first.name}, {threads} thread{'s' * (threads > 1)}, "
+            f"{time.monotonic() - started:.1f} s)",
+            flush=True,
+        ),
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

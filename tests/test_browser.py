@@ -1,0 +1,320 @@
+"""The whole page as a person meets it: `python app.py`, a real browser, and no request to any other host.
+
+Every test fails on an error in the browser's console and on any request elsewhere. The embedded model is used where
+there is one, else a small one with random weights.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright import sync_api
+from playwright.sync_api import Browser, Page, expect
+
+from model import catalog
+from tests.conftest import make_checkpoint
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 30_000  # ms; a busy machine is slow, a broken page is slower
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
+]
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, free_port: int) -> Iterator[str]:
+    """The app as `make run` starts it."""
+    embedded = "attend-chat" in catalog.names()
+    model = (
+        "attend-chat"
+        if embedded
+        else str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
+    )
+    command = [sys.executable, "app.py", "--port", str(free_port), "--model", model]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        assert "ready" in line, line
+        yield f"http://127.0.0.1:{free_port}/"
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(url: str, browser: Browser) -> Iterator[Opener]:
+    """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(path: str = "", **options: Any) -> Page:
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        contexts.append(context)
+
+        def guard(route: sync_api.Route) -> None:
+            if route.request.url.startswith((url, "data:", "blob:")):
+                return route.continue_()
+            faults.append(f"asked for {route.request.url}")
+            return route.abort()
+
+        context.route("**/*", guard)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
+        page.on("dialog", lambda dialog: faults.append(f"a dialog: {dialog.message}"))
+        page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+        page.goto(url + path)
+        page.wait_for_function("window.__gradio_session_hash__")
+        expect(page.locator(".at-example").first).to_be_visible(timeout=PATIENCE)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def say(page: Page, text: str) -> None:
+    """Send a message and wait for the end of the answer."""
+    before = page.locator(".at-assistant").count()
+    page.locator("#attend-message textarea").fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(before + 1, timeout=PATIENCE)
+    rest(page)
+
+
+def rest(page: Page) -> None:
+    """Wait until nothing is being written."""
+    expect(page.locator("#attend-stop, #attend-halt")).to_have_count(0, timeout=PATIENCE)
+
+
+def choose(page: Page, way: str) -> None:
+    page.locator("#attend-way label", has_text=way).click()
+
+
+def set_number(page: Page, name: str, value: float) -> None:
+    box = page.locator(f"#attend-{name} input[type=number]")
+    box.fill(str(value))
+    box.press("Tab")
+
+
+def to_write(page: Page) -> None:
+    page.locator("#attend-mode label", has_text="Write").click()
+    expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
+
+
+def boxes(page: Page) -> int:
+    """How many tokens the strip shows."""
+    return page.locator(".at-box").count()
+
+
+def test_a_visitor_chats_and_looks_behind_every_token(visit: Opener) -> None:
+    page = visit()
+    say(page, "Hi! How are you today?")
+    tokens = page.locator(".at-assistant .at-tok")
+    assert tokens.count() > 0
+    rows = page.locator(".at-table tbody tr")
+    assert 2 <= rows.count() <= 12  # ten candidates, maybe the chosen one behind them, and the rest
+    expect(page.locator("#attend-meter")).to_contain_text("of 512 tokens")
+    newest = page.locator(".at-headline").inner_text()
+    tokens.first.click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 1 of")
+    assert page.locator(".at-headline").inner_text() != newest or tokens.count() == 1
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed used")
+
+
+def test_the_first_answers_tokens_can_be_opened_after_a_second_one(visit: Opener) -> None:
+    page = visit()
+    say(page, "Hi! How are you today?")
+    say(page, "What do you like to do on weekends?")
+    page.locator(".at-assistant").first.locator(".at-tok").nth(0).click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 1 of")
+    assert "What do you like" not in page.locator(".attend-inspector").inner_text()
+
+
+def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
+    page = visit()
+    page.locator(".at-example").first.click()
+    expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
+    rest(page)
+    page.get_by_role("button", name="Retry").click()
+    expect(page.locator("#attend-stop")).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    expect(page.locator(".at-turn")).to_have_count(2)
+    page.locator(".at-user").hover()
+    page.get_by_role("button", name="Edit").click()
+    page.locator(".at-edit-text").fill("Good morning!")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
+    rest(page)
+    page.locator("#attend-clear").click()
+    expect(page.locator(".at-turn")).to_have_count(0, timeout=PATIENCE)
+    page.locator("#attend-unclear").click()
+    expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
+    page.get_by_role("button", name="Undo: take back").click()
+    expect(page.locator(".at-turn")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("#attend-message textarea")).to_have_value("Good morning!")
+
+
+def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Top-k")
+    expect(page.locator("#attend-top-p")).to_be_hidden()
+    set_number(page, "top-k", 7)
+    choose(page, "Greedy")
+    expect(page.locator("#attend-top-k")).to_be_hidden()
+    expect(page.locator("#attend-seed")).to_be_hidden()
+    say(page, "Hello")
+    expect(page.locator(".at-reason")).to_contain_text("most probable")
+    choose(page, "Top-k")
+    expect(page.locator("#attend-top-k input[type=number]")).to_have_value("7")
+    say(page, "Hello")
+    expect(page.locator(".at-reason")).to_contain_text("top-k left 7")
+    choose(page, "Beam search")
+    expect(page.locator("#attend-num-beams")).to_be_visible()
+    set_number(page, "max-new-tokens", 8)
+    say(page, "Hello")
+    assert page.locator(".at-assistant").last.locator(".at-tok").count() <= 8
+    page.locator("#attend-presets button", has_text="Precise").click()
+    expect(page.locator("#attend-temperature input[type=number]")).to_have_value("0.3")
+    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+
+
+def test_stop_really_stops(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Temperature")
+    set_number(page, "temperature", 2)  # so that the model hardly ever ends by itself
+    set_number(page, "max-new-tokens", 400)
+    for _ in range(3):
+        page.locator("#attend-message textarea").fill("Tell me everything you know about the sea.")
+        page.keyboard.press("Enter")
+        page.locator("#attend-stop").click()
+        rest(page)
+        answer = page.locator(".at-assistant").last
+        written = answer.inner_text()
+        if "stopped" in written:
+            break
+    assert "stopped" in written
+    page.wait_for_timeout(400)
+    assert answer.inner_text() == written
+    expect(page.locator("#attend-send")).to_be_visible()
+
+
+def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
+    page = visit()
+    to_write(page)
+    box = page.locator("#attend-text textarea")
+    box.fill("The dog and the fox")
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)  # what is typed is cut into tokens at once
+    given = boxes(page)
+    page.locator("#attend-next").click()
+    expect(page.locator(".at-box")).to_have_count(given + 1, timeout=PATIENCE)
+    rest(page)
+    page.locator("#attend-next").click()
+    expect(page.locator(".at-box")).to_have_count(given + 2, timeout=PATIENCE)
+    rest(page)
+    before = box.input_value()
+    assert before.startswith("The dog and the fox")
+    page.locator(".at-box").nth(given).click()
+    page.locator(".at-table tbody button").first.click()
+    expect(page.locator(".at-box")).to_have_count(given + 1, timeout=PATIENCE)
+    page.locator("#attend-back").click()
+    expect(page.locator(".at-box")).to_have_count(given + 2, timeout=PATIENCE)
+    expect(box).to_have_value(before)
+    page.locator("#attend-empty").click()
+    expect(box).to_have_value("")
+
+
+def test_hostile_text_is_shown_as_it_is(visit: Opener) -> None:
+    page = visit()
+    hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> ${alert(3)} {{x}} <end> \u05e9\u05dc\u05d5\u05dd"
+    say(page, hostile)
+    assert hostile in page.locator(".at-user").inner_text()
+    assert page.locator("#attend-main img, #attend-main script").count() == 0
+    to_write(page)
+    page.locator("#attend-text textarea").fill(hostile)
+    expect(page.locator(".at-box").nth(5)).to_be_visible(timeout=PATIENCE)
+    assert page.locator("#attend-main img, #attend-main script").count() == 0
+
+
+def test_bad_messages_get_a_sentence_and_the_conversation_stays(visit: Opener) -> None:
+    page = visit()
+    say(page, "Hello")
+    said = page.locator(".attend-conversation").inner_text()
+    for text, sentence in (("   ", "type something first"), ("word " * 700, "shorten it")):
+        page.locator("#attend-message textarea").fill(text)
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast-body").last).to_contain_text(sentence, timeout=PATIENCE)
+        assert page.locator("#attend-message textarea").input_value() == text
+    assert page.locator(".attend-conversation").inner_text() == said
+    say(page, "Still there?")
+
+
+def test_two_visitors_never_see_each_others_text(visit: Opener) -> None:
+    one, two = visit(), visit()
+    say(one, "My secret is alpha")
+    say(two, "My secret is omega")
+    say(one, "And what is yours?")
+    assert "omega" not in one.locator("body").inner_text()
+    assert "alpha" not in two.locator("body").inner_text()
+    to_write(two)
+    assert two.locator("#attend-text textarea").input_value() == ""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_phone_shows_the_conversation_first_and_nothing_sticks_out(visit: Opener, theme: str) -> None:
+    page = visit(f"?__theme={theme}", viewport={"width": 390, "height": 844}, has_touch=True)
+    say(page, "Hi! How are you today?")
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    conversation, inspector = (page.locator(f"#attend-{part}").bounding_box() for part in ("conversation", "inspector"))
+    assert conversation and inspector and conversation["y"] < inspector["y"]
+    assert page.evaluate("document.body.classList.contains('dark')") is (theme == "dark")
+    page.locator("#attend-open-settings").tap()
+    expect(page.locator("#attend-way")).to_be_in_viewport()
+
+
+def test_everything_works_from_the_keyboard(visit: Opener) -> None:
+    page = visit()
+    message = page.locator("#attend-message textarea")
+    message.focus()
+    page.keyboard.type("One")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Two")
+    expect(message).to_have_value("One\nTwo")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
+    rest(page)
+    page.locator(".at-box[tabindex='0']").focus()
+    page.keyboard.press("ArrowLeft")
+    newest = boxes(page)
+    focused = page.locator(".at-box").nth(newest - 2)
+    expect(focused).to_have_attribute("aria-selected", "true")

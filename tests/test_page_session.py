@@ -1,0 +1,88 @@
+"""One visitor's records: who may run, what is kept, and what is let go first."""
+
+from __future__ import annotations
+
+import pytest
+
+from decoding.step import Candidate, Choice
+from model.errors import AttendError
+from ui.session import Seen, Session, Turn
+
+
+def choice(token: int) -> Choice:
+    return Choice(
+        token=token,
+        rank=1,
+        draw=None,
+        entropy=0.0,
+        stages=("model",),
+        kept=(2,),
+        candidates=(Candidate(token, (1.0,)),),
+        rest=(0.0,),
+    )
+
+
+def run_of(session: Session, size: int):
+    """A run of one given token and two explained ones, each with `size` bytes of attention."""
+    return session.add_run("chat", "m", [Seen(1, True), *(Seen(t, False, choice(t), "x" * size) for t in (5, 6))])
+
+
+def test_only_one_run_at_a_time_and_the_next_after_it() -> None:
+    session = Session()
+    stop = session.begin()
+    with pytest.raises(AttendError, match="press Stop first"):
+        session.begin()
+    session.end(stop)
+    assert stop.is_set()
+    assert not session.busy
+    session.begin()
+
+
+def test_an_old_run_cannot_end_a_new_one() -> None:
+    session = Session()
+    old = session.begin()
+    session.end(old)
+    new = session.begin()
+    session.end(old)
+    assert session.stop is new
+
+
+def test_tokens_are_explained_from_the_first_choice_on() -> None:
+    session = Session()
+    assert run_of(session, 1).first == 1
+    assert session.add_run("write", "m", [Seen(1, True)]).first == 1
+    assert session.add_run("chat", "m", [Seen(1, True), Seen(2, True)]).first == 2
+
+
+def test_the_oldest_attention_goes_first_and_what_is_on_screen_stays() -> None:
+    session = Session()
+    runs = [run_of(session, 10) for _ in range(4)]  # 20 bytes each, 80 in all
+    session.limit_attention(keep=runs[0], most=45)
+    assert [run.attention_bytes for run in runs] == [20, 0, 0, 20]
+    assert runs[1].tokens[1].choice is not None  # the numbers stay, only the attention goes
+
+
+def test_runs_that_nothing_can_open_are_forgotten() -> None:
+    session = Session()
+    first, second, third, fourth = (run_of(session, 1) for _ in range(4))
+    session.turns = [Turn("assistant", "a", run=first.id)]
+    session.cleared = [Turn("assistant", "b", run=second.id)]
+    session.draft.run = third.id
+    session.drop_unused_runs()
+    assert list(session.runs) == [first.id, second.id, third.id]
+    with pytest.raises(AttendError, match="no longer here"):
+        session.run(fourth.id)
+
+
+def test_undo_states_keep_the_numbers_without_the_attention() -> None:
+    session = Session()
+    run = run_of(session, 10)
+    session.draft.text = "before"
+    session.draft.remember(run.tokens)
+    text, tokens = session.draft.undo[0]
+    assert text == "before"
+    assert [token.row for token in tokens] == [None, None, None]
+    assert [token.choice for token in tokens] == [token.choice for token in run.tokens]
+    for _ in range(200):
+        session.draft.remember(())
+    assert len(session.draft.undo) == 50

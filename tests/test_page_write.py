@@ -1,0 +1,190 @@
+"""Write as its functions do it: continued in place, one token at a time, changed by hand, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from ui import write
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Run, Session
+
+SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
+ONE = replace(SAMPLE, max_new_tokens=1)
+START = "The quick brown fox"
+
+
+def last(screens: Iterator[Screen]) -> Screen:
+    return list(screens)[-1]
+
+
+def run_of(session: Session) -> Run:
+    return session.run(session.draft.run)
+
+
+def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    ids = run_of(session).ids
+    assert ids[: len(ids) - 6] == (tiny.begin, *tiny.tokenizer.encode(START))
+    assert screen.text == session.draft.text == tiny.tokenizer.decode(ids)
+    assert session.draft.text.startswith(START)
+    assert screen.running is False
+
+
+def test_the_prompts_own_tokens_have_numbers_and_attention_too(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    value = write.overview(session, models, models.default).inspector
+    assert screen.inspector is not None and value is not None
+    assert value["first"] == 1
+    assert len(value["steps"]) == len(value["rows"]) == len(value["tokens"]) - 1
+    assert value["rows_from"] == 0
+    run = run_of(session)
+    expected = tiny.model.logits(run.ids[:1], run.ids[1:]).double().softmax(-1)  # the slow twin
+    for place, token in enumerate(run.tokens[1:]):
+        assert token.choice is not None
+        assert token.choice.probability == pytest.approx(float(expected[place, token.id]), rel=1e-4)
+        assert token.choice.rank == int((expected[place] > expected[place, token.id]).sum()) + 1
+
+
+def test_next_token_is_exactly_one_step(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, START)
+    count = len(run_of(session).tokens)
+    for number in (1, 2, 3):
+        last(write.write(session, models, models.default, session.draft.text or START, ONE))
+        assert len(run_of(session).tokens) == count + number
+
+
+def test_one_by_one_and_at_once_give_the_same_text(models: Models) -> None:
+    """A seed is one stream of draws for the whole text, however it is cut into runs."""
+    at_once, one_by_one = Session(), Session()
+    last(write.write(at_once, models, models.default, START, SAMPLE))
+    last(write.write(one_by_one, models, models.default, START, ONE))
+    for _ in range(5):
+        last(write.write(one_by_one, models, models.default, one_by_one.draft.text, ONE))
+    assert run_of(one_by_one).ids == run_of(at_once).ids
+
+
+def test_an_edited_text_is_cut_into_tokens_anew(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    last(write.write(session, models, models.default, "Something else", ONE))
+    assert run_of(session).ids[:-1] == (tiny.begin, *tiny.tokenizer.encode("Something else"))
+    assert run_of(session).first == 1
+
+
+def test_taking_another_token_cuts_what_followed(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = run_of(session)
+    index = len(before.tokens) - 4
+    choice = before.tokens[index].choice
+    assert choice is not None
+    other = next(candidate for candidate in choice.candidates if candidate.id != choice.token)
+    screen = write.take(session, models, index, other.id)
+    after = run_of(session)
+    assert after.ids == (*before.ids[:index], other.id)
+    assert screen.text == tiny.tokenizer.decode(after.ids)
+    assert screen.inspector is not None
+    assert screen.inspector["run"] != before.id  # the page forgets what was selected
+    taken = after.tokens[-1].choice
+    assert taken is not None
+    assert (taken.token, taken.draw) == (other.id, None)
+    assert taken.probability == other.probabilities[0]
+    assert sum(candidate.probabilities[0] for candidate in taken.candidates) + taken.rest[0] == pytest.approx(1.0)
+    expected = tiny.model.logits(before.ids[:index], (other.id,))[0]
+    assert taken.rank == int((expected > expected[other.id]).sum()) + 1
+
+
+def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, START)
+    texts, ids = [START], [run_of(session).ids]
+    for _ in range(3):
+        last(write.write(session, models, models.default, session.draft.text, ONE))
+        texts.append(session.draft.text)
+        ids.append(run_of(session).ids)
+    for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
+        screen = write.undo(session, models, models.default)
+        assert screen.text == text
+        assert run_of(session).ids == tokens
+        assert screen.inspector is not None
+        assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
+    with pytest.raises(AttendError, match="nothing to undo"):
+        write.undo(session, models, models.default)
+
+
+def test_clear_can_be_undone(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    text = session.draft.text
+    assert write.clear(session, models, models.default).text == ""
+    assert write.undo(session, models, models.default).text == text
+
+
+def test_it_writes_from_nothing(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, "", ONE))
+    assert run_of(session).ids[0] == tiny.begin
+    assert len(run_of(session).ids) == 2
+
+
+def test_a_model_without_a_chat_format_writes(models: Models, tiny_writer: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, tiny_writer.name, START, SAMPLE))
+    assert run_of(session).model == tiny_writer.name
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy: str) -> None:
+    session = Session()
+    settings = DecodingSettings.from_dict({"strategy": strategy, "max_new_tokens": 4, "seed": 2})
+    last(write.write(session, models, models.default, START, settings))
+    count = len(run_of(session).tokens)
+    last(write.write(session, models, models.default, session.draft.text, replace(settings, max_new_tokens=1)))
+    assert len(run_of(session).tokens) == count + 1
+
+
+def test_a_full_context_says_so(models: Models) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=1000)))
+    if len(run_of(session).tokens) == 128:  # the random model did not end by itself
+        assert screen.meter is not None and "end of the context" in screen.meter["text"]
+        with pytest.raises(AttendError, match="filled the context of 128 tokens"):
+            next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
+        assert not session.busy
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "not text"),
+        ("x" * 20_001, "20,001 characters"),
+        ("\udc80", "half a character"),
+        ("dog " * 400, "reads at most 128"),
+    ],
+)
+def test_bad_texts_are_refused_and_the_draft_stays(models: Models, text: object, sentence: str) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = session.draft.text
+    with pytest.raises(AttendError, match=sentence):
+        next(iter(write.write(session, models, models.default, text, ONE)))
+    assert session.draft.text == before
+    assert not session.busy
+
+
+@pytest.mark.parametrize(("index", "token"), [(0, 5), (-1, 5), (10**9, 5), (2, -1), (2, 10**9)])
+def test_only_tokens_of_the_table_can_be_taken(models: Models, index: int, token: int) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    with pytest.raises(AttendError, match=r"no longer here|not in the table"):
+        write.take(session, models, index, token)

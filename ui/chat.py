@@ -1,0 +1,223 @@
+"""What happens in Chat: send, retry, edit, undo, clear, and opening a token of an answer.
+
+Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
+the model writes. Nothing is changed before everything has been checked, so an error leaves the conversation as it was.
+The file knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from decoding.settings import DecodingSettings
+from model.catalog import LoadedModel
+from model.chat import ChatPrompt, Message
+from model.errors import AttendError
+from ui.checks import checked_message
+from ui.follow import Progress, follow
+from ui.lookback import restore_attention
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Run, Seen, Session, Turn
+from ui.values import answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
+from ui.views import InspectorValue
+
+_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+
+
+def send(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
+    """A new message and its answer."""
+    message = Turn("user", checked_message(text))
+    yield from _answer(session, models, name, [*session.turns, message], settings, message="")
+
+
+def retry(session: Session, models: Models, name: str, turn: int, settings: DecodingSettings) -> Iterator[Screen]:
+    """The answer at `turn` once more; what came after it goes."""
+    place = _user_turn_before(session, turn)
+    yield from _answer(session, models, name, session.turns[: place + 1], settings)
+
+
+def edit(
+    session: Session, models: Models, name: str, turn: int, text: object, settings: DecodingSettings
+) -> Iterator[Screen]:
+    """The user's message at `turn` in new words, and its answer; what came after it goes."""
+    place = _user_turn_before(session, turn)
+    message = Turn("user", checked_message(text))
+    yield from _answer(session, models, name, [*session.turns[:place], message], settings)
+
+
+def undo(session: Session, models: Models, name: str, turn: int) -> Screen:
+    """Take back the exchange of `turn`; its words return to the message box."""
+    session.refuse_while_busy()
+    place = _user_turn_before(session, turn)
+    words = session.turns[place].text
+    session.turns = session.turns[:place]
+    return replace(overview(session, models, name), message=words)
+
+
+def clear(session: Session, models: Models, name: str) -> Screen:
+    """Start anew; the conversation can be brought back until the next message."""
+    if session.stop is not None:
+        session.stop.set()
+    session.cleared = session.turns or session.cleared
+    session.turns = []
+    return replace(overview(session, models, name), cleared=session.cleared is not None)
+
+
+def unclear(session: Session, models: Models, name: str) -> Screen:
+    """Bring the cleared conversation back."""
+    session.refuse_while_busy()
+    if session.cleared is not None:
+        session.turns, session.cleared = session.cleared, None
+    return replace(overview(session, models, name), cleared=False)
+
+
+def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
+    """What lies behind one token of any answer."""
+    if not 0 <= turn < len(session.turns):
+        raise AttendError("This message is no longer here: reload the page to see the conversation as it is.")
+    run = session.run(session.turns[turn].run)
+    place = run.first + index
+    if not run.first <= place < len(run.tokens):
+        raise AttendError("This token is no longer here: retry the answer to see its numbers.")
+    return Screen(inspector=opened(session, models, run, place))
+
+
+def open_run(session: Session, models: Models, identifier: object) -> Screen:
+    """The whole of a run, for a page that missed an update."""
+    run = session.run(identifier if isinstance(identifier, str) else None)
+    return Screen(inspector=opened(session, models, run))
+
+
+def overview(session: Session, models: Models, name: str) -> Screen:
+    """Chat as it stands: the conversation, the newest answer's numbers, and how full the context is."""
+    loaded = models.get(name)
+    session.shown = None
+    run = session.newest_answer
+    return Screen(
+        conversation=conversation_value(session),
+        inspector=opened(session, models, run) if run else empty_inspector("chat"),
+        meter=meter_value(len(run.tokens) if run else 0, loaded.model.context_length, session.dropped),
+    )
+
+
+def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings) -> ChatPrompt:
+    """The prompt that asks for the next answer, with room for as long a one as the settings allow."""
+    if loaded.chat is None:
+        raise AttendError(f"{loaded.name} was not made for conversations: switch to Write.")
+    limit = loaded.model.context_length
+    messages = [Message(turn.role, turn.text) for turn in turns]
+    return loaded.chat.prompt(messages, context_length=limit, reserve=min(settings.max_new_tokens, limit // 2))
+
+
+def ending_note(progress: Progress, used: int, limit: int) -> str | None:
+    """Why a text ends where it ends, where that is not plain to see."""
+    if progress.ending == "time":
+        return "stopped at the time limit"
+    if progress.ending == "finished" and progress.reason == "length":
+        return "reached the end of the context" if used >= limit else "reached the length limit"
+    return None
+
+
+def _answer(
+    session: Session,
+    models: Models,
+    name: str,
+    turns: Sequence[Turn],
+    settings: DecodingSettings,
+    *,
+    message: str | None = None,
+) -> Iterator[Screen]:
+    """Let the model answer the last of `turns`, which becomes the conversation."""
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    prompt = chat_prompt(loaded, turns, settings)
+    stop = session.begin()
+    run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
+    answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+    run.dropped = prompt.dropped
+    session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
+    session.drop_unused_runs()
+    try:
+        yield Screen(
+            conversation=conversation_value(session),
+            inspector=inspector_value(run, loaded.tokenizer, busy=True),
+            meter=meter_value(len(prompt.ids), loaded.model.context_length, prompt.dropped),
+            running=True,
+            message=message,
+            cleared=False,
+        )
+        steps = models.decode(name, prompt.ids, settings, 0)
+        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+            _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
+            if progress.ending is not None:
+                session.end(stop)
+            yield _update(session, run, answer, progress, loaded, settings)
+        session.limit_attention(keep=run)
+    except Exception:
+        answer.state = "stopped"
+        session.end(stop)
+        yield Screen(conversation=conversation_value(session), running=False)
+        raise
+    finally:
+        session.end(stop)
+        if answer.state == "streaming":
+            answer.state = "stopped"  # the visitor has left
+
+
+def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, loaded: LoadedModel) -> None:
+    ended = progress.ending is not None
+    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, finished=ended)
+    answer.text = "".join(text for text, _ in answer.tokens)
+    if ended:
+        answer.state = "done" if progress.ending == "finished" else "stopped"
+        answer.note = ending_note(progress, len(run.tokens), loaded.model.context_length)
+
+
+def _update(
+    session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel, settings: DecodingSettings
+) -> Screen:
+    """What an update of the run changes on the page; nothing of a conversation that was cleared meanwhile."""
+    ended = progress.ending is not None
+    running = False if ended else None
+    if not any(turn is answer for turn in session.turns):
+        return Screen(running=running)
+    return Screen(
+        conversation=conversation_value(session),
+        inspector=followed(session, run, progress, loaded),
+        meter=meter_value(len(run.tokens), loaded.model.context_length, session.dropped),
+        running=running,
+        seed=drawn_seed(settings) if ended else None,
+    )
+
+
+def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel) -> InspectorValue | None:
+    """What is new of a run, unless somebody is looking at another."""
+    if session.shown != run.id:
+        return None
+    since = max(0, progress.since - _OVERLAP)
+    return inspector_value(run, loaded.tokenizer, busy=progress.ending is None, since=since)
+
+
+def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
+    """All of a run, with its attention computed again if it was let go."""
+    loaded = models.get(run.model)
+    session.shown = run.id
+    running = session.busy and run.id == next(reversed(session.runs))
+    if not running:
+        restore_attention(run, loaded.model, loaded.lock)
+        session.limit_attention(keep=run)
+    return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
+
+
+def drawn_seed(settings: DecodingSettings) -> int | None:
+    """The seed, where anything was drawn with it."""
+    return settings.seed if settings.strategy == "sample" and settings.temperature > 0 else None
+
+
+def _user_turn_before(session: Session, turn: int) -> int:
+    """The user's message that `turn` is or answers."""
+    if not 0 <= turn < len(session.turns):
+        raise AttendError("This message is no longer here: reload the page to see the conversation as it is.")
+    return next(place for place in range(turn, -1, -1) if session.turns[place].role == "user")

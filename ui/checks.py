@@ -1,0 +1,26 @@
+"""What may come in from outside, on the page and through the endpoints alike; anything else gets a plain sentence."""
+
+from __future__ import annotations
+
+from model.errors import AttendError
+
+MOST_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
+
+
+def checked_text(value: object, name: str) -> str:
+    """A text, maybe an empty one; `name` is what the sentence calls it."""
+    if not isinstance(value, str):
+        raise AttendError(f"{name} is not text: type or send some.")
+    if len(value) > MOST_CHARACTERS:
+        raise AttendError(
+            f"{name} has {len(value):,} characters, but at most {MOST_CHARACTERS:,} are read: shorten it."
+        )
+    return value
+
+
+def checked_message(value: object) -> str:
+    """A message to answer, which must say something."""
+    text = checked_text(value, "The message")
+    if not text.strip():
+        raise AttendError("The message is empty: type something first.")
+    return text

@@ -1,0 +1,154 @@
+"""The endpoints for programs: `/chat` streams an answer, `/generate` continues a text; both give the run as a document.
+
+Everything that arrives is hostile until it has been checked here or by the functions that check the page's own input.
+Errors come back as the same plain sentences. The programs' types are those of JSON.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradio.events import api
+
+from decoding.settings import DecodingSettings
+from decoding.strategy import Request
+from decoding.trace import Trace
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from ui.chat import chat_prompt
+from ui.checks import checked_message, checked_text
+from ui.errors import for_people
+from ui.models import Models
+from ui.session import Turn
+from ui.stream import stream
+
+MOST_MESSAGES = 200  # of a history
+_RUNS = 4  # at the same time
+
+
+def register(models: Models) -> None:
+    """Add the endpoints to the page that is being built."""
+
+    def chat(
+        message: str,
+        history: list[dict[str, str]] | None = None,
+        model: str = models.default,
+        settings: dict[str, Any] | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Answer a message.
+
+        Args:
+            message: what the user says.
+            history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
+            model: the name of a model of this page.
+            settings: fields of DecodingSettings by name; what is missing keeps its default.
+
+        Returns:
+            One item a token: {"text": the answer so far, "token": {"id", "text"}, "finish_reason": null}; the last has
+            a finish_reason and, as "trace", the run as an attend.trace/1 document.
+        """
+        with for_people(plain=True):
+            yield from chat_items(models, message, history or [], model, settings or {})
+
+    def generate(prompt: str, model: str = models.default, settings: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Continue a text.
+
+        Args:
+            prompt: the text, taken as it is.
+            model: the name of a model of this page.
+            settings: fields of DecodingSettings by name; what is missing keeps its default.
+
+        Returns:
+            The run as an attend.trace/1 document.
+        """
+        with for_people(plain=True):
+            return continuation(models, prompt, model, settings or {})
+
+    api(chat, api_name="chat", concurrency_limit=_RUNS, concurrency_id="programs")
+    api(generate, api_name="generate", concurrency_limit=_RUNS, concurrency_id="programs")
+
+
+def chat_items(
+    models: Models, message: object, history: object, model: object, settings: object
+) -> Iterator[dict[str, Any]]:
+    """What `/chat` streams."""
+    loaded = models.get(model)
+    chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
+    turns = [*checked_history(history), Turn("user", checked_message(message))]
+    prompt = chat_prompt(loaded, turns, chosen).ids
+    trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)
+    for _ in _steps(models, loaded, trace):
+        best = trace.best
+        if best is not None:
+            token = best.tokens[-1]
+            item = {
+                "text": trace.text,
+                "token": {"id": token, "text": loaded.tokenizer.label(token)},
+                "finish_reason": None,
+            }
+            if trace.steps[-1].finished:
+                break
+            yield item
+    yield {
+        "text": trace.text,
+        "token": {"id": trace.ids[-1], "text": loaded.tokenizer.label(trace.ids[-1])} if trace.ids else None,
+        "finish_reason": trace.finish_reason,
+        "trace": trace.document(),
+    }
+
+
+def continuation(models: Models, prompt: object, model: object, settings: object) -> dict[str, Any]:
+    """What `/generate` returns."""
+    loaded = models.get(model)
+    chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
+    text = checked_text(prompt, "The prompt")
+    ids = (loaded.begin, *loaded.tokenizer.encode(text))
+    trace = _trace(loaded, text, ids, chosen, ())
+    for _ in _steps(models, loaded, trace):
+        pass
+    return trace.document()
+
+
+def checked_history(history: object) -> list[Turn]:
+    """A conversation that somebody sent, or `AttendError` for anything that is not one."""
+    if not isinstance(history, list):
+        raise AttendError('The history must be a list of {"role": …, "content": …}: send [] for none.')
+    if len(history) > MOST_MESSAGES:
+        raise AttendError(f"The history has {len(history):,} messages: send the newest {MOST_MESSAGES} or fewer.")
+    turns = []
+    for place, entry in enumerate(history, start=1):
+        role = entry.get("role") if isinstance(entry, dict) else None
+        content = entry.get("content") if isinstance(entry, dict) else None
+        if role not in ("user", "assistant") or not isinstance(content, str):
+            raise AttendError(
+                f'Message {place} of the history must be {{"role": "user" or "assistant", "content": text}}: mend it.'
+            )
+        turns.append(Turn(role, checked_text(content, f"Message {place} of the history")))
+    return turns
+
+
+def _trace(
+    loaded: LoadedModel, prompt: str, ids: tuple[int, ...], settings: DecodingSettings, turns: Sequence[Turn]
+) -> Trace:
+    request = Request(
+        prompt=ids,
+        end_tokens=loaded.end_tokens,
+        text_of=loaded.tokenizer.decode,
+        context_length=loaded.model.context_length,
+    )
+    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+    return Trace(loaded.name, prompt, request, settings, settings.seed, loaded.tokenizer.label, messages)
+
+
+def _steps(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
+    """Decode into the trace, in turns with the page's visitors; one item a step, and one at every sign of life."""
+    steps = models.decode(loaded.name, trace.request.prompt, trace.settings, 0)
+    stop = threading.Event()
+    for batch in stream(steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit, per_second=1000.0):
+        for step in batch.steps:
+            trace.add(step)
+            yield
+        if not batch.steps and not trace.steps:
+            yield

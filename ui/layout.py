@@ -1,0 +1,202 @@
+"""What is on the page and where; which function answers which event is in `ui/page.py`.
+
+`Parts.render` alone knows which component shows what of a `Screen`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import gradio as gr
+from gradio.blocks import Block, BlockContext
+from gradio.components import Component
+
+from ui import settings_panel, views
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Session
+from ui.settings_panel import Panel
+from ui.values import conversation_value, empty_inspector, meter_value
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+CSS = _read("page.css")
+SCRIPT = _read("page.js")
+
+CHAT, WRITE = "Chat", "Write"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components that something happens to, or in which something happens."""
+
+    session: gr.State
+    model: gr.Dropdown
+    panel: Panel
+    mode: gr.Radio
+    meter: gr.HTML
+    inspector: gr.HTML
+    chat_side: gr.Column
+    conversation: gr.HTML
+    message: gr.Textbox
+    send: gr.Button
+    stop: gr.Button
+    clear: gr.Button
+    unclear: gr.Button
+    write_side: gr.Column
+    text: gr.Textbox
+    go: gr.Button
+    halt: gr.Button
+    one: gr.Button
+    back: gr.Button
+    empty: gr.Button
+
+    @property
+    def outputs(self) -> list[Component | BlockContext]:
+        """Everything that a screen can change."""
+        views = [self.conversation, self.inspector, self.meter, self.message, self.text, self.panel.used]
+        buttons = [self.unclear, self.stop, self.halt, self.send, self.go, self.one]
+        return [*views, *buttons, self.mode, self.chat_side, self.write_side]
+
+    def render(self, screen: Screen) -> dict[Block, Any]:
+        """The components' new values; those that are not named stay as they are."""
+        values = {
+            self.conversation: screen.conversation,
+            self.inspector: screen.inspector,
+            self.meter: screen.meter,
+            self.message: screen.message,
+            self.text: screen.text,
+        }
+        changes: dict[Block, Any] = {part: value for part, value in values.items() if value is not None}
+        if screen.running is not None:
+            for button in (self.stop, self.halt):
+                changes[button] = gr.update(visible=screen.running)
+            for button in (self.send, self.go, self.one):
+                changes[button] = gr.update(visible=not screen.running)
+            changes[self.text] = gr.update(interactive=not screen.running)  # what is typed would be overwritten
+            if screen.text is not None:
+                changes[self.text]["value"] = screen.text
+        if screen.writing is not None:
+            changes[self.mode] = WRITE if screen.writing else CHAT
+            changes[self.write_side] = gr.update(visible=screen.writing)
+            changes[self.chat_side] = gr.update(visible=not screen.writing)
+        if screen.cleared is not None:
+            changes[self.unclear] = gr.update(visible=screen.cleared)
+        if screen.seed is not None:
+            changes[self.panel.used] = settings_panel.seed_note(screen.seed)
+        return changes or {self.unclear: gr.skip()}
+
+
+def lay_out(models: Models) -> Parts:
+    """Put everything into the `gr.Blocks` that the caller has opened."""
+    first = models.get(models.default)
+    limit = first.model.context_length
+    writes = first.chat is None
+    session = gr.State(Session())
+    with gr.Sidebar(open=False, width=300, elem_id="attend-settings"):
+        gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
+        model = gr.Dropdown(list(models.names), value=models.default, label="Model", visible=len(models.names) > 1)
+        panel = settings_panel.build(limit)
+    gr.HTML(html_template=_read("header.html"), apply_default_css=False, elem_id="attend-header")
+    with gr.Row(elem_id="attend-main"):
+        with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
+            with gr.Row(elem_id="attend-bar"):
+                mode = gr.Radio(
+                    [CHAT, WRITE],
+                    value=WRITE if writes else CHAT,
+                    label="What to do",
+                    show_label=False,
+                    container=False,
+                    min_width=120,
+                    elem_id="attend-mode",
+                )
+                meter = gr.HTML(
+                    meter_value(0, limit),
+                    html_template=_read("meter.html"),
+                    js_on_load=_read("meter.js"),
+                    apply_default_css=False,
+                    elem_id="attend-meter",
+                )
+            with gr.Column(visible=not writes, elem_id="attend-chat") as chat_side:
+                conversation = _starting_with(views.conversation(), conversation_value(Session()))
+                with gr.Row(elem_id="attend-message-row"):
+                    message = gr.Textbox(
+                        placeholder="Say something",
+                        label="Message",
+                        show_label=False,
+                        container=False,
+                        lines=1,
+                        max_lines=6,
+                        scale=1,
+                        autofocus=True,
+                        elem_id="attend-message",
+                    )
+                    send = gr.Button("Send", variant="primary", scale=0, min_width=84, elem_id="attend-send")
+                    stop = _button("Stop", "attend-stop", variant="stop", visible=False, min_width=84)
+                with gr.Row(elem_id="attend-chat-tools"):
+                    clear = _button("Clear", "attend-clear", size="sm")
+                    unclear = _button("Cleared. Undo", "attend-unclear", size="sm", visible=False)
+            with gr.Column(visible=writes, elem_id="attend-write") as write_side:
+                text = gr.Textbox(
+                    placeholder="Type the beginning of a text and let the model go on.",
+                    label="Text",
+                    show_label=False,
+                    container=False,
+                    lines=9,
+                    max_lines=18,
+                    elem_id="attend-text",
+                )
+                with gr.Row(elem_id="attend-write-tools"):
+                    go = _button("Continue", "attend-continue", variant="primary", min_width=100)
+                    halt = _button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
+                    one = _button("Next token", "attend-next", min_width=110)
+                    back = _button("Undo", "attend-back", size="sm")
+                    empty = _button("Clear", "attend-empty", size="sm")
+        with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
+            inspector = _starting_with(views.inspector(), empty_inspector("write" if writes else "chat"))
+    return Parts(
+        session=session,
+        model=model,
+        panel=panel,
+        mode=mode,
+        meter=meter,
+        inspector=inspector,
+        chat_side=chat_side,
+        conversation=conversation,
+        message=message,
+        send=send,
+        stop=stop,
+        clear=clear,
+        unclear=unclear,
+        write_side=write_side,
+        text=text,
+        go=go,
+        halt=halt,
+        one=one,
+        back=back,
+        empty=empty,
+    )
+
+
+def _button(
+    words: str,
+    elem_id: str,
+    *,
+    variant: Literal["primary", "secondary", "stop"] = "secondary",
+    size: Literal["sm", "lg"] = "lg",
+    min_width: int = 70,
+    visible: bool = True,
+) -> gr.Button:
+    """A button as wide as its words."""
+    return gr.Button(words, variant=variant, size=size, scale=0, min_width=min_width, visible=visible, elem_id=elem_id)
+
+
+def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:
+    """A view that shows this as soon as the page is there, with no question to the server."""
+    view.value = view.postprocess(value)
+    return view

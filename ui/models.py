@@ -1,0 +1,78 @@
+"""The models that this page may use, each loaded when it is first asked for, and how one of them is decoded.
+
+What a visitor sends is only ever a name; a name that is not on the list is refused before anything is opened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from decoding.strategy import Request
+from model.catalog import LoadedModel
+from model.errors import AttendError
+
+Decode = Callable[[str, tuple[int, ...], DecodingSettings, int], Generator[Step, None, None]]
+
+
+class Models:
+    """A fixed list of names and what has been loaded of them."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        load: Callable[[str], LoadedModel],
+        *,
+        time_limit: float = 600.0,
+        wrap: Callable[[Decode], Decode] = lambda decode: decode,
+    ) -> None:
+        """
+        Args:
+            names: those that visitors may use; the first is shown first.
+            load: a name → the model.
+            time_limit: seconds that one run may take.
+            wrap: what the host puts around decoding, such as borrowing a GPU.
+        """
+        if not names:
+            raise ValueError("a page needs at least one model")
+        self.names = tuple(names)
+        self.time_limit = time_limit
+        self.decode = wrap(self._decode)
+        self._load = load
+        self._loaded: dict[str, LoadedModel] = {}
+        self._loading = threading.Lock()
+
+    @property
+    def default(self) -> str:
+        return self.names[0]
+
+    def get(self, name: object) -> LoadedModel:
+        """`AttendError` for a name that is not on the list, or whose checkpoint cannot be read."""
+        if not isinstance(name, str) or name not in self.names:
+            raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
+        with self._loading:
+            if name not in self._loaded:
+                self._loaded[name] = self._load(name)
+            return self._loaded[name]
+
+    def _decode(
+        self, name: str, prompt: tuple[int, ...], settings: DecodingSettings, drawn: int
+    ) -> Generator[Step, None, None]:
+        """Continue a prompt. Plain arguments and plain Steps, so that a host may run it in another process.
+
+        Args:
+            drawn: draws that an earlier run of the same text took from the seed's stream.
+        """
+        loaded = self.get(name)
+        request = Request(
+            prompt=prompt,
+            end_tokens=loaded.end_tokens,
+            text_of=loaded.tokenizer.decode,
+            context_length=loaded.model.context_length,
+            attention=True,
+            drawn=drawn,
+        )
+        yield from generate(loaded.model, prompt, settings.strategy_for(request))

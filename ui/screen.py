@@ -1,0 +1,23 @@
+"""One update of the page, as plain values; `ui/page.py` alone knows which components they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ui.values import MeterValue
+from ui.views import ConversationValue, InspectorValue
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What changes; None leaves a part as it stands."""
+
+    conversation: ConversationValue | None = None
+    inspector: InspectorValue | None = None
+    meter: MeterValue | None = None
+    running: bool | None = None  # whether Stop is shown
+    message: str | None = None  # what stands in the message box
+    text: str | None = None  # what stands in Write's box
+    seed: int | None = None  # the one that the last run used
+    writing: bool | None = None  # whether Write is shown instead of Chat
+    cleared: bool | None = None  # whether "Cleared. Undo" is offered

@@ -1,0 +1,80 @@
+"""Serving the page: everything that hardens it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import gradio as gr
+from gradio.themes import Default
+from gradio.themes.utils import colors, sizes
+from starlette.middleware import Middleware
+
+from ui.layout import CSS, SCRIPT
+from ui.security import Guard
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
+FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
+
+
+def on_gpu(function: F) -> F:
+    """Borrow a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere the function itself."""
+    try:
+        import spaces  # type: ignore[import-not-found]  # only there where it is needed
+    except ImportError:
+        return function
+    return spaces.GPU(function)
+
+
+def theme() -> gr.Theme:
+    """Gradio's quietest theme, in fonts that every machine has: nothing is fetched from another host."""
+    return Default(
+        primary_hue=colors.blue,
+        neutral_hue=colors.slate,
+        radius_size=sizes.radius_md,
+        spacing_size=sizes.spacing_sm,
+        font=FONTS,
+        font_mono=FIXED_FONTS,
+    )
+
+
+def launch(
+    page: gr.Blocks,
+    *,
+    host: str,
+    port: int,
+    share: bool = False,
+    waiting: int = 16,
+    ready: Callable[[str], None] = lambda url: None,
+    block: bool = True,
+) -> None:
+    """Serve the page until interrupted, or in the background of this process.
+
+    Args:
+        waiting: how many requests may wait for their turn; more are told that the page is busy.
+        ready: called with the address as soon as the page can be opened.
+        block: False returns as soon as the page can be opened (tests).
+    """
+    page.queue(max_size=waiting, api_open=False)
+    _, local_url, share_url = page.launch(
+        server_name=host,
+        server_port=port,
+        share=share,
+        quiet=True,
+        prevent_thread_lock=True,
+        ssr_mode=False,
+        run_history=False,  # it would keep what people typed in the browser's storage
+        enable_monitoring=False,
+        max_file_size="100kb",  # uploads are open to everyone even where no component takes one
+        footer_links=["api"],
+        show_error=False,
+        theme=theme(),
+        css=CSS,
+        js=SCRIPT,
+        app_kwargs={"middleware": [Middleware(Guard)]},
+    )
+    ready(share_url or local_url)
+    if block:
+        page.block_thread()

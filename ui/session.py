@@ -1,0 +1,164 @@
+"""One visitor: the conversation, the written text and the runs behind them, as plain records.
+
+A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. What the runs keep is numbers and
+short strings; the attention of the oldest runs is let go when a visitor's would pass `MOST_ATTENTION`, and is computed
+again when such a run is opened. The file knows nothing of gradio, of models or of how any of it is drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from decoding.step import Choice
+from model.errors import AttendError
+
+MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
+MOST_UNDO = 50
+
+Mode = Literal["chat", "write"]
+State = Literal["done", "streaming", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One token of a run's context, with what explains it."""
+
+    id: int
+    given: bool  # typed by a person or put there by the chat format; otherwise the model's
+    choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
+    row: str | None = None  # the attention of the pass that led to it, encoded for the page
+
+
+@dataclass(slots=True)
+class Run:
+    """A text that the model continued: the whole context, token by token."""
+
+    id: str
+    mode: Mode
+    model: str
+    tokens: list[Seen]
+    shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
+    dropped: int = 0  # how many of the oldest messages its prompt had no room for
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(token.id for token in self.tokens)
+
+    @property
+    def first(self) -> int:
+        """The number of the first token from which on all are explained."""
+        explained = itertools.takewhile(lambda token: token.choice is not None, reversed(self.tokens))
+        return len(self.tokens) - sum(1 for _ in explained)
+
+    @property
+    def attention_bytes(self) -> int:
+        return sum(len(token.row) for token in self.tokens if token.row is not None)
+
+    def forget_attention(self) -> None:
+        self.tokens = [replace(token, row=None) for token in self.tokens]
+
+    def replace_from(self, place: int, tokens: Sequence[Seen]) -> None:
+        """Let these tokens stand from number `place` on, whatever stood there."""
+        self.tokens = [*self.tokens[:place], *tokens]
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    tokens: list[tuple[str, float]] | None = None  # of an answer: text and the model's probability
+    run: str | None = None
+    state: State = "done"
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """What Write shows, and the ways back."""
+
+    text: str = ""  # as it stands in the box; whatever differs from it was typed since
+    run: str | None = None
+    undo: list[tuple[str, tuple[Seen, ...]]] = field(default_factory=list)  # text and tokens, without attention
+
+    def remember(self, tokens: Sequence[Seen]) -> None:
+        """Make the present state the one that Undo comes back to."""
+        bare = tuple(replace(token, row=None) for token in tokens)
+        self.undo = [*self.undo[-(MOST_UNDO - 1) :], (self.text, bare)]
+
+
+@dataclass(slots=True)
+class Session:
+    """Everything that one visitor has on the page."""
+
+    turns: list[Turn] = field(default_factory=list)
+    cleared: list[Turn] | None = None  # the conversation that was cleared last, for its Undo
+    draft: Draft = field(default_factory=Draft)
+    runs: dict[str, Run] = field(default_factory=dict)  # oldest first
+    shown: str | None = None  # the run that the inspector shows
+    stop: threading.Event | None = None  # of the run that is going on
+    counter: int = 0
+
+    @property
+    def busy(self) -> bool:
+        return self.stop is not None
+
+    def refuse_while_busy(self) -> None:
+        """`AttendError` while a run is going on."""
+        if self.busy:
+            raise AttendError("The model is still writing: press Stop first, or wait for the end.")
+
+    def begin(self) -> threading.Event:
+        """Claim the session for one run; `AttendError` while another is going on."""
+        self.refuse_while_busy()
+        self.stop = threading.Event()
+        return self.stop
+
+    def end(self, stop: threading.Event) -> None:
+        """Give it back; harmless when it is not the run's any more."""
+        stop.set()
+        if self.stop is stop:
+            self.stop = None
+
+    def add_run(self, mode: Mode, model: str, tokens: Sequence[Seen]) -> Run:
+        self.counter += 1
+        run = Run(f"{mode}-{self.counter}", mode, model, list(tokens))
+        self.runs[run.id] = run
+        return run
+
+    @property
+    def newest_answer(self) -> Run | None:
+        """The run behind the last message, if that is an answer."""
+        return self.runs.get(self.turns[-1].run or "") if self.turns else None
+
+    @property
+    def dropped(self) -> int:
+        """How many of the oldest turns are no longer in the context."""
+        return self.newest_answer.dropped if self.newest_answer else 0
+
+    def run(self, identifier: str | None) -> Run:
+        """`AttendError` for a run that is not there, whoever made up its name."""
+        if identifier is None or identifier not in self.runs:
+            raise AttendError("This answer's numbers are no longer here: retry it to see them.")
+        return self.runs[identifier]
+
+    def limit_attention(self, keep: Run, most: int = MOST_ATTENTION) -> None:
+        """Let the attention of the oldest runs go until the rest fits; never that of `keep`, which is on screen."""
+        total = sum(run.attention_bytes for run in self.runs.values())
+        for run in self.runs.values():
+            if total <= most:
+                return
+            if run is not keep:
+                total -= run.attention_bytes
+                run.forget_attention()
+
+    def drop_unused_runs(self) -> None:
+        """Forget runs that neither the conversation, its Undo nor the draft can open."""
+        turns = itertools.chain(self.turns, self.cleared or ())
+        used = {turn.run for turn in turns} | {self.draft.run}
+        self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}

@@ -1,0 +1,135 @@
+"""The one thread: decoding runs in a worker, and its whole Steps come back through a bounded queue.
+
+A generator can be closed only where it yields. So the page reads `stream`, which yields at once, with every batch of
+new Steps (at most `per_second` times a second, since the browser is the slow part) and at least every quarter of a
+second with nothing; whoever closes it sets the stop event, and the worker ends before its next step. The file knows
+nothing of gradio, of what a Step means or of who is asking.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+T = TypeVar("T")
+Ending = Literal["finished", "stopped", "time"]
+
+_CAPACITY = 64  # steps the worker may be ahead of the reader; then it waits
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[T]):
+    """What happened since the last one: nothing (a sign of life), some steps, or the end."""
+
+    steps: tuple[T, ...] = ()
+    ending: Ending | None = None  # set in the last batch
+
+
+def stream(
+    steps: Generator[T, None, None],
+    *,
+    lock: threading.Lock,
+    stop: threading.Event,
+    time_limit: float,
+    heartbeat: float = 0.25,
+    per_second: float = 24.0,
+) -> Iterator[Batch[T]]:
+    """Run `steps` in a worker and yield what it makes until it ends, `stop` is set or the time is up.
+
+    Args:
+        steps: made and closed by nobody else from here on; advanced by the worker alone.
+        lock: the model's; held for one step at a time, so that several visitors take turns.
+        stop: set it from anywhere to end the run; it is always set when this generator has ended.
+        time_limit: seconds from now.
+        heartbeat: seconds after which a batch comes even with nothing in it.
+        per_second: how many batches a second at most.
+
+    Raises:
+        Whatever the worker raised, after the steps that came before it.
+    """
+    worker = _Worker(steps, lock, stop)
+    deadline = time.monotonic() + time_limit
+    try:
+        worker.start()
+        yield Batch()
+        ending: Ending | None = None
+        while ending is None:
+            made = worker.take(heartbeat)
+            if worker.ended and worker.error is None:
+                ending = "stopped" if stop.is_set() else "finished"
+            elif stop.is_set():
+                ending = "stopped"  # the step that is still being computed is for nobody
+            elif time.monotonic() > deadline:
+                ending = "time"
+            yielded = time.monotonic()
+            yield Batch(made, ending)
+            if worker.ended and worker.error is not None:
+                raise worker.error
+            if ending is None:
+                stop.wait(max(0.0, yielded + 1.0 / per_second - time.monotonic()))
+    finally:
+        stop.set()
+
+
+class _Worker(Generic[T]):
+    """A thread that advances a generator and puts what it yields into a bounded queue."""
+
+    def __init__(self, steps: Generator[T, None, None], lock: threading.Lock, stop: threading.Event) -> None:
+        self._steps = steps
+        self._lock = lock
+        self._stop = stop
+        self._made: queue.Queue[T] = queue.Queue(_CAPACITY)
+        self._done = threading.Event()
+        self.error: BaseException | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether everything that the worker will ever make has been taken."""
+        return self._done.is_set() and self._made.empty()
+
+    def start(self) -> None:
+        """Start it with the caller's context variables, in which hosts such as ZeroGPU keep who is asking."""
+        run = contextvars.copy_context().run
+        threading.Thread(target=run, args=(self._work,), name="attend-decoding", daemon=True).start()
+
+    def take(self, patience: float) -> tuple[T, ...]:
+        """All that is ready; waits for the first as long as `patience`, but not for a worker that has ended."""
+        until = time.monotonic() + patience
+        made: list[T] = []
+        while not made and not self.ended and not self._stop.is_set() and time.monotonic() < until:
+            try:
+                made.append(self._made.get(timeout=0.02))
+            except queue.Empty:
+                continue
+        while True:
+            try:
+                made.append(self._made.get_nowait())
+            except queue.Empty:
+                return tuple(made)
+
+    def _work(self) -> None:
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    try:
+                        step = next(self._steps)
+                    except StopIteration:
+                        return
+                self._put(step)
+        except BaseException as error:  # carried over to the reader, who raises it
+            self.error = error
+        finally:
+            self._steps.close()
+            self._done.set()
+
+    def _put(self, step: T) -> None:
+        while not self._stop.is_set():
+            try:
+                return self._made.put(step, timeout=0.05)
+            except queue.Full:
+                continue  # a slow reader: wait, but not for one that has left

@@ -1,0 +1,124 @@
+"""Records in, values of the two views out: pure functions that only say what is shown, and in which words.
+
+Knows nothing of gradio's events, of threads or of how a model decodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from model.tokenizer import Tokenizer
+from ui import views
+from ui.session import Run, Seen, Session
+from ui.views import ConversationValue, InspectorValue, TokenKind
+
+MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
+
+EXAMPLES = (
+    "Hi! How are you today?",
+    "What do you like to do on weekends?",
+    "I feel a bit tired this evening.",
+    "Tell me a short story about a fox.",
+)
+
+
+class MeterValue(TypedDict):
+    """How full the context is."""
+
+    text: str
+    share: float  # 0 to 1
+
+
+def conversation_value(session: Session) -> ConversationValue:
+    return {
+        "turns": [
+            {
+                "role": turn.role,
+                "text": turn.text,
+                "tokens": turn.tokens,
+                "run": turn.run,
+                "state": turn.state,
+                "dropped": place < session.dropped,
+                "note": turn.note,
+            }
+            for place, turn in enumerate(session.turns)
+        ],
+        "examples": list(EXAMPLES),
+        "busy": session.busy,
+    }
+
+
+def inspector_value(
+    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+) -> InspectorValue:
+    """The run from token `since` on (0: all of it), as the inspector's contract has it."""
+    first = run.first
+    explained = run.tokens[max(first, since) :]
+    rows: list[str] = []
+    size = 0
+    for token in reversed(explained):
+        size += len(token.row or "")
+        if token.row is None or size > MOST_ROWS:
+            break
+        rows.append(token.row)
+    rows.reverse()
+    value: InspectorValue = {
+        "run": run.id,
+        "mode": run.mode,
+        "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
+        "first": first,
+        "steps": [views.step_value(token.choice, tokenizer.label) for token in explained if token.choice is not None],
+        "layers": run.shape[0],
+        "heads": run.shape[1],
+        "rows": rows,
+        "rows_from": len(run.tokens) - len(rows) - 1,
+        "selected": selected,
+        "busy": busy,
+    }
+    if since:
+        value["since"] = since
+    return value
+
+
+def empty_inspector(mode: str) -> InspectorValue:
+    return {
+        "run": None,
+        "mode": "write" if mode == "write" else "chat",
+        "tokens": [],
+        "first": 0,
+        "steps": [],
+        "layers": 0,
+        "heads": 0,
+        "rows": [],
+        "rows_from": 0,
+        "selected": None,
+        "busy": False,
+    }
+
+
+def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = None) -> MeterValue:
+    text = f"{used:,} of {limit:,} tokens"
+    if dropped:
+        text += f" · {dropped} oldest {'message' if dropped == 1 else 'messages'} dropped"
+    if note:
+        text += f" · {note}"
+    return {"text": text, "share": min(1.0, used / limit)}
+
+
+def answer_tokens(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> list[tuple[str, float]]:
+    """Text and probability of every token; bytes of an unfinished character give "" until it is whole."""
+    stream = tokenizer.stream()
+    shown = [(stream.push(token.id), token.choice.probability) for token in tokens if token.choice is not None]
+    rest = stream.finish() if finished else ""
+    if rest and shown:
+        text, probability = shown[-1]
+        shown[-1] = (text + rest, probability)
+    return shown
+
+
+def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:
+    kind: TokenKind = "prompt" if token.given else "generated"
+    if tokenizer.is_control(token.id):
+        kind = "control"
+    return tokenizer.label(token.id), kind, token.choice.probability if token.choice is not None else None

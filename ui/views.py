@@ -1,0 +1,169 @@
+"""The two things people look at, the conversation and the inspector, and the values they show.
+
+Each is one `gr.HTML` whose script (ui/views/*.js) draws with `textContent` alone, so a token is text and never markup.
+The typed dictionaries below are the contract with the page, the functions build their parts from decoding's records.
+This file knows nothing of sessions, handlers, models or tokenizers.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
+
+import gradio as gr
+import torch
+from torch import Tensor
+
+from decoding.step import Candidate, Choice
+
+FOLDER = Path(__file__).parent / "views"
+SCRIPTS = {
+    "conversation": ("conversation",),
+    "inspector": ("tokens", "step", "attention", "map", "data", "inspector"),  # each may use those before it
+}
+STYLES = {"conversation": ("conversation",), "inspector": ("inspector", "plots")}
+
+TokenKind = Literal["control", "prompt", "generated"]
+Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
+
+
+class Turn(TypedDict):
+    """One message. `tokens` concatenate to `text`; a piece of a character held back has the text ""."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    tokens: list[tuple[str, float]] | None  # text and the model's probability, of an answer; None shows plain text
+    run: str | None  # the run that the inspector shows when a token is clicked
+    state: Literal["done", "streaming", "stopped"]
+    dropped: bool  # no longer in the context
+    note: str | None  # such as "reached the length limit"
+
+
+class ConversationValue(TypedDict):
+    """What the conversation shows. Its events: `token {turn, index}` (the inspector shows another run, or none),
+    `retry {turn}`, `undo {turn}`, `edit {turn, text}`, `example {text}`."""
+
+    turns: list[Turn]
+    examples: list[str]  # offered while there are no turns
+    busy: bool  # a run is going on: nothing can be retried, undone or edited
+
+
+class StepValue(TypedDict):
+    """What one token was chosen from; made by `step_value`."""
+
+    stages: list[str]
+    kept: list[int]
+    rank: int
+    draw: float | None
+    entropy: float
+    rest: list[float]
+    rows: list[Row]
+
+
+class InspectorValue(TypedDict):
+    """What the inspector shows. Its events: `take {index, id}` (Write only) and `missing {run}`.
+
+    While a run streams, send only what is new: with `since` = i, all tokens before i, and their steps and attention,
+    stand as they were in earlier values of the same run, and `tokens`, `steps` and `rows` hold only what comes after.
+    Without `since` (or with 0) the value is the whole. An overlap of a few tokens costs nothing and heals a lost
+    update; should the page still find a gap when the run is over, it triggers `missing`: answer with the whole.
+    """
+
+    run: str | None
+    mode: Literal["chat", "write"]
+    tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
+    first: int  # number of the first token that has a step
+    steps: list[StepValue]  # steps[i] explains token max(first, since) + i
+    layers: int
+    heads: int
+    rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
+    rows_from: int
+    selected: int | None  # number of the token to show; None follows the newest
+    busy: bool
+    since: NotRequired[int]
+
+
+def step_value(choice: Choice, label: Callable[[int], str]) -> StepValue:
+    """One choice as the inspector shows it; `label` names a token id as a table does."""
+    return {
+        "stages": list(choice.stages),
+        "kept": list(choice.kept),
+        "rank": choice.rank,
+        "draw": choice.draw,
+        "entropy": _short(choice.entropy),
+        "rest": [_short(mass) for mass in choice.rest],
+        "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
+    }
+
+
+def attention_row(attention: Tensor) -> str:
+    """One pass's attention (layers, heads, keys) as base64 of bytes.
+
+    A byte is the square root of the weight: it spreads the small weights of a long context over the scale, and its
+    error is at most 0.2 % for a weight of 25 %.
+    """
+    scaled = attention.float().clamp(0, 1).sqrt().mul(255).round().to(torch.uint8)
+    return base64.b64encode(scaled.cpu().contiguous().numpy().tobytes()).decode("ascii")
+
+
+def conversation() -> gr.HTML:
+    """The conversation; its value is a `ConversationValue`."""
+    return _component("conversation", _pack_turns)
+
+
+def inspector() -> gr.HTML:
+    """The tokens, the table and the attention map; its value is an `InspectorValue`."""
+    return _component("inspector", _pack)
+
+
+def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
+    probabilities = candidate.probabilities
+    removed_by = next(
+        (
+            choice.stages[i]
+            for i in range(1, len(probabilities))
+            # a stage that keeps as many as before removed nothing: its 0 is a number too small to write
+            if probabilities[i] == 0 < probabilities[i - 1] and choice.kept[i] < choice.kept[i - 1]
+        ),
+        None,
+    )
+    chosen = int(candidate.id == choice.token)
+    return candidate.id, label(candidate.id), chosen, [_short(p) for p in probabilities], removed_by
+
+
+def _short(number: float) -> float:
+    """Six significant digits: more than a screen shows, at a third of the bytes."""
+    return float(f"{number:.6g}")
+
+
+def _component(name: str, pack: Callable[[Any], Any]) -> gr.HTML:
+    """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
+    style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
+    view = gr.HTML(
+        html_template=f'<div class="attend-{name}"></div>',
+        js_on_load="\n".join(_read(f"{script}.js") for script in ("shared", *SCRIPTS[name])),
+        head=f"<style>{style}</style>",
+        apply_default_css=False,  # Gradio's prose styles are made for articles
+        padding=False,
+        elem_id=f"attend-{name}",
+    )
+    # on the instance: for a subclass Gradio would write a .pyi file beside this one
+    view.postprocess = pack  # pyright: ignore[reportAttributeAccessIssue]
+    return view
+
+
+def _pack_turns(value: ConversationValue | None) -> dict[str, Any] | None:
+    """Every turn as one string: Gradio's page compares, copies and watches each list and number of a value, six times
+    an update, which took longer than drawing; and a streamed token sends its own turn again, no other."""
+    return None if value is None else {**value, "turns": [_pack(turn) for turn in value["turns"]]}
+
+
+def _pack(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, separators=(",", ":"))
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")

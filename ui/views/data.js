@@ -1,0 +1,56 @@
+/**
+ * The numbers behind the plots, as tables to read and as CSV to copy. They are made only while somebody looks.
+ */
+
+/** @typedef {{title: string, head: string[], rows: (string | number)[][]}} Sheet */
+
+/** @param {Step} step @returns {Sheet} */
+function candidateSheet(step) {
+  const rows = step.rows.map(([id, text, isChosen, probabilities, removedBy]) => {
+    const fate = removedBy ? `removed by ${stageName(removedBy)}` : '';
+    return [id, JSON.stringify(text), ...probabilities, isChosen ? 'chosen' : fate];
+  });
+  const kept = ['', 'tokens kept', ...step.kept, ''];
+  return {
+    title: 'Probabilities', head: ['id', 'token', ...step.stages.map(stageName), 'what became of it'],
+    rows: [...rows, ['', 'all others', ...step.rest, ''], kept],
+  };
+}
+
+/** @param {Float32Array} weights @param {(key: number) => string} textOf @returns {Sheet} */
+function attentionSheet(weights, textOf) {
+  return {
+    title: 'Attention', head: ['token number', 'token', 'weight'],
+    rows: Array.from(weights, (weight, key) => [key + 1, JSON.stringify(textOf(key)), Number(weight.toPrecision(3))]),
+  };
+}
+
+/** @param {() => Sheet[]} sheets what to show now */
+function makeData(sheets) {
+  const body = make('div', { class: 'at-sheets' });
+  const node = make('details', { class: 'at-data' }, make('summary', { text: 'Data' }), body);
+  const draw = () => {
+    if (node.open) body.replaceChildren(...sheets().map(sheetTable));
+  };
+  node.addEventListener('toggle', draw);
+  return { node, draw };
+}
+
+/** @param {Sheet} sheet */
+function sheetTable(sheet) {
+  const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy CSV' });
+  button.addEventListener('click', () => copy(csv(sheet), button));
+  const cells = (row, tag) => row.map((cell) => make(tag, { text: cell, scope: tag === 'th' ? 'col' : null }));
+  return make('div', { class: 'at-sheet' },
+    make('div', { class: 'at-sheet-head' }, make('h4', { text: sheet.title }), button),
+    make('div', { class: 'at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },
+      make('table', {},
+        make('thead', {}, make('tr', {}, ...cells(sheet.head, 'th'))),
+        make('tbody', {}, ...sheet.rows.map((row) => make('tr', {}, ...cells(row, 'td')))))));
+}
+
+/** Tokens are JSON strings in it, so none can begin like a spreadsheet's formula. @param {Sheet} sheet */
+function csv(sheet) {
+  const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  return [sheet.head, ...sheet.rows].map((row) => row.map(cell).join(',')).join('\n') + '\n';
+}

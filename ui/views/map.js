@@ -1,0 +1,176 @@
+/**
+ * The attention map: a row for every pass at hand, a column for every token it could look at.
+ *
+ * It is told how to read a pass (`weightsOf`) and whom to tell about a row that was picked.
+ */
+
+const CELL = { narrowest: 3, widest: 36, height: 236 };
+const STOPS = 5;
+
+/**
+ * @param {{weightsOf: (query: number) => Float32Array | null, describe: (query: number, key: number) => string,
+ *   onPick: (query: number) => void}} wiring
+ */
+function makeMap({ weightsOf, describe, onPick }) {
+  const canvas = make('canvas', {
+    class: 'at-canvas', tabindex: 0, role: 'img',
+    'aria-label': 'Attention map; arrow keys move over it, Enter shows that step',
+  });
+  const scroller = make('div', { class: 'at-map-scroll' }, canvas);
+  const readout = make('p', {
+    class: 'at-readout', 'aria-live': 'polite', title: 'A row for each step, a column for each token it could look at',
+  });
+  const most = make('span');
+  const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
+  const node = make('div', { class: 'at-map' }, scroller, make('div', { class: 'at-map-foot' }, readout, scale));
+  const cells = document.createElement('canvas'); // a pixel a cell
+  let range = { from: 0, end: 0, marked: -1, title: '' };
+  let size = { cell: 0, row: 0 };
+  let width = 0; // as last measured: asking for it while drawing would lay the page out again
+  /** @type {{query: number, key: number} | null} */
+  let cursor = null;
+  /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
+  let colours = null;
+
+  const keys = () => range.end;
+  const rows = () => range.end - range.from;
+
+  /** @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads */
+  function draw(next) {
+    const moved = next.marked !== range.marked || next.end !== range.end;
+    range = next;
+    if (rows() <= 0) return;
+    fit();
+    paintCells();
+    point(cursor);
+    if (moved && range.marked >= range.from) reveal(range.marked);
+  }
+
+  function fit() {
+    width ||= scroller.clientWidth;
+    size = {
+      cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
+      row: Math.min(CELL.widest, Math.max(CELL.narrowest, CELL.height / rows())),
+    };
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.floor(size.cell * keys()), Math.ceil(size.row * rows())];
+    const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
+    if (canvas.width === across && canvas.height === down) return;
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+  }
+
+  function paintCells() {
+    colours ??= readColours(node);
+    const passes = Array.from({ length: rows() }, (_, row) => weightsOf(range.from + row));
+    const peak = peakOf(passes);
+    most.textContent = `${peak < 1 ? '≥\u00a0' : ''}${(100 * peak).toFixed(0)}\u00a0%`;
+    cells.width = keys();
+    cells.height = rows();
+    const image = new ImageData(keys(), rows());
+    const pixels = new Uint32Array(image.data.buffer);
+    passes.forEach((weights, row) => weights?.forEach((weight, key) => {
+      pixels[row * keys() + key] = colours.ramp[Math.round(255 * Math.sqrt(Math.min(1, weight / peak)))];
+    }));
+    cells.getContext('2d').putImageData(image, 0, 0);
+  }
+
+  function paint() {
+    const context = canvas.getContext('2d');
+    context.imageSmoothingEnabled = false;
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(cells, 0, 0, canvas.width, canvas.height);
+    const across = canvas.width / keys();
+    const down = canvas.height / rows();
+    const frame = (x, y, width, height, colour) => {
+      context.lineWidth = Math.max(2, Math.round(1.5 * devicePixelRatio));
+      context.strokeStyle = colour;
+      const top = Math.max(1, y - 1); // around a thin row rather than over it
+      context.strokeRect(x + 1, top, width - 2, Math.min(canvas.height - 1, y + height + 1) - top);
+    };
+    if (range.marked >= range.from && range.marked < range.end) {
+      frame(0, (range.marked - range.from) * down, (range.marked + 1) * across, down, colours.row);
+    }
+    if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
+  }
+
+  /** @param {number} query */
+  function reveal(query) {
+    const top = (query - range.from) * size.row;
+    if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + scroller.clientHeight) {
+      scroller.scrollTop = top - scroller.clientHeight / 2;
+    }
+    scroller.scrollLeft = (query + 1) * size.cell - scroller.clientWidth;
+  }
+
+  /** @param {{query: number, key: number} | null} place */
+  function point(place) {
+    const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
+    cursor = weights && place.key >= 0 && place.key <= place.query ? place : null;
+    scale.hidden = Boolean(cursor); // there is room for one of them in the line
+    const text = cursor ? describe(cursor.query, cursor.key) : range.title;
+    if (readout.textContent !== text) readout.textContent = text;
+    if (rows() > 0) paint();
+  }
+
+  /** @param {PointerEvent} event */
+  const placeOf = (event) => ({
+    query: range.from + Math.floor(event.offsetY / size.row),
+    key: Math.floor(event.offsetX / size.cell),
+  });
+
+  canvas.addEventListener('pointermove', (event) => point(placeOf(event)));
+  canvas.addEventListener('pointerleave', () => point(null));
+  canvas.addEventListener('blur', () => point(null));
+  canvas.addEventListener('click', (event) => {
+    const { query } = placeOf(event);
+    if (query >= range.from && query < range.end) onPick(query);
+  });
+  canvas.addEventListener('keydown', (event) => {
+    const way = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const here = cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) };
+    if (event.key === 'Enter' || event.key === ' ') onPick(here.query);
+    else if (way) {
+      const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[0]));
+      point({ query, key: Math.min(query, Math.max(0, here.key + way[1])) });
+    } else return;
+    event.preventDefault();
+  });
+
+  new ResizeObserver(() => {
+    width = scroller.clientWidth;
+    if (rows() > 0) draw(range);
+  }).observe(scroller);
+
+  return { node, draw, forgetColours: () => { colours = null; } };
+}
+
+/**
+ * The weight that takes the strongest colour. The first token and the first few passes look at little else than each
+ * other, so they are left out: they would leave everything else pale.
+ * @param {(Float32Array | null)[]} passes
+ */
+function peakOf(passes) {
+  let peak = 0;
+  for (const weights of passes) {
+    if (!weights || weights.length < 8) continue;
+    for (let key = 1; key < weights.length; key += 1) peak = Math.max(peak, weights[key]);
+  }
+  return peak || 1;
+}
+
+/** The theme's colours; the ramp is 256 of them between five stops, as pixels. @param {HTMLElement} node */
+function readColours(node) {
+  const style = getComputedStyle(node);
+  const stops = Array.from({ length: STOPS }, (_, i) => {
+    const hex = style.getPropertyValue(`--at-map-${i}`).trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  });
+  const ramp = Uint32Array.from({ length: 256 }, (_, byte) => {
+    const at = (byte / 255) * (STOPS - 1);
+    const below = Math.min(STOPS - 2, Math.floor(at));
+    const [r, g, b] = stops[below].map((low, i) => Math.round(low + (stops[below + 1][i] - low) * (at - below)));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  });
+  return { ramp, row: style.getPropertyValue('--at-accent'), cell: style.getPropertyValue('--at-text') };
+}

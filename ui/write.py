@@ -1,0 +1,196 @@
+"""What happens in Write: a raw text is continued in place, token by token if wished, and any token can be changed.
+
+The box and the tokens are one text. As long as the box says what the tokens say, a continuation goes on from the very
+same tokens; as soon as somebody edits it, the edited text is cut into tokens anew. Knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from decoding.settings import DecodingSettings
+from decoding.step import Choice
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from model.tokenizer import Tokenizer
+from ui.chat import drawn_seed, ending_note, followed, opened
+from ui.checks import checked_text
+from ui.follow import follow
+from ui.lookback import explain
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Run, Seen, Session
+from ui.values import empty_inspector, meter_value
+
+_CANDIDATES = 10  # traced for tokens that a person typed
+
+
+def write(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
+    """Continue the text that is in the box; with `max_new_tokens` 1 by exactly one token."""
+    loaded = models.get(name)
+    checked = checked_text(text, "The text")
+    session.refuse_while_busy()
+    run = _run_of(session, loaded, checked)
+    limit = loaded.model.context_length
+    if len(run.tokens) >= limit:
+        raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
+    stop = session.begin()
+    session.draft.remember(run.tokens)
+    try:
+        yield replace(_show(session, models, run), running=True)
+        drawn = sum(not token.given for token in run.tokens)
+        steps = models.decode(name, run.ids, settings, drawn)
+        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+            ended = progress.ending is not None
+            session.draft.text = _text(run.tokens, loaded.tokenizer, finished=ended)
+            if ended:
+                session.end(stop)
+            note = ending_note(progress, len(run.tokens), limit) if settings.max_new_tokens > 1 else None
+            yield Screen(
+                inspector=followed(session, run, progress, loaded),
+                meter=meter_value(len(run.tokens), limit, note=_ending(run, loaded) or note),
+                running=False if ended else None,
+                text=session.draft.text,
+                seed=drawn_seed(settings) if ended else None,
+            )
+        session.limit_attention(keep=run)
+    except Exception:
+        session.end(stop)
+        yield Screen(running=False)
+        raise
+    finally:
+        session.end(stop)
+
+
+def take(session: Session, models: Models, index: int, token: int) -> Screen:
+    """Put another token of the table in the place of token `index`; what followed it goes."""
+    session.refuse_while_busy()
+    run = session.run(session.draft.run)
+    loaded = models.get(run.model)
+    if not run.first <= index < len(run.tokens):
+        raise AttendError("This token is no longer here: click one that is on the page.")
+    old = run.tokens[index]
+    if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
+        raise AttendError("This token is not in the table: click one of its rows.")
+    session.draft.remember(run.tokens)
+    taken = replace(old, id=token, given=False, choice=_chosen_instead(old.choice, token))
+    return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
+
+
+def undo(session: Session, models: Models, name: str) -> Screen:
+    """Take back the last continuation, token or exchange of a token."""
+    session.refuse_while_busy()
+    if not session.draft.undo:
+        raise AttendError("There is nothing to undo.")
+    text, tokens = session.draft.undo.pop()
+    loaded = models.get(name)
+    if tokens and (run := session.runs.get(session.draft.run or "")) and run.model == name:
+        run = _replaced(session, loaded, tokens, run.shape)
+        session.draft.text = text
+    else:
+        session.draft.run = None
+        run = _run_of(session, loaded, text) if text else None
+    return _show(session, models, run) if run else _empty(session, loaded)
+
+
+def clear(session: Session, models: Models, name: str) -> Screen:
+    """An empty box; Undo brings the text back."""
+    if session.stop is not None:
+        session.stop.set()
+    run = session.runs.get(session.draft.run or "")
+    if session.draft.text:
+        session.draft.remember(run.tokens if run else ())
+    session.draft.text, session.draft.run = "", None
+    session.drop_unused_runs()
+    return _empty(session, models.get(name))
+
+
+def preview(session: Session, models: Models, name: str, text: object) -> Screen:
+    """The tokens of what is being typed, with what the model would have said in their place."""
+    if session.busy:
+        return Screen()
+    loaded = models.get(name)
+    checked = checked_text(text, "The text")
+    if not checked:
+        session.draft.text, session.draft.run = "", None
+        return _empty(session, loaded)
+    screen = _show(session, models, _run_of(session, loaded, checked))
+    return replace(screen, text=None)  # somebody is typing in it
+
+
+def overview(session: Session, models: Models, name: str) -> Screen:
+    """Write as it stands."""
+    loaded = models.get(name)
+    if not session.draft.text:
+        return _empty(session, loaded)
+    return _show(session, models, _run_of(session, loaded, session.draft.text))
+
+
+def _run_of(session: Session, loaded: LoadedModel, text: str) -> Run:
+    """The draft's run if the box still says what it says; otherwise a new one, for the text as it stands now."""
+    draft = session.draft
+    run = session.runs.get(draft.run or "")
+    if run is not None and run.model == loaded.name and _lines(draft.text) == _lines(text):
+        return run
+    ids = [loaded.begin, *loaded.tokenizer.encode(text)]
+    if len(ids) > loaded.model.context_length:
+        limit = loaded.model.context_length
+        raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
+    tokens, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
+    run = _replaced(session, loaded, tokens, shape)
+    draft.text = text
+    return run
+
+
+def _replaced(session: Session, loaded: LoadedModel, tokens: Sequence[Seen], shape: tuple[int, int]) -> Run:
+    """A new run in the place of the draft's, under a new name, so that the page forgets what was selected."""
+    run = session.add_run("write", loaded.name, tokens)
+    run.shape = shape
+    session.draft.run = run.id
+    session.draft.text = _text(tokens, loaded.tokenizer, finished=True)
+    session.drop_unused_runs()
+    return run
+
+
+def _chosen_instead(choice: Choice, token: int) -> Choice:
+    """The same distribution with another token chosen by hand."""
+    if token == choice.token:
+        return replace(choice, draw=None)
+    candidates, rest = choice.candidates, choice.rest
+    if choice.rank > len(candidates):  # it stood behind the best only because it was chosen; now it is one of the rest
+        rest = tuple(mass + own for mass, own in zip(rest, choice.chosen.probabilities, strict=True))
+        candidates = tuple(candidate for candidate in candidates if candidate.id != choice.token)
+    rank = next(place for place, candidate in enumerate(candidates, start=1) if candidate.id == token)
+    return replace(choice, token=token, rank=rank, draw=None, candidates=candidates, rest=rest)
+
+
+def _show(session: Session, models: Models, run: Run) -> Screen:
+    loaded = models.get(run.model)
+    return Screen(
+        inspector=opened(session, models, run),
+        meter=meter_value(len(run.tokens), loaded.model.context_length, note=_ending(run, loaded)),
+        text=session.draft.text,
+    )
+
+
+def _empty(session: Session, loaded: LoadedModel) -> Screen:
+    session.shown = None
+    return Screen(
+        inspector=empty_inspector("write"), meter=meter_value(1, loaded.model.context_length), text=session.draft.text
+    )
+
+
+def _text(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> str:
+    stream = tokenizer.stream()
+    text = "".join([stream.push(token.id) for token in tokens])
+    return text + (stream.finish() if finished else "")
+
+
+def _ending(run: Run, loaded: LoadedModel) -> str | None:
+    return "the model ended its text here" if run.tokens[-1].id in loaded.end_tokens else None
+
+
+def _lines(text: str) -> str:
+    """A browser's text box has one kind of line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

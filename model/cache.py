@@ -36,12 +36,16 @@ class _Store:
 class KeyValueCache:
     """Every layer's keys and values; see the module's picture for rows of different lengths."""
 
-    __slots__ = ("_store", "length", "padding")
+    __slots__ = ("_newest", "_store", "_used", "length", "padding")
 
-    def __init__(self, store: _Store, length: int, padding: tuple[int, ...]) -> None:
+    def __init__(self, store: _Store, length: int, padding: tuple[int, ...], *, newest: int = 0) -> None:
         self._store = store
         self.length = length  # columns in use, padding included
         self.padding = padding  # of each row, in columns
+        # Each layer's keys, then its values, as views (rows, heads, columns, head width): cut once, not once a layer.
+        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, rows, heads, columns, head width)
+        self._used = used.unbind()
+        self._newest = used[..., length - newest :, :].unbind()
 
     @classmethod
     def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> Self:
@@ -59,15 +63,14 @@ class KeyValueCache:
         if store.taken != self.length or store.columns.shape[4] < length:
             store = _Store(_with_room(store.columns[:, :, :, :, : self.length], length + _SPARE), self.length)
         store.taken = length
-        return type(self)(store, length, self.padding)
+        return type(self)(store, length, self.padding, newest=count)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Fill a layer's newest columns, (rows, heads, new, head width) each; returns all of its keys and values."""
-        store = self._store.columns[layer]
-        start = self.length - keys.shape[2]
-        store[0, :, :, start : self.length] = keys
-        store[1, :, :, start : self.length] = values
-        return store[0, :, :, : self.length], store[1, :, :, : self.length]  # (rows, heads, columns, head width)
+        place = 2 * layer
+        self._newest[place].copy_(keys)
+        self._newest[place + 1].copy_(values)
+        return self._used[place], self._used[place + 1]  # (rows, heads, columns, head width)
 
     def select(self, rows: Sequence[int]) -> Self:
         if tuple(rows) == tuple(range(self.rows)):
@@ -91,19 +94,22 @@ class KeyValueCache:
         return type(self)(_Store(_with_room(joined, length + _SPARE), length), length, tuple(padding))
 
     def positions(self, count: int) -> Tensor | None:
-        """Positions of the newest `count` columns, (rows, count); None when no row is padded and they are the columns."""
+        """Positions of the newest `count` columns, (rows, count); None where no row is padded: they are the columns."""
         if not any(self.padding):
             return None
-        columns = torch.arange(self.length - count, self.length)
-        return columns[None, :] - torch.tensor(self.padding)[:, None]  # (rows, count)
+        columns = torch.arange(self.length - count, self.length, device=self._store.columns.device)
+        return columns[None, :] - self._paddings()  # (rows, count)
 
     def visible(self) -> Tensor | None:
         """Which columns a newest token may attend to, (rows, 1, 1, columns); None when no row is padded."""
         if not any(self.padding):
             return None
-        columns = torch.arange(self.length)
-        real = columns[None, :] >= torch.tensor(self.padding)[:, None]  # (rows, columns)
+        columns = torch.arange(self.length, device=self._store.columns.device)
+        real = columns[None, :] >= self._paddings()  # (rows, columns)
         return real[:, None, None, :]  # (rows, 1, 1, columns)
+
+    def _paddings(self) -> Tensor:
+        return torch.tensor(self.padding, device=self._store.columns.device)[:, None]  # (rows, 1)
 
 
 def _with_room(columns: Tensor, capacity: int) -> Tensor:

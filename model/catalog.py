@@ -1,7 +1,11 @@
-"""A name → a loaded model with its tokenizer; the embedded checkpoints, or any folder of the same form."""
+"""A name → a loaded model with its tokenizer; the embedded checkpoints, or any folder of the same form.
+
+Knows where the embedded ones lie, not how a checkpoint is read, and not who may load what: a public page lists names.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +45,7 @@ def load(name: str) -> LoadedModel:
     Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together.
     """
     folder = EMBEDDED / name if name in names() else Path(name)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # which, unlike Path.is_dir, says False to a name that no system could hold
         known = ", ".join(names()) or "none"
         raise AttendError(f"There is no model {name!r}: choose one of {known}, or give the folder of a checkpoint.")
     model = checkpoint.load(folder)
@@ -54,4 +58,6 @@ def load(name: str) -> LoadedModel:
     roles = {USER, ASSISTANT}
     chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
     end_tokens = frozenset({tokenizer.control(END)})
-    return LoadedModel(folder.name, model, tokenizer, tokenizer.control(BEGIN), end_tokens, chat)
+    return LoadedModel(
+        os.path.basename(os.path.abspath(folder)), model, tokenizer, tokenizer.control(BEGIN), end_tokens, chat
+    )

@@ -44,19 +44,22 @@ def load(folder: Path) -> Transformer:
         raise AttendError(f"The checkpoint {folder} has no {WEIGHTS}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:
         raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
-    with torch.device("meta"):
+    try:
         model = Transformer(config)
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    except RuntimeError as error:  # what torch says of sizes that no memory holds
+        raise AttendError(
+            f"{folder / CONFIG} describes a model that is too large for this machine: copy the checkpoint folder again."
+        ) from error
+    expected = model.state_dict()
     if config.tied_embeddings:
-        expected.pop(_SHARED)
+        del expected[_SHARED]
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise AttendError(f"{path} lacks the weight {name}, so it belongs to another model than its {CONFIG}.")
-        if name not in expected or weights[name].shape != expected[name]:
+        if name not in expected or weights[name].shape != expected[name].shape:
             raise AttendError(f"{path} holds an unfitting weight {name}, so it belongs to another model.")
-    model = Transformer(config)
-    model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, strict=not config.tied_embeddings)
-    return model.eval()
+        expected[name].copy_(weights[name])  # the state dict shares the model's memory; to float32 on the way
+    return model.eval().lay_out_for_steps()
 
 
 def read_config(folder: Path) -> TransformerConfig:

@@ -5,6 +5,7 @@ Knows nothing of tensors: `model.transformer` builds what is described here.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
@@ -34,7 +35,7 @@ class TransformerConfig:
     norm: Norm = "rms"  # RMSNorm (Zhang and Sennrich, 2019) or LayerNorm (Ba et al., 2016)
     norm_place: NormPlace = "before"  # before each sub-layer with one final norm, or after each (the 2017 paper)
     activation: Activation = "swiglu"  # of the feed-forward layer (Shazeer, 2020)
-    biases: bool = False  # in every linear layer
+    biases: bool = False  # in every linear layer of the blocks
     tied_embeddings: bool = True  # the output matrix is the token embedding (Press and Wolf, 2017)
     dropout: float = 0.0  # on embeddings and on each sub-layer's output, in training only
     norm_epsilon: float = 1e-5
@@ -45,6 +46,13 @@ class TransformerConfig:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise AttendError(f"{name} is {value!r}, but must be a whole number of at least 1.")
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+                raise AttendError(f"{name} is {value!r}, but must be a number.")
+        for name in _SWITCHES:
+            if not isinstance(value := getattr(self, name), bool):
+                raise AttendError(f"{name} is {value!r}, but must be true or false.")
         for name, kind in _CHOICES.items():
             value = getattr(self, name)
             if value not in get_args(kind):
@@ -87,4 +95,6 @@ _POSITIVE = (
     "key_value_heads",
     "feed_forward_width",
 )
+_NUMBERS = ("dropout", "norm_epsilon", "rotary_base")
+_SWITCHES = ("biases", "tied_embeddings")
 _CHOICES = {"positions": Positions, "norm": Norm, "norm_place": NormPlace, "activation": Activation}

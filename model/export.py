@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from model import catalog, checkpoint
@@ -102,7 +102,7 @@ def write_llama(model: Transformer, directory: Path, tokenizer_file: Path | None
         config, generation = config | special, generation | special
         (directory / "tokenizer.model").write_bytes(tokenizer_file.read_bytes())
         _write_json(directory / "tokenizer_config.json", _tokenizer_config(tokenizer, model.context_length))
-    save_file(llama_weights(model), directory / "model.safetensors", metadata={"format": "pt"})
+    (directory / "model.safetensors").write_bytes(save(llama_weights(model), metadata={"format": "pt"}))
     _write_json(directory / "config.json", config)
     _write_json(directory / "generation_config.json", generation)
 

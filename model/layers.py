@@ -7,6 +7,7 @@ W model width, F feed-forward width. The parts know nothing of vocabularies, cac
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -48,7 +49,7 @@ def attend(
         queries: (R, H, T, D).
         keys, values: (R, G, K, D); each of the G heads serves H / G query heads.
         visible: boolean, broadcastable to (R, 1, T, K), True where a query may look; None for everywhere.
-        causal: the T queries are the last of the K tokens and must not look ahead; not together with `visible`.
+        causal: the T queries are the last of the K tokens and must not look ahead; then `visible` is None.
         capture: how many of the last queries' weights to return.
 
     Returns:
@@ -57,18 +58,20 @@ def attend(
     A single query is so cheap that its weights are always computed and used; many queries run through the fused kernel
     and the weights asked for are computed beside it. Either way, asking for weights changes no bit of the output.
     """
-    length = queries.shape[2]
+    length, tokens = queries.shape[2], keys.shape[2]
     if length == 1:
         weights = attention_weights(queries, keys, visible)  # (R, H, 1, K)
         return _weighted_sum(weights, values), weights if capture else None
+    if causal:
+        visible = torch.ones(length, tokens, dtype=torch.bool, device=keys.device).tril(tokens - length)  # (T, K)
+    square = causal and length == tokens  # the kernel's own causal mask is faster, but right for these alone
     groups = queries.shape[1] // keys.shape[1]
+    keys_of_all, values_of_all = _repeat(keys, groups), _repeat(values, groups)  # (R, H, K, D) each
     output = functional.scaled_dot_product_attention(
-        queries, _repeat(keys, groups), _repeat(values, groups), attn_mask=visible, is_causal=causal
+        queries, keys_of_all, values_of_all, attn_mask=None if square else visible, is_causal=square
     )  # (R, H, T, D)
     if not capture:
         return output, None
-    if causal:
-        visible = torch.ones(length, keys.shape[2], dtype=torch.bool, device=keys.device).tril(keys.shape[2] - length)
     if visible is not None:
         visible = visible[..., -capture:, :]
     return output, attention_weights(queries[:, :, -capture:], keys, visible)
@@ -77,8 +80,8 @@ def attend(
 def attention_weights(queries: Tensor, keys: Tensor, visible: Tensor | None) -> Tensor:
     """softmax(q k / sqrt(D)) over the keys that may be seen, written out; (R, H, T, K)."""
     rows, heads, length, width = queries.shape
-    shared = keys.shape[1]
-    grouped = queries.reshape(rows, shared, heads // shared * length, width)  # (R, G, H / G * T, D)
+    key_heads = keys.shape[1]
+    grouped = queries.reshape(rows, key_heads, heads // key_heads * length, width)  # (R, G, H / G * T, D)
     scores = (grouped * width**-0.5) @ keys.transpose(2, 3)  # (R, G, H / G * T, K)
     scores = scores.view(rows, heads, length, -1)  # (R, H, T, K)
     if visible is not None:
@@ -88,8 +91,8 @@ def attention_weights(queries: Tensor, keys: Tensor, visible: Tensor | None) -> 
 
 def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
     rows, heads, length, keys = weights.shape
-    shared = values.shape[1]
-    grouped = weights.reshape(rows, shared, heads // shared * length, keys)  # (R, G, H / G * T, K)
+    value_heads = values.shape[1]
+    grouped = weights.reshape(rows, value_heads, heads // value_heads * length, keys)  # (R, G, H / G * T, K)
     return (grouped @ values).view(rows, heads, length, -1)  # (R, H, T, D)
 
 
@@ -97,39 +100,41 @@ def _repeat(heads: Tensor, groups: int) -> Tensor:
     return heads if groups == 1 else heads.repeat_interleave(groups, dim=1)  # (R, H, K, D)
 
 
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What all layers share in one pass over R rows of T tokens, whose hidden states are one flat (R * T, W)."""
+
+    rows: int
+    rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each
+    visible: Tensor | None = None  # boolean, (R, 1, T, K); None: everything up to oneself
+    cache: KeyValueCache | None = None  # where the keys before these tokens are; None: there are none
+    capture: int = 0  # how many of the last queries' attention weights to return
+
+
 class SelfAttention(nn.Module):
     """Every token looks at itself and at the tokens before it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.heads, self.shared, self.head_width = config.heads, config.key_value_heads, config.head_width
+        self.heads, self.key_value_heads, self.head_width = config.heads, config.key_value_heads, config.head_width
         joint = (config.heads + 2 * config.key_value_heads) * config.head_width
         self.queries_keys_values = nn.Linear(config.width, joint, bias=config.biases)  # one product instead of three
         self.output = nn.Linear(config.width, config.width, bias=config.biases)
 
-    def forward(
-        self,
-        hidden: Tensor,  # (R, T, W)
-        *,
-        rotary: tuple[Tensor, Tensor] | None,
-        visible: Tensor | None,
-        cache: KeyValueCache | None,
-        layer: int,
-        capture: int,
-    ) -> tuple[Tensor, Tensor | None]:
-        rows, length, _ = hidden.shape
+    def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, K)."""
+        rows, length = shared.rows, hidden.shape[0] // shared.rows
         joint = self.queries_keys_values(hidden).view(rows, length, -1, self.head_width)  # (R, T, H + 2G, D)
-        turned, values = joint.split((self.heads + self.shared, self.shared), dim=2)
-        if rotary is not None:
-            turned = rotate(turned, *rotary)
-        queries, keys = turned.split((self.heads, self.shared), dim=2)
+        turned, values = joint.split((self.heads + self.key_value_heads, self.key_value_heads), dim=2)
+        if shared.rotary is not None:
+            turned = rotate(turned, *shared.rotary)
+        queries, keys = turned.split((self.heads, self.key_value_heads), dim=2)
         queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))  # (R, H or G, T, D)
-        if cache is not None:
-            keys, values = cache.write(layer, keys, values)  # (R, G, K, D)
-        mixed, weights = attend(
-            queries, keys, values, visible=visible, causal=visible is None and length > 1, capture=capture
-        )
-        mixed = mixed.transpose(1, 2).reshape(rows, length, -1)  # (R, T, W)
+        if shared.cache is not None:
+            keys, values = shared.cache.write(layer, keys, values)  # (R, G, K, D)
+        causal = shared.visible is None and length > 1
+        mixed, weights = attend(queries, keys, values, visible=shared.visible, causal=causal, capture=shared.capture)
+        mixed = mixed.transpose(1, 2).reshape(rows * length, -1)  # (R * T, W)
         return self.output(mixed), weights
 
 
@@ -144,9 +149,9 @@ class FeedForward(nn.Module):
         self.narrow = nn.Linear(config.feed_forward_width, config.width, bias=config.biases)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        wide = self.wide(hidden)  # (R, T, F), or (R, T, 2F) with the gate first
+        wide = self.wide(hidden)  # (R * T, F), or (R * T, 2F) with the gate first
         if self.activation == "swiglu":
-            gate, wide = wide.chunk(2, dim=-1)  # (R, T, F) each
+            gate, wide = wide.chunk(2, dim=-1)  # (R * T, F) each
             return self.narrow(functional.silu(gate) * wide)
         return self.narrow(functional.relu(wide) if self.activation == "relu" else functional.gelu(wide))
 
@@ -164,24 +169,17 @@ class Block(nn.Module):
         self.before = config.norm_place == "before"
         self.attention_norm, self.attention = make_norm(config), SelfAttention(config)
         self.feed_forward_norm, self.feed_forward = make_norm(config), FeedForward(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = config.dropout
 
-    def forward(
-        self,
-        hidden: Tensor,  # (R, T, W)
-        *,
-        rotary: tuple[Tensor, Tensor] | None,
-        visible: Tensor | None,
-        cache: KeyValueCache | None,
-        layer: int,
-        capture: int,
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, K)."""
         given = self.attention_norm(hidden) if self.before else hidden
-        mixed, weights = self.attention(
-            given, rotary=rotary, visible=visible, cache=cache, layer=layer, capture=capture
-        )
-        hidden = hidden + self.dropout(mixed)
+        mixed, weights = self.attention(given, layer, shared)
+        hidden = hidden + self._dropped(mixed)
         if self.before:
-            return hidden + self.dropout(self.feed_forward(self.feed_forward_norm(hidden))), weights
+            return hidden + self._dropped(self.feed_forward(self.feed_forward_norm(hidden))), weights
         hidden = self.attention_norm(hidden)
-        return self.feed_forward_norm(hidden + self.dropout(self.feed_forward(hidden))), weights
+        return self.feed_forward_norm(hidden + self._dropped(self.feed_forward(hidden))), weights
+
+    def _dropped(self, hidden: Tensor) -> Tensor:
+        return functional.dropout(hidden, self.dropout) if self.training else hidden

@@ -34,15 +34,20 @@ class Tokenizer:
         self._names = {pieces.IdToPiece(piece): piece for piece in self._control}
         self._bytes = tuple(self._bytes_of(piece) for piece in range(len(pieces)))
         self._space_bytes = [pieces.PieceToId(f"<0x{byte:02X}>") for byte in _SPACE.encode()]
+        if not all(pieces.IsByte(piece) for piece in self._space_bytes):
+            raise AttendError(
+                "This SentencePiece model has no pieces for single bytes, so some texts could not be told to it: "
+                "train it with byte fallback, as training/vocabulary.py does."
+            )
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a `tokenizer.model` file; `AttendError` when it is missing or not SentencePiece's."""
+        """Read a `tokenizer.model` file; `AttendError` when it is missing, not SentencePiece's or lacks byte pieces."""
         try:
             return cls(Path(path).read_bytes())
         except FileNotFoundError as error:
             raise AttendError(f"There is no tokenizer at {path}: copy the whole checkpoint folder.") from error
-        except RuntimeError as error:
+        except (OSError, RuntimeError) as error:
             raise AttendError(f"{path} is not a SentencePiece model: copy the checkpoint folder again.") from error
 
     @property

@@ -67,11 +67,11 @@ def test_weighted_sum_as_in_the_lecture() -> None:
     assert output.flatten().tolist() == pytest.approx([4.0, 7.2], abs=1e-5)
 
 
-@pytest.mark.parametrize("shared", [1, 2, 4])
-@pytest.mark.parametrize("length", [1, 5])
-def test_attend_equals_its_definition(shared: int, length: int) -> None:
-    torch.manual_seed(shared * 10 + length)
-    queries, keys, values = torch.randn(2, 4, length, 6), torch.randn(2, shared, 5, 6), torch.randn(2, shared, 5, 6)
+@pytest.mark.parametrize("key_heads", [1, 2, 4])
+@pytest.mark.parametrize("length", [1, 3, 5])
+def test_attend_equals_its_definition(key_heads: int, length: int) -> None:
+    torch.manual_seed(key_heads * 10 + length)
+    queries, (keys, values) = torch.randn(2, 4, length, 6), torch.randn(2, 2, key_heads, 5, 6)
     visible = torch.ones(length, 5, dtype=torch.bool).tril(5 - length)
     slow_output, slow_weights = attend_slowly(queries, keys, values, visible)
     output, weights = attend(queries, keys, values, visible=None, causal=length > 1, capture=length)

@@ -124,6 +124,15 @@ def test_branches_from_one_cache_do_not_meet() -> None:
     assert torch.allclose(right.logits, model.prefill([*ids, 2, 3]).logits, atol=1e-5)
 
 
+def test_rows_of_different_lengths_stay_where_the_weights_are() -> None:
+    model = random_model().to("meta")  # a device without numbers, and so one that every machine has
+    cache = model.prefill(text(5)).cache.join(model.prefill(text(8)).cache)
+    positions, visible = cache.positions(1), cache.visible()
+    assert positions is not None and positions.device.type == "meta"
+    assert visible is not None and visible.device.type == "meta"
+    assert model.step([1, 2], cache, want=Want(attention=True)).logits.device.type == "meta"
+
+
 def test_logits_score_a_known_continuation() -> None:
     model, ids = random_model(), text(14)
     scored = model.logits(ids[:4], ids[4:])
@@ -163,6 +172,10 @@ def test_a_full_context_is_refused_in_plain_words() -> None:
         ({"dropout": 1.5}, "between 0 and 1"),
         ({"layers": 0}, "at least 1"),
         ({"layers": 2.5}, "whole number"),
+        ({"dropout": "0.1"}, "'0.1', but must be a number"),
+        ({"norm_epsilon": None}, "must be a number"),
+        ({"rotary_base": float("inf")}, "must be a number"),
+        ({"biases": "yes"}, "true or false"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> None:

@@ -1,0 +1,85 @@
+"""A checkpoint folder: what is saved comes back, and a folder that is not whole is refused in a plain sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import catalog, checkpoint
+from model.config import TransformerConfig
+from model.errors import AttendError
+from model.transformer import Transformer
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_saved_comes_back_in_half_precision(tied: bool, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=1, biases=True, tied_embeddings=tied)
+    model = Transformer(config)
+    checkpoint.save(model, tmp_path)
+    loaded = checkpoint.load(tmp_path)
+    assert loaded.config == config and not loaded.training
+    assert (loaded.unembedding.weight is loaded.embedding.weight) == tied
+    for (name, ours), theirs in zip(model.named_parameters(), loaded.parameters(), strict=True):
+        assert torch.equal(ours.half().float(), theirs), name
+    assert {parameter.dtype for parameter in loaded.parameters()} == {torch.float32}
+
+
+@pytest.fixture
+def folder(tiny_checkpoint: Path, tmp_path: Path) -> Path:
+    """A copy to spoil."""
+    return Path(shutil.copytree(tiny_checkpoint, tmp_path / "spoilt"))
+
+
+def change_config(folder: Path, **changes: object) -> None:
+    path = folder / checkpoint.CONFIG
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"layers": 3}, "lacks the weight blocks.2"),
+        ({"layers": 1}, "unfitting weight blocks.1"),
+        ({"feed_forward_width": 65}, "unfitting weight"),
+        ({"tied_embeddings": False}, "lacks the weight unembedding"),
+        ({"norm_epsilon": "small"}, "norm_epsilon is 'small', but must be a number"),
+        ({"context_length": 10**15}, "too large for this machine"),
+        ({"architectures": ["GPT2"]}, "unknown field 'architectures'"),
+    ],
+)
+def test_weights_of_another_config_are_refused(changes: dict[str, object], words: str, folder: Path) -> None:
+    change_config(folder, **changes)
+    with pytest.raises(AttendError, match=words):
+        checkpoint.load(folder)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", "null"])
+def test_a_config_of_another_form_is_refused(content: str, folder: Path) -> None:
+    (folder / checkpoint.CONFIG).write_text(content)
+    with pytest.raises(AttendError, match="copy the checkpoint folder again"):
+        checkpoint.load(folder)
+
+
+@pytest.mark.parametrize("left", [0, 4, 100, -1])
+def test_weights_cut_anywhere_are_refused(left: int, folder: Path) -> None:
+    weights = folder / checkpoint.WEIGHTS
+    weights.write_bytes(weights.read_bytes()[:left])
+    with pytest.raises(AttendError, match="damaged or cut short"):
+        checkpoint.load(folder)
+
+
+def test_a_tokenizer_of_another_model_is_refused(folder: Path) -> None:
+    wider = catalog.load(str(folder)).model.vocabulary_size + 1
+    checkpoint.save(Transformer(TransformerConfig(wider, width=8, layers=1, heads=2, key_value_heads=2)), folder)
+    with pytest.raises(AttendError, match="belong to different checkpoints"):
+        catalog.load(str(folder))
+
+
+def test_a_folder_gives_the_model_its_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert [catalog.load(name).name for name in (str(folder), ".", f"{folder}/")] == ["spoilt"] * 3

@@ -1,0 +1,60 @@
+# The commands of Attend. Each makes its own environment in .venv, once per change of the requirements.
+# PYTHON=… picks the interpreter for it; ARGS=… passes arguments on: make run ARGS="--port 8000"
+
+VENV := .venv
+BIN := $(VENV)/bin
+CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
+
+.PHONY: help run test check format bench clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
+	@$(BIN)/python app.py $(ARGS)
+
+# One thread: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
+test: $(VENV)/dev.stamp ## run all tests; no network needed
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/dev.stamp ## format, lint and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/python -m pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/dev.stamp ## bring the code into the form that make check asks for
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/dev.stamp ## time decoding against transformers; one JSON line last
+	@$(BIN)/python -m benchmarks.decoding $(ARGS)
+
+clean: ## remove the environment
+	rm -rf $(VENV)
+
+# Stamps, not the installed files, say what is done: an installation that was cut off starts again.
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
+	@$(INSTALL) --quiet -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/run.stamp: requirements.txt $(VENV)/venv.stamp
+	@echo "Installing requirements.txt into $(VENV) (once, a few minutes) ..."
+	@$(INSTALL) -r requirements.txt
+	@touch $@
+
+# The first candidate that is new enough and can make environments; else one line says what to install.
+$(VENV)/venv.stamp:
+	@for python in $(CANDIDATES); do \
+	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  new_enough=$$python; \
+	  $$python -c 'import ensurepip, venv' 2>/dev/null || continue; \
+	  $$python -m venv --clear $(VENV) && touch $@; exit; \
+	done; \
+	if [ -n "$$new_enough" ]; then \
+	  echo "$$new_enough lacks venv: install it (Debian, Ubuntu: apt install python3-venv), then run make again."; \
+	else \
+	  echo "None of $(CANDIDATES) is Python 3.11 or 3.12: install one, or name yours: make PYTHON=/path/to/python3.11 ..."; \
+	fi >&2; exit 1

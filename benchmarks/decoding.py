@@ -1,0 +1,219 @@
+"""Our traced decoding beside transformers' `generate` on the same weights: speed, the cost of tracing, memory.
+
+    python -m benchmarks.decoding [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
+
+Greedy, one text at a time, no early end, so that all write the same number of tokens; transformers runs our checkpoint
+from its Llama export. `--random` takes random weights of about the embedded model's size, so no checkpoint is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import GenerationConfig, LlamaForCausalLM
+
+from benchmarks.timing import interleave, machine, ratio, table
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from decoding.strategy import Request
+
+# CAT from model import catalog
+from model import catalog
+from model.config import TransformerConfig
+from model.export import write_llama
+from model.interface import Forward
+from model.threads import fastest_threads
+from model.transformer import Transformer
+
+TRACED, BARE = "Attend, traced", "Attend, bare loop"
+PLAIN, SEEN = "transformers, plain", "transformers, scores and attentions"
+AIMS = {PLAIN: 1.5, SEEN: 2.0}  # how many times as long transformers should take
+CANDIDATES = 10
+VOCABULARIES = 4_096, 50_257
+
+
+def trace(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[Step]:
+    """Every step of a greedy decode, with 10 candidates and the attention of each token."""
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
+    request = _request(prompt, model.context_length, attention=True)
+    return list(generate(model, prompt, settings.strategy_for(request)))
+
+
+def bare(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[int]:
+    """The least that greedy decoding needs: what tracing is measured against."""
+    forward, tokens = model.prefill(prompt), []
+    while True:
+        tokens.append(int(forward.logits[0].argmax()))
+        if len(tokens) == new_tokens:
+            return tokens
+        forward = model.step(tokens[-1:], forward.cache)
+
+
+class Peer:
+    """Our weights in transformers; every token is greedy, and no token ends the text."""
+
+    def __init__(self, folder: str, *, scores_and_attentions: bool) -> None:
+        attention = "eager" if scores_and_attentions else "sdpa"  # only eager can return its weights
+        self._model: Any = LlamaForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
+        self._extra = {"output_scores": True, "output_attentions": True} if scores_and_attentions else {}
+
+    def __call__(self, prompt: Sequence[int], new_tokens: int) -> list[int]:
+        ids = torch.tensor([prompt])  # (1, prompt)
+        how = GenerationConfig(
+            max_new_tokens=new_tokens, do_sample=False, pad_token_id=0, return_dict_in_generate=True, **self._extra
+        )
+        told = self._model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=how)
+        return told.sequences[0, len(prompt) :].tolist()
+
+
+def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
+    """Processors and bookkeeping of one sampled token, no model: temperature, top-k, top-p and 10 candidates."""
+    settings = DecodingSettings(
+        strategy="sample",
+        temperature=0.8,
+        top_k=40,
+        top_p=0.95,
+        seed=1,
+        max_new_tokens=tokens,
+        top_candidates=CANDIDATES,
+    )
+    strategy = settings.strategy_for(_request([0], tokens + 1, attention=False))
+    # As spread out as a language model's: with a deviation of 3 the best token has about a tenth of the probability.
+    generator = torch.Generator().manual_seed(0)
+    forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(tokens)]
+    seconds = interleave({"one": lambda: strategy.advance(forwards.pop())}, tokens - 1)
+    return statistics.median(seconds["one"]) * 1e6
+
+
+class _NoCache:
+    """Stands where a strategy expects the model's cache, which no strategy touches."""
+
+    rows = 1
+
+    def select(self, rows: Sequence[int]) -> _NoCache:
+        return self
+
+    def join(self, other: _NoCache) -> _NoCache:
+        return self
+
+
+def bytes_of_a_token(model: Transformer, prompt: Sequence[int], new_tokens: int) -> tuple[float, float]:
+    """What keeping the trace costs a token: the records, and the attention behind it."""
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    steps = trace(model, prompt, new_tokens)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    kept = [step.hypotheses[0].choice.attention for step in steps]
+    attention = sum(weights.untyped_storage().nbytes() for weights in kept if weights is not None)
+    return (after - before) / len(steps), attention / len(steps)
+
+
+def _request(prompt: Sequence[int], context_length: int, *, attention: bool) -> Request:
+    return Request(
+        prompt=tuple(prompt),
+        end_tokens=frozenset(),
+        text_of=lambda ids: "",
+        context_length=context_length,
+        attention=attention,
+    )
+
+
+def _random_model() -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(TransformerConfig(vocabulary_size=4_096)).eval()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Time Attend's decoding beside transformers' on the same weights.")
+    parser.add_argument("--model", default="attend-chat", help="a name of the catalogue or a checkpoint's folder")
+    parser.add_argument("--random", action="store_true", help="random weights instead, of about the same size")
+    parser.add_argument("--prompt-tokens", type=int, default=64)
+    parser.add_argument("--new-tokens", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args(arguments)
+    transformers.logging.disable_progress_bar()
+
+    name = "random weights" if options.random else options.model
+    model = _random_model() if options.random else catalog.load(options.model).model
+    if not isinstance(model, Transformer):
+        parser.error(f"{name} is not one of our own decoders, so there is nothing to compare")
+    fastest_threads(model)
+    generator = torch.Generator().manual_seed(0)
+    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    with tempfile.TemporaryDirectory() as folder:
+        write_llama(model, Path(folder))
+        plain = Peer(folder, scores_and_attentions=False)
+        seen = Peer(folder, scores_and_attentions=True)
+
+    count = options.new_tokens
+    contenders: dict[str, Callable[[], list[Any]]] = {
+        TRACED: lambda: trace(model, prompt, count),
+        BARE: lambda: bare(model, prompt, count),
+        PLAIN: lambda: plain(prompt, count),
+        SEEN: lambda: seen(prompt, count),
+    }
+    texts = {contender: run() for contender, run in contenders.items()}
+    texts[TRACED] = list(texts[TRACED][-1].best.tokens)
+    same = all(tokens == texts[BARE] for tokens in texts.values())
+    seconds = interleave(contenders, options.rounds)
+    choosing = {vocabulary: microseconds_of_choosing(vocabulary) for vocabulary in VOCABULARIES}
+    records, attention = bytes_of_a_token(model, prompt, count)
+
+    rows = [["", "tokens/s", "ms a token", "times Attend, traced", "aim"]]
+    for contender, taken in seconds.items():
+        middle = statistics.median(taken)
+        aim = f">= {AIMS[contender]}" if contender in AIMS else ""
+        rows.append(
+            [
+                contender,
+                f"{count / middle:.0f}",
+                f"{1e3 * middle / count:.2f}",
+                f"{ratio(taken, seconds[TRACED]):.2f}",
+                aim,
+            ]
+        )
+    cost = ratio(seconds[TRACED], seconds[BARE]) - 1
+    parameters = sum(weights.numel() for weights in model.parameters())
+    print(f"{name}, {parameters:,} parameters; {len(prompt)} + {count} tokens, greedy, {options.rounds} rounds")
+    print(table(rows))
+    print(
+        f"tracing costs {cost:.0%} of the bare loop (aim: at most 15 %); "
+        f"all wrote the same text: {'yes' if same else 'no'}"
+    )
+    for vocabulary, taken in choosing.items():
+        print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {taken:.0f} us a token")
+    print(f"memory of a traced token: {records:.0f} bytes of records, {attention:.0f} bytes of attention")
+    figures = {
+        "benchmark": "decoding",
+        "model": name,
+        "parameters": parameters,
+        "prompt_tokens": len(prompt),
+        "new_tokens": count,
+        "rounds": options.rounds,
+        "tokens_per_second": {who: round(count / statistics.median(taken), 1) for who, taken in seconds.items()},
+        "times_plain": round(ratio(seconds[PLAIN], seconds[TRACED]), 3),
+        "times_scores_and_attentions": round(ratio(seconds[SEEN], seconds[TRACED]), 3),
+        "tracing_cost": round(cost, 3),
+        "same_text": same,
+        "choosing_us": {str(vocabulary): round(taken, 1) for vocabulary, taken in choosing.items()},
+        "bytes_per_token": {"records": round(records), "attention": round(attention)},
+        "transformers": transformers.__version__,
+        "threads": torch.get_num_threads(),
+        **machine(),
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The page in a real browser: from `python app.py` to usable, from Enter to the first token, from a click to the table.
+
+    python -m benchmarks.page [--model attend-chat] [--starts 3] [--rounds 10] [--port 7861]
+
+Times on the screen are taken by the browser's own clock, up to the frame that shows the change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from benchmarks.timing import machine, table
+
+ROOT = Path(__file__).resolve().parents[1]
+BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+OPENINGS = "Hi! How are you today?", "What do you like to do?", "I feel a bit tired."
+AIMS = {"start": 10_000.0, "first token": 300.0}  # milliseconds
+
+# Resolves when the page shows one more token than before Enter was pressed; the promise is awaited afterwards.
+_WATCH_FIRST_TOKEN = """() => {
+  const tokens = () => document.querySelectorAll('.at-assistant .at-tok').length;
+  const before = tokens();
+  window.firstToken = new Promise((done, fail) => document.addEventListener('keydown', () => {
+    const start = performance.now();
+    const look = () => tokens() > before ? done(performance.now() - start) : requestAnimationFrame(look);
+    look();
+    setTimeout(() => fail(new Error('no token within 30 s')), 30000);
+  }, { once: true, capture: true }));
+}"""
+
+# Clicks one token and resolves when the inspector's headline has changed.
+_CLICK_TOKEN = """([turn, index]) => new Promise((done) => {
+  const place = () => document.querySelector('.at-headline').textContent;
+  const token = document.querySelectorAll('.at-assistant')[turn].querySelectorAll('.at-tok')[index];
+  const before = place(), start = performance.now();
+  token.click();
+  const look = () => place() !== before ? done(performance.now() - start) : requestAnimationFrame(look);
+  look();
+})"""
+
+
+@contextmanager
+def served(model: str, port: int) -> Iterator[None]:
+    """The page as `python app.py` serves it, in a process of its own."""
+    command = [sys.executable, "app.py", "--model", model, "--port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def open_page(browser: Browser, port: int, deadline: float = 120.0) -> Page:
+    """A fresh visitor's page, as soon as a message can be typed."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    started = time.monotonic()
+    while True:
+        try:
+            page.goto(f"http://127.0.0.1:{port}")
+            break
+        except Error:  # nobody listens yet
+            if time.monotonic() - started > deadline:
+                raise
+            time.sleep(0.05)
+    page.wait_for_function("window.__gradio_session_hash__")
+    page.locator("#attend-message textarea").wait_for()
+    page.locator(".at-example").first.wait_for()
+    return page
+
+
+def first_token(page: Page, message: str) -> float:
+    """Milliseconds from Enter to the first token of the answer on the screen; returns when the answer is complete."""
+    page.locator("#attend-message textarea").fill(message)
+    page.evaluate(_WATCH_FIRST_TOKEN)
+    page.locator("#attend-message textarea").press("Enter")
+    taken = float(page.evaluate("window.firstToken"))
+    page.locator("#attend-stop").wait_for(state="hidden")
+    page.locator("#attend-send").wait_for()
+    return taken
+
+
+def click_token(page: Page, turn: int, index: int) -> float:
+    """Milliseconds from a click on a token to the inspector that shows it."""
+    return float(page.evaluate(_CLICK_TOKEN, [turn, index]))
+
+
+def measure(model: str, port: int, starts: int, rounds: int) -> dict[str, list[float]]:
+    taken: dict[str, list[float]] = {"start": [], "first token": [], "click": [], "click, older answer": []}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+        for number in range(starts):
+            begun = time.perf_counter()
+            with served(model, port):
+                page = open_page(browser, port)
+                taken["start"].append(1e3 * (time.perf_counter() - begun))
+                page.close()
+                for _ in range(rounds if number == starts - 1 else 0):
+                    page = open_page(browser, port)
+                    taken["first token"] += [first_token(page, message) for message in OPENINGS[:2]]
+                    taken["click"] += [click_token(page, 1, index) for index in (0, 2, 1)]
+                    taken["click, older answer"].append(click_token(page, 0, 1))
+                    page.close()
+        browser.close()
+    return taken
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Time Attend's page in a real browser.")
+    parser.add_argument("--model", default="attend-chat", help="a name of the catalogue or a checkpoint's folder")
+    parser.add_argument("--port", type=int, default=7861)
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args(arguments)
+    if shutil.which("chromium") is None:
+        parser.error("there is no chromium to drive: install it (Debian: apt install chromium)")
+
+    taken = measure(options.model, options.port, options.starts, options.rounds)
+    rows = [["", "median ms", "worst ms", "aim"]]
+    for what, times in taken.items():
+        aim = f"< {AIMS[what]:,.0f}" if what in AIMS else ""
+        rows.append([what, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
+    print(f"{options.model} in Chromium, {options.starts} starts, {options.rounds} visits")
+    print(table(rows))
+    medians = {what: round(statistics.median(times), 1) for what, times in taken.items()}
+    worst = {what: round(max(times), 1) for what, times in taken.items()}
+    print(
+        json.dumps({"benchmark": "page", "model": options.model, "median_ms": medians, "worst_ms": worst, **machine()})
+    )
+
+
+if __name__ == "__main__":
+    main()

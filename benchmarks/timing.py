@@ -1,0 +1,66 @@
+"""What every benchmark shares: interleaved rounds, medians, the table and the machine they were measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+
+
+def interleave(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of every contender in every round, after one round that does not count.
+
+    All take part in each round and the first place rotates, so that a machine that is slow for a while is slow for all.
+    """
+    names = list(contenders)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(rounds + 1):
+        start = number % len(names)
+        for name in names[start:] + names[:start]:
+            begun = time.perf_counter()
+            contenders[name]()
+            if number:
+                seconds[name].append(time.perf_counter() - begun)
+    return seconds
+
+
+def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
+    """How many times as long `slow` took: the median over the rounds, each compared within itself."""
+    return statistics.median(one / other for one, other in zip(slow, fast, strict=True))
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of equal length as aligned text: the first column to the left, numbers to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def machine() -> dict[str, object]:
+    """Where the figures come from."""
+    return {
+        "processor": _processor(),
+        "processors": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

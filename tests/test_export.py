@@ -1,0 +1,191 @@
+"""Our decoder in the Llama layout, held against transformers itself: logits, text, tokenizer and chat template."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+from model import checkpoint, export
+from model.chat import ChatFormat, Message
+from model.config import TransformerConfig
+from model.errors import AttendError
+from model.export import write_llama
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+from training.vocabulary import train_vocabulary
+
+ROOT = Path(__file__).resolve().parents[1]
+VOCABULARY = 400
+SHAPES = {
+    "as many key/value heads as heads, tied": {},
+    "grouped heads": {"key_value_heads": 2},
+    "one key/value head": {"key_value_heads": 1},
+    "untied": {"tied_embeddings": False},
+    "biases": {"biases": True},
+    "other constants": {"rotary_base": 500_000.0, "norm_epsilon": 1e-3, "feed_forward_width": 80},
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A throw-away vocabulary, trained as the embedded one is."""
+    text = "The quick brown fox jumps over the lazy dog. Hello, how are you today?  I am fine, thanks. 1234567890 é"
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.model"
+    path.write_bytes(train_vocabulary([text] * 50, VOCABULARY))
+    return path
+
+
+def random_model(**options: object) -> Transformer:
+    """Random weights far from their initial values, so that no norm is 1 and no bias is 0."""
+    torch.manual_seed(0)
+    shape = {"width": 64, "layers": 3, "heads": 4, "key_value_heads": 4, "feed_forward_width": 96, "context_length": 96}
+    model = Transformer(TransformerConfig.from_dict({"vocabulary_size": VOCABULARY, **shape, **options})).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return model
+
+
+def llama(folder: Path) -> LlamaForCausalLM:
+    """What transformers makes of a folder, with nothing missing and nothing left over."""
+    model, report = cast(Any, AutoModelForCausalLM).from_pretrained(folder, output_loading_info=True)
+    assert not any(report[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    return model
+
+
+@pytest.mark.parametrize("options", SHAPES.values(), ids=SHAPES)
+def test_logits_equal_those_of_transformers(options: dict[str, object], tmp_path: Path) -> None:
+    model = random_model(**options)
+    write_llama(model, tmp_path)
+    theirs = llama(tmp_path)
+    tokens = torch.randint(VOCABULARY, (3, 90), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        ours, expected = model(tokens), theirs(tokens).logits
+    assert expected.std() > 0.5  # or the comparison would say little
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
+
+
+def test_greedy_text_equals_that_of_transformers(tmp_path: Path) -> None:
+    """Sixty tokens from both caches; the best logit leads by more than 1e-3 throughout, so rounding decides nothing."""
+    model = random_model(key_value_heads=2)
+    write_llama(model, tmp_path)
+    theirs = llama(tmp_path)
+    prompt = list(range(5, 25))
+    forward, tokens, leads = model.prefill(prompt), [], []
+    for _ in range(60):
+        first, second = forward.logits[0].topk(2).values.tolist()
+        leads.append(first - second)
+        tokens.append(int(forward.logits[0].argmax()))
+        forward = model.step(tokens[-1:], forward.cache)
+    assert min(leads) > 1e-3
+    ids = torch.tensor([prompt])
+    written = cast(Any, theirs).generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=False)
+    assert written[0, len(prompt) :].tolist() == tokens
+
+
+def test_half_precision_weights_are_written_in_full(tmp_path: Path) -> None:
+    """transformers computes in the precision of the file, and half of it would cost the equality of the logits."""
+    write_llama(random_model().half(), tmp_path)
+    assert {p.dtype for p in llama(tmp_path).parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello, how are you today?",
+        " led by a space, ending in two  ",
+        "two  spaces\tand a tab\n\nand lines\r\n",
+        "é, ü and ß; 你好; שלום; e\u0301; 👩🏽‍🚀 \U0001f9ff \u0000",
+        "12 345 678.90",
+        "",
+    ],
+)
+def test_tokenizer_gives_the_same_ids_and_text(text: str, tokenizer_file: Path, tmp_path: Path) -> None:
+    write_llama(random_model(), tmp_path, tokenizer_file)
+    theirs, ours = AutoTokenizer.from_pretrained(tmp_path), Tokenizer.load(tokenizer_file)
+    assert theirs.encode(text, add_special_tokens=False) == ours.encode(text)
+    assert theirs.encode(text) == [ours.control("<s>"), *ours.encode(text)]
+    assert theirs.decode(ours.encode(text)) == text
+
+
+def test_chat_template_writes_a_conversation_as_we_do(tokenizer_file: Path, tmp_path: Path) -> None:
+    write_llama(random_model(), tmp_path, tokenizer_file)
+    theirs = AutoTokenizer.from_pretrained(tmp_path)
+    talk = [
+        Message("user", "Hello, how are you?"),
+        Message("assistant", " I am fine, thanks. "),
+        Message("user", "fox\n"),
+    ]
+    ours = ChatFormat(Tokenizer.load(tokenizer_file)).prompt(talk, context_length=96, reserve=0)
+    messages = [{"role": message.role, "content": message.text} for message in talk]
+    told = theirs.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
+    assert tuple(told["input_ids"]) == ours.ids
+
+
+def test_generation_ends_where_ours_does(tokenizer_file: Path, tmp_path: Path) -> None:
+    write_llama(random_model(), tmp_path, tokenizer_file)
+    generation = json.loads((tmp_path / "generation_config.json").read_text())
+    ours = Tokenizer.load(tokenizer_file)
+    assert (generation["bos_token_id"], generation["eos_token_id"]) == (ours.control("<s>"), ours.control("<end>"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("positions", "learned"),
+        ("positions", "sinusoidal"),
+        ("norm", "layer"),
+        ("norm_place", "after"),
+        ("activation", "relu"),
+        ("activation", "gelu"),
+    ],
+)
+def test_what_is_no_llama_is_refused_and_nothing_is_written(option: str, value: str, tmp_path: Path) -> None:
+    with pytest.raises(AttendError, match=f"{option} is '{value}'"):
+        write_llama(random_model(**{option: value}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_exports_a_checkpoint_folder(tokenizer_file: Path, tmp_path: Path) -> None:
+    checkpoint.save(random_model(), tmp_path / "ours")
+    shutil.copy(tokenizer_file, tmp_path / "ours" / checkpoint.TOKENIZER)
+    command = [sys.executable, "-m", "model.export", tmp_path / "ours", tmp_path / "llama"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert {path.name for path in (tmp_path / "llama").iterdir()} == {
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.model",
+        "tokenizer_config.json",
+    }
+    tokens = torch.arange(5, 85)[None]  # (1, 80)
+    with torch.no_grad():
+        ours, expected = checkpoint.load(tmp_path / "ours")(tokens), llama(tmp_path / "llama")(tokens).logits
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "word"),
+    [("no-such-model", "out", "no-such-model"), ("learned", "out", "positions"), ("ours", "file", "file")],
+)
+def test_command_says_in_one_sentence_what_is_wrong(
+    source: str, target: str, word: str, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, options in (("ours", {}), ("learned", {"positions": "learned"})):
+        checkpoint.save(random_model(**options), tmp_path / name)
+        shutil.copy(tokenizer_file, tmp_path / name / checkpoint.TOKENIZER)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SystemExit) as ended:
+        export.main([str(tmp_path / source), str(tmp_path / target)])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and word in told

@@ -7,12 +7,16 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+if "SPACE_ID" not in os.environ:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "attend-chat"
 PUBLIC_SECONDS, PRIVATE_SECONDS = 60.0, 600.0  # that one run may take
@@ -57,6 +61,15 @@ def check_port(host: str, port: int) -> None:
         sys.exit(refuse(f"Port {port} on {host} cannot be used ({error.strerror}): choose another with --port."))
 
 
+def gpu_lender() -> Callable[[F], F]:
+    """What borrows a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere it changes nothing."""
+    try:
+        import spaces  # type: ignore[import-not-found]  # only there, and it must come before torch
+    except ImportError:
+        return lambda function: function
+    return spaces.GPU
+
+
 def refuse(sentence: str) -> int:
     print(sentence, file=sys.stderr)
     return 2
@@ -67,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = options(arguments)
     check_port(chosen.host, chosen.port)
 
+    wrap = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
     from model.errors import AttendError
@@ -81,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             names,
             lambda name: first if name == first.name else catalog.load(name),
             time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
-            wrap=serve.on_gpu,
+            wrap=wrap,
         )
         if chosen.public and first.name not in catalog.names():
             raise AttendError(f"A public page shows only its own models: choose one of {', '.join(catalog.names())}.")
@@ -89,18 +103,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return refuse(str(error))
     threads = fastest_threads(first.model)
     blocks = page.build(models)
-    serve.launch(
-        blocks,
-        host=chosen.host,
-        port=chosen.port,
-        share=chosen.share,
-        waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
-        ready=lambda url: print(
-            f"Attend is ready at {url} ({first.name}, {threads} thread{'s' * (threads > 1)}, "
-            f"{time.monotonic() - started:.1f} s)",
-            flush=True,
-        ),
-    )
+    try:
+        serve.launch(
+            blocks,
+            host=chosen.host,
+            port=chosen.port,
+            share=chosen.share,
+            waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
+            ready=lambda url: print(
+                f"Attend is ready at {url} ({first.name}, {threads} thread{'s' * (threads > 1)}, "
+                f"{time.monotonic() - started:.1f} s)",
+                flush=True,
+            ),
+        )
+    except OSError as error:  # somebody took the port meanwhile
+        return refuse(f"Port {chosen.port} on {chosen.host} cannot be used ({error}): choose another with --port.")
     return 0
 
 

@@ -131,10 +131,12 @@ def _run(arguments: argparse.Namespace) -> int:
                     print(text, end="", flush=True)
         except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
             code = INTERRUPTED
-        if document is not sys.stdout:
-            print(flush=True)
+        except BrokenPipeError:  # nobody reads the text any more, but the document may still be wanted
+            pass
         if document is not None:
             print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
+        if document is not sys.stdout:
+            print(flush=True)
     return code
 
 

@@ -174,8 +174,15 @@ class DecodingSettings:
         """The same with a definite seed: -1 becomes a random one, so that the run can be repeated."""
         return self if self.seed >= 0 else dataclasses.replace(self, seed=secrets.randbelow(2**31))
 
+    @property
+    def greedy(self) -> bool:
+        """Whether the most probable token is always taken and no draw decides."""
+        return self.strategy == "greedy" or (self.strategy == "sample" and self.temperature < ZERO_TEMPERATURE)
+
     def processors(self) -> tuple[Processor, ...]:
-        """The chain, in transformers' order; neutral settings add nothing to it."""
+        """The chain, in transformers' order; neutral settings add nothing to it, and greedy decoding needs none."""
+        if self.greedy:
+            return ()
         chain: list[Processor] = []
         if self.temperature >= ZERO_TEMPERATURE and self.temperature != 1:
             chain.append(Temperature(self.temperature))
@@ -198,14 +205,13 @@ class DecodingSettings:
                 seed=seed,
                 processors=self.processors(),
             )
-        greedy = self.strategy == "greedy" or self.temperature < ZERO_TEMPERATURE
         return OneByOne(
             request,
             max_new_tokens=self.max_new_tokens,
             top_candidates=self.top_candidates,
             seed=seed,
-            processors=() if greedy else self.processors(),
-            greedy=greedy,
+            processors=self.processors(),
+            greedy=self.greedy,
         )
 
 

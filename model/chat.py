@@ -74,7 +74,7 @@ class ChatFormat:
                 f"The message has {len(turns[-1]):,} tokens, but this model reads at most {room - 1:,} at once: "
                 "shorten it."
             )
-        room = max(room - reserve, len(turns[-1]))
+        room -= reserve  # for earlier messages; the last one stays whatever it leaves
         first, used = len(turns) - 1, len(turns[-1])
         while first > 0 and used + len(turns[first - 1]) <= room:
             first -= 1

@@ -105,7 +105,7 @@ class Transformer(nn.Module):
     def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
-        if cache.length - min(cache.padding) >= self.context_length:
+        if cache.length >= self.context_length:  # the longest row has no padding
             raise AttendError(
                 f"The text has filled the context of {self.context_length:,} tokens: start a new one or shorten it."
             )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,12 @@ from playwright import sync_api
 from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
+from model.catalog import LoadedModel
 from tests.conftest import make_checkpoint
+from tests.visitor import PATIENCE, boxes, choose, rest, say, set_number, to_chat, to_write
+from ui import serve
+from ui.models import Models
+from ui.page import build
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium")
@@ -32,7 +39,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 30_000  # ms; a busy machine is slow, a broken page is slower
 
 pytestmark = [
     pytest.mark.browser,
@@ -45,12 +51,9 @@ Opener = Callable[..., Page]
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory, free_port: int) -> Iterator[str]:
     """The app as `make run` starts it."""
-    embedded = "attend-chat" in catalog.names()
-    model = (
-        "attend-chat"
-        if embedded
-        else str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
-    )
+    model = "attend-chat"
+    if model not in catalog.names():
+        model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
     command = [sys.executable, "app.py", "--port", str(free_port), "--model", model]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -58,6 +61,28 @@ def url(tmp_path_factory: pytest.TempPathFactory, free_port: int) -> Iterator[st
         assert "ready" in line, line
         yield f"http://127.0.0.1:{free_port}/"
         server.terminate()
+
+
+@pytest.fixture(scope="module")
+def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
+
+    def slow(decode: Any) -> Any:
+        def slowly(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(0.1)
+                yield step
+
+        return slowly
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    blocks = build(Models(tuple(loaded), loaded.__getitem__, wrap=slow))
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +99,14 @@ def visit(url: str, browser: Browser) -> Iterator[Opener]:
     faults: list[str] = []
     contexts = []
 
-    def open_page(path: str = "", **options: Any) -> Page:
+    def open_page(path: str = "", at: str = url, **options: Any) -> Page:
         context = browser.new_context(
             **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options}
         )
         contexts.append(context)
 
         def guard(route: sync_api.Route) -> None:
-            if route.request.url.startswith((url, "data:", "blob:")):
+            if route.request.url.startswith((at, "data:", "blob:")):
                 return route.continue_()
             faults.append(f"asked for {route.request.url}")
             return route.abort()
@@ -92,49 +117,15 @@ def visit(url: str, browser: Browser) -> Iterator[Opener]:
         page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
         page.on("dialog", lambda dialog: faults.append(f"a dialog: {dialog.message}"))
         page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
-        page.goto(url + path)
+        page.goto(at + path)
         page.wait_for_function("window.__gradio_session_hash__")
-        expect(page.locator(".at-example").first).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(".attend-inspector .at-empty")).to_be_visible(timeout=PATIENCE)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
     assert faults == []
-
-
-def say(page: Page, text: str) -> None:
-    """Send a message and wait for the end of the answer."""
-    before = page.locator(".at-assistant").count()
-    page.locator("#attend-message textarea").fill(text)
-    page.keyboard.press("Enter")
-    expect(page.locator(".at-assistant")).to_have_count(before + 1, timeout=PATIENCE)
-    rest(page)
-
-
-def rest(page: Page) -> None:
-    """Wait until nothing is being written."""
-    expect(page.locator("#attend-stop, #attend-halt")).to_have_count(0, timeout=PATIENCE)
-
-
-def choose(page: Page, way: str) -> None:
-    page.locator("#attend-way label", has_text=way).click()
-
-
-def set_number(page: Page, name: str, value: float) -> None:
-    box = page.locator(f"#attend-{name} input[type=number]")
-    box.fill(str(value))
-    box.press("Tab")
-
-
-def to_write(page: Page) -> None:
-    page.locator("#attend-mode label", has_text="Write").click()
-    expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
-
-
-def boxes(page: Page) -> int:
-    """How many tokens the strip shows."""
-    return page.locator(".at-box").count()
 
 
 def test_a_visitor_chats_and_looks_behind_every_token(visit: Opener) -> None:
@@ -151,10 +142,6 @@ def test_a_visitor_chats_and_looks_behind_every_token(visit: Opener) -> None:
     assert page.locator(".at-headline").inner_text() != newest or tokens.count() == 1
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed used")
 
-
-def test_the_first_answers_tokens_can_be_opened_after_a_second_one(visit: Opener) -> None:
-    page = visit()
-    say(page, "Hi! How are you today?")
     say(page, "What do you like to do on weekends?")
     page.locator(".at-assistant").first.locator(".at-tok").nth(0).click()
     expect(page.locator(".at-headline")).to_contain_text("Token 1 of")
@@ -166,8 +153,9 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
     page.locator(".at-example").first.click()
     expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
     rest(page)
+    seed = page.locator("#attend-seed-used").inner_text()
     page.get_by_role("button", name="Retry").click()
-    expect(page.locator("#attend-stop")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#attend-seed-used")).not_to_have_text(seed, timeout=PATIENCE)  # answered again, by chance
     rest(page)
     expect(page.locator(".at-turn")).to_have_count(2)
     page.locator(".at-user").hover()
@@ -209,22 +197,23 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
 
 
-def test_stop_really_stops(visit: Opener) -> None:
-    page = visit()
-    choose(page, "Temperature")
-    set_number(page, "temperature", 2)  # so that the model hardly ever ends by itself
-    set_number(page, "max-new-tokens", 400)
-    for _ in range(3):
-        page.locator("#attend-message textarea").fill("Tell me everything you know about the sea.")
+def test_stop_really_stops(visit: Opener, slow_models: str) -> None:
+    page = visit(at=slow_models)
+    to_chat(page)
+    page.locator("#attend-presets button", has_text="Neutral").click()
+    answer = page.locator(".at-assistant").last
+    for seed in range(3):  # a random model may end its answer by itself: hardly with each of three seeds
+        page.locator("#attend-seed input").fill(str(seed))
+        page.locator("#attend-message textarea").fill("Hi")
         page.keyboard.press("Enter")
         page.locator("#attend-stop").click()
         rest(page)
-        answer = page.locator(".at-assistant").last
-        written = answer.inner_text()
-        if "stopped" in written:
+        if "stopped" in answer.inner_text():
             break
+    written = answer.inner_text()
     assert "stopped" in written
-    page.wait_for_timeout(400)
+    assert answer.locator(".at-tok").count() < 100  # of 128 that fit
+    page.wait_for_timeout(300)
     assert answer.inner_text() == written
     expect(page.locator("#attend-send")).to_be_visible()
 
@@ -254,6 +243,21 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     expect(box).to_have_value("")
 
 
+def test_a_model_without_a_chat_format_opens_in_write_and_another_can_be_chosen(
+    visit: Opener, slow_models: str
+) -> None:
+    page = visit(at=slow_models)
+    expect(page.locator("#attend-text textarea")).to_be_visible()
+    expect(page.locator("#attend-message")).to_be_hidden()
+    to_chat(page)
+    set_number(page, "max-new-tokens", 10)
+    say(page, "Hello")
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="tiny-writer").click()
+    expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#attend-mode label.selected")).to_have_text("Write")
+
+
 def test_hostile_text_is_shown_as_it_is(visit: Opener) -> None:
     page = visit()
     hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> ${alert(3)} {{x}} <end> \u05e9\u05dc\u05d5\u05dd"
@@ -276,6 +280,7 @@ def test_bad_messages_get_a_sentence_and_the_conversation_stays(visit: Opener) -
         expect(page.locator(".toast-body").last).to_contain_text(sentence, timeout=PATIENCE)
         assert page.locator("#attend-message textarea").input_value() == text
     assert page.locator(".attend-conversation").inner_text() == said
+    expect(page.locator("#attend-send")).to_have_text("Send")
     say(page, "Still there?")
 
 
@@ -290,14 +295,13 @@ def test_two_visitors_never_see_each_others_text(visit: Opener) -> None:
     assert two.locator("#attend-text textarea").input_value() == ""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_phone_shows_the_conversation_first_and_nothing_sticks_out(visit: Opener, theme: str) -> None:
-    page = visit(f"?__theme={theme}", viewport={"width": 390, "height": 844}, has_touch=True)
+def test_a_phone_in_the_dark_shows_the_conversation_first_and_nothing_sticks_out(visit: Opener) -> None:
+    page = visit("?__theme=dark", viewport={"width": 390, "height": 844}, has_touch=True)
     say(page, "Hi! How are you today?")
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
     conversation, inspector = (page.locator(f"#attend-{part}").bounding_box() for part in ("conversation", "inspector"))
     assert conversation and inspector and conversation["y"] < inspector["y"]
-    assert page.evaluate("document.body.classList.contains('dark')") is (theme == "dark")
+    assert page.evaluate("document.body.classList.contains('dark')")
     page.locator("#attend-open-settings").tap()
     expect(page.locator("#attend-way")).to_be_in_viewport()
 

@@ -50,6 +50,14 @@ def test_room_is_reserved_for_the_answer_where_possible() -> None:
     assert CHAT.prompt(messages, context_length=whole + 5, reserve=10_000).dropped == 2  # the last turn always stays
 
 
+def test_the_longest_message_leaves_room_for_one_token() -> None:
+    message = conversation("the cat")
+    size = 2 + len(CHAT.turn(message[0]))
+    assert len(CHAT.prompt(message, context_length=size + 1, reserve=8).ids) == size
+    with pytest.raises(AttendError, match="shorten it"):
+        CHAT.prompt(message, context_length=size, reserve=8)
+
+
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_a_blank_message_is_refused(text: str) -> None:
     with pytest.raises(AttendError, match="empty"):

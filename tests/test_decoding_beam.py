@@ -261,6 +261,22 @@ def test_a_search_with_fewer_tokens_than_beams_lives_with_what_there_is() -> Non
     assert steps[-1].finish_reason in ("stop", "length")
 
 
+def test_as_many_live_on_as_there_are_beams_even_where_every_end_token_is_better() -> None:
+    # First 4 and 5 lead; then three end tokens do, so of the best six continuations of two rows not one goes on.
+    first, then = [0.0, -9.0, -9.0, -9.0, 2.0, 1.0], [0.0, 9.0, 9.0, 9.0, 2.0, 1.5]
+    model = TinyModel(lambda text: first if len(text) == 1 else then)
+    second = search(model, request(end_tokens=[1, 2, 3]), num_beams=2)[1]
+    assert [row.tokens for row in second.hypotheses if not row.finished] == [(4, 4), (4, 5)]
+
+
+def test_only_the_best_finished_texts_are_kept_and_the_search_ends_when_none_can_be_beaten() -> None:
+    # (2,) is sure from the start; (0, 2) and (1, 2) follow, and of the three only two are kept. Every living text has
+    # -18 / 2 by then, less than the -9 / 2 of the worse of the two, so the second step is the last.
+    steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), request(end_tokens=[2]), num_beams=2)
+    assert len(steps) == 2
+    assert best(steps).tokens == (2,)
+
+
 def test_the_finish_reason_is_that_of_the_returned_text() -> None:
     ends = TinyModel(lambda text: [0.0, 0.0, 9.0])
     assert search(ends, request(end_tokens=[2]), num_beams=2)[-1].finish_reason == "stop"

@@ -77,6 +77,12 @@ def test_a_draw_over_a_whole_vocabulary_equals_the_full_sort(levels: int) -> Non
             assert token_at(draw, recording) == slow_token_at(draw, logits[0].tolist())
 
 
+def test_a_draw_on_the_edge_takes_the_token_behind_it() -> None:
+    """The first whose cumulative sum exceeds the draw: four equal tokens sum to 1/4, 1/2, 3/4 and 1 exactly."""
+    recording = record(("model",), [torch.zeros(1, 4)], 0)[0]
+    assert [token_at(draw, recording) for draw in (0.0, 0.25, 0.5, 0.75)] == [0, 1, 2, 3]
+
+
 def test_the_last_survivor_is_taken_where_rounding_leaves_the_sum_below_the_draw() -> None:
     logits = torch.zeros(1, 10)
     recording = record(("model",), [logits], 0)[0]

@@ -88,7 +88,7 @@ def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
 def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
-    flags = ("Once upon a time", "--strategy", strategy, "--seed", "1", "--max-new-tokens", "12")
+    flags = ("The fox", "--strategy", strategy, "--seed", "1", "--max-new-tokens", "12")  # here the best beam changes
     _, text, _ = run(*flags)
     _, document, _ = run(*flags, "--json", "-")
     assert text == json.loads(document)["text"] + "\n"
@@ -159,7 +159,7 @@ def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None
 
 
 def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
-    for name in ("no-such-model", str(tmp_path)):
+    for name in ("no-such-model", str(tmp_path), "x" * 5000):
         code, text, errors = run("Hi", model=name)
         assert (code, text) == (2, "") and name in errors and errors.count("\n") == 1
 
@@ -182,9 +182,10 @@ def test_an_interrupted_run_is_kept_as_a_cancelled_document(
     assert document["text"].startswith(text.rstrip("\n"))
 
 
-def test_whoever_stops_reading_gets_no_traceback(tiny_checkpoint: Path) -> None:
+def test_whoever_stops_reading_gets_no_traceback_and_their_document(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    flags = ("--max-new-tokens", "100", "--strategy", "greedy", "--json", str(tmp_path / "run.json"))
     process = subprocess.Popen(
-        command("Hi", "--model", str(tiny_checkpoint), "--max-new-tokens", "100", "--strategy", "greedy"),
+        command("Hi", "--model", str(tiny_checkpoint), *flags),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd="/",
@@ -194,3 +195,5 @@ def test_whoever_stops_reading_gets_no_traceback(tiny_checkpoint: Path) -> None:
     errors = process.stderr.read()
     process.stderr.close()
     assert (process.wait(timeout=60), errors) == (0, b"")
+    document = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert document["finish_reason"] == "cancelled" and document["steps"]

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,11 @@ def test_the_fastest_number_of_threads_is_found_and_set(tiny: LoadedModel) -> No
         assert fastest_threads(tiny.model, most=1) == 1
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_gpu_is_borrowed_only_where_the_host_lends_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert app.gpu_lender()(len) is len
+    host = types.ModuleType("spaces")
+    host.GPU = lambda function: ("borrowed", function)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "spaces", host)
+    assert app.gpu_lender()(len) == ("borrowed", len)

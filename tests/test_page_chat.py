@@ -177,6 +177,7 @@ def test_clearing_while_it_streams_does_not_bring_the_answer_back(models: Models
     next(screens)
     next(screens)
     chat.clear(session, models, models.default)
+    assert not session.busy  # the examples can be clicked at once
     rest = list(screens)
     assert all(screen.conversation is None and screen.inspector is None for screen in rest)
     assert rest[-1].running is False
@@ -285,14 +286,14 @@ def test_a_model_that_is_not_on_the_list_is_refused(models: Models) -> None:
             models.get(name)
 
 
-def test_an_error_while_it_writes_keeps_the_conversation(models: Models) -> None:
+def test_an_error_while_it_writes_keeps_the_conversation(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session()
 
     def broken(*_: object):
         raise RuntimeError("broken")
         yield
 
-    models.decode = broken
+    monkeypatch.setattr(models, "decode", broken)
     screens = []
     with pytest.raises(RuntimeError, match="broken"):
         for screen in chat.send(session, models, models.default, "Hi", GREEDY):

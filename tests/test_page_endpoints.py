@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import httpx
@@ -10,6 +12,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from decoding.step import Step
 from model.catalog import LoadedModel
 from ui import page, serve
 from ui.errors import OURS
@@ -50,7 +53,7 @@ def answer_to(url: str, endpoint: str, body: str) -> str:
 def test_there_are_exactly_the_named_endpoints(client: Client) -> None:
     described = client.view_api(return_format="dict", print_info=False)
     assert isinstance(described, dict)
-    assert sorted(described["named_endpoints"]) == ["/chat", "/generate"]
+    assert sorted(described["named_endpoints"]) == ["/chat", "/compare", "/generate"]
     assert described["unnamed_endpoints"] == {}
 
 
@@ -130,20 +133,17 @@ def test_half_a_character_is_refused(served: tuple[str, Models], tiny: LoadedMod
     assert "half a character (code D800) at place 4" in answer
 
 
-def test_an_unexpected_error_shows_no_insides(served: tuple[str, Models], client: Client, tiny: LoadedModel) -> None:
-    models = served[1]
-    whole = models.decode
-
+def test_an_unexpected_error_shows_no_insides(
+    served: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object):
         raise RuntimeError("/root/secret/path")
         yield
 
-    models.decode = broken
-    try:
+    with monkeypatch.context() as patch:
+        patch.setattr(served[1], "decode", broken)
         with pytest.raises(AppError) as refused:
             client.predict("Hi", tiny.name, GREEDY, api_name="/generate")
-    finally:
-        models.decode = whole
     assert str(refused.value) == OURS
     assert client.predict("Hi", tiny.name, GREEDY, api_name="/generate")["text"] is not None
 
@@ -167,3 +167,27 @@ def test_every_answer_carries_the_policy(served: tuple[str, Models]) -> None:
 def test_all_but_the_text_may_be_left_out(client: Client) -> None:
     assert client.predict("Hi", api_name="/chat")["finish_reason"] in ("stop", "length")
     assert client.predict("Hi", settings={"max_new_tokens": 2}, api_name="/generate")["model"] == "tiny-chat"
+
+
+def test_a_program_that_leaves_ends_its_run(
+    served: tuple[str, Models], tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, models = served
+    decode, ended, made = models.decode, threading.Event(), []
+
+    def slow(*arguments: Any) -> Generator[Step, None, None]:
+        try:
+            for step in decode(*arguments):
+                made.append(step)
+                time.sleep(0.05)
+                yield step
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(models, "decode", slow)
+    data = {"data": ["Hi", [], tiny.name, {"max_new_tokens": 100, "temperature": 2, "seed": 1}]}
+    event = httpx.post(f"{url}/gradio_api/call/chat", json=data).json()["event_id"]
+    with httpx.stream("GET", f"{url}/gradio_api/call/chat/{event}", timeout=30) as answer:
+        next(line for line in answer.iter_lines() if "generating" in line)
+    assert ended.wait(3.0)
+    assert len(made) < 60  # 3 s would be 60 steps; the whole run takes 5 s

@@ -78,11 +78,11 @@ def test_undo_states_keep_the_numbers_without_the_attention() -> None:
     session = Session()
     run = run_of(session, 10)
     session.draft.text = "before"
-    session.draft.remember(run.tokens)
-    text, tokens = session.draft.undo[0]
-    assert text == "before"
-    assert [token.row for token in tokens] == [None, None, None]
-    assert [token.choice for token in tokens] == [token.choice for token in run.tokens]
+    session.draft.remember(run)
+    earlier = session.draft.undo[0]
+    assert earlier.text == "before"
+    assert [token.row for token in earlier.tokens] == [None, None, None]
+    assert [token.choice for token in earlier.tokens] == [token.choice for token in run.tokens]
     for _ in range(200):
-        session.draft.remember(())
+        session.draft.remember(run)
     assert len(session.draft.undo) == 50

@@ -113,21 +113,35 @@ def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
         texts.append(session.draft.text)
         ids.append(run_of(session).ids)
     for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
-        screen = write.undo(session, models, models.default)
+        screen = write.undo(session, models)
         assert screen.text == text
         assert run_of(session).ids == tokens
         assert screen.inspector is not None
         assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
     with pytest.raises(AttendError, match="nothing to undo"):
-        write.undo(session, models, models.default)
+        write.undo(session, models)
 
 
 def test_clear_can_be_undone(models: Models) -> None:
     session = Session()
     last(write.write(session, models, models.default, START, SAMPLE))
     text = session.draft.text
+    ids = run_of(session).ids
     assert write.clear(session, models, models.default).text == ""
-    assert write.undo(session, models, models.default).text == text
+    assert write.undo(session, models).text == text
+    assert run_of(session).ids == ids
+    assert [token.given for token in run_of(session).tokens].count(False) == 6
+
+
+def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
+    session = Session()
+    screens = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
+    next(screens)
+    next(screens)
+    write.clear(session, models, models.default)
+    assert all(screen.text is None and screen.inspector is None for screen in screens)
+    assert session.draft.text == ""
+    assert not session.busy
 
 
 def test_it_writes_from_nothing(models: Models, tiny: LoadedModel) -> None:

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentencepiece import SentencePieceTrainer
 
 from model.errors import AttendError
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from training.vocabulary import train_vocabulary
 
-WORDS = [
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "a",
-    "mat",
-    "and",
-    "the",
-    "dog",
-    "ran",
-    "to",
-    "the",
-    "old",
-    "house",
-    "while",
-    "it",
-    "was",
-    "raining",
-    "in",
-    "the",
-    "small",
-    "town",
-]
+SENTENCE = "the cat sat on a mat and the dog ran to the old house while it was raining in the small town"
+WORDS = SENTENCE.split()
 TOKENIZER = Tokenizer(
     train_vocabulary((" ".join(WORDS[i:] + WORDS[:i]) + f". Hi, café {i}!" for i in range(len(WORDS))), 360)
 )
@@ -79,7 +60,7 @@ def test_a_stream_cut_within_a_character_ends_in_one_replacement() -> None:
     assert stream.finish() == "\ufffd"
 
 
-@pytest.mark.parametrize("name", [BEGIN, END, USER, ASSISTANT])
+@pytest.mark.parametrize("name", [BEGIN, END, USER, ASSISTANT, "<unk>"])
 def test_typing_a_control_token_gives_plain_text(name: str) -> None:
     ids = TOKENIZER.encode(f"a{name} {name}")
     assert TOKENIZER.control(name) not in ids
@@ -108,3 +89,14 @@ def test_a_missing_or_foreign_file_is_a_plain_sentence(tmp_path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(b"not a model")
     with pytest.raises(AttendError, match="not a SentencePiece model"):
         Tokenizer.load(tmp_path / "tokenizer.model")
+    with pytest.raises(AttendError, match="not a SentencePiece model"):
+        Tokenizer.load(tmp_path)  # a folder
+
+
+def test_a_vocabulary_that_could_not_keep_every_text_is_refused() -> None:
+    written = io.BytesIO()
+    SentencePieceTrainer.Train(
+        sentence_iterator=iter(WORDS * 5), model_writer=written, model_type="bpe", vocab_size=40, minloglevel=2
+    )
+    with pytest.raises(AttendError, match="no pieces for single bytes"):
+        Tokenizer(written.getvalue())

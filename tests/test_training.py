@@ -7,20 +7,26 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.strategy import Request
 from model import checkpoint
-from model.chat import ChatFormat
+from model.catalog import LoadedModel
+from model.chat import ChatFormat, Message
 from model.config import TransformerConfig
 from model.errors import AttendError
 from model.transformer import Transformer
 from tests.test_tokenizer import TOKENIZER, WORDS
-from training import recipe
+from training import curve, recipe
 from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
 from training.evaluate import bits_per_byte, read_documents, windows
-from training.optimizer import rate
+from training.optimizer import Optimizer, make_optimizers, rate
+from training.talk import answer
 from training.train import TrainingSettings, train
 
 CHAT = ChatFormat(TOKENIZER)
@@ -114,6 +120,29 @@ def test_every_token_is_scored_once_within_the_context(document: Document) -> No
     assert all(context[0] == CHAT.begin and len(context) + len(tokens) <= 49 for context, tokens in scored)
 
 
+def test_a_turn_too_long_even_alone_is_scored_behind_the_half_context_before_it() -> None:
+    document = Document(("the cat sat " * 40,))
+    ids, _ = CHAT.conversation(messages(document.turns))
+    place = 1
+    for context, scored in windows(document, TOKENIZER, CHAT, 48):
+        assert context == [CHAT.begin, *ids[max(1, place - 23) : place]]  # with <s> 24, half of 48
+        place += len(scored)
+    assert place == len(ids) > 48
+
+
+@pytest.mark.parametrize("kind", ["muon", "adamw"])
+@pytest.mark.parametrize("tied", [True, False])
+def test_every_weight_is_moved_by_one_optimiser_and_only_matrices_decay(kind: Optimizer, tied: bool) -> None:
+    model = Transformer(TransformerConfig(40, width=16, heads=2, key_value_heads=2, biases=True, tied_embeddings=tied))
+    optimizers = make_optimizers(model, kind, learning_rate=1e-3, weight_decay=0.1)
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    moved = [id(parameter) for group in groups for parameter in group["params"]]
+    assert sorted(moved) == sorted(id(parameter) for parameter in model.parameters())
+    decays = {(parameter.dim(), group["weight_decay"]) for group in groups for parameter in group["params"]}
+    assert decays == {(1, 0.0), (2, 0.1)}
+    assert len(optimizers) == (2 if kind == "muon" else 1)
+
+
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
     shares = [rate(step, 100, warm_up=0.1, decay=0.5) for step in range(100)]
     assert shares[0] == pytest.approx(0.1)  # (0 + 1) / (0.1 x 100)
@@ -161,21 +190,23 @@ TINY = TrainingSettings(
 def test_a_run_that_was_killed_goes_on_to_the_same_weights(
     data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train(TINY, data_folder, tmp_path / "whole")
     from training import train as module
+
+    settings = replace(TINY, passes=0.4)  # 18 steps
+    train(settings, data_folder, tmp_path / "whole")
 
     really_save = module._save
 
-    def save_then_die(output: Path, settings: TrainingSettings, step: int, *rest: object) -> None:
-        really_save(output, settings, step, *rest)  # type: ignore[arg-type]
+    def save_then_die(output: Path, running: TrainingSettings, step: int, *rest: object) -> None:
+        really_save(output, running, step, *rest)  # type: ignore[arg-type]
         if step == 7:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt  # after the fifth step's validation and before the tenth's
 
     monkeypatch.setattr(module, "_save", save_then_die)
     with pytest.raises(KeyboardInterrupt):
-        train(TINY, data_folder, tmp_path / "killed")
+        train(settings, data_folder, tmp_path / "killed")
     monkeypatch.setattr(module, "_save", really_save)
-    train(TINY, data_folder, tmp_path / "killed")
+    train(settings, data_folder, tmp_path / "killed")
     first, second = (checkpoint.load(tmp_path / name).state_dict() for name in ("whole", "killed"))
     assert all(torch.equal(first[name], second[name]) for name in first)
     lines = [(tmp_path / name / "curve.csv").read_text().splitlines() for name in ("whole", "killed")]
@@ -185,16 +216,58 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(
 
 
 def test_training_learns(data_folder: Path, tmp_path: Path) -> None:
-    train(TINY, data_folder, tmp_path / "run")
+    train(replace(TINY, save_minutes=60.0), data_folder, tmp_path / "run")
     losses = [float(line.split(",")[3]) for line in (tmp_path / "run" / "curve.csv").read_text().splitlines()[1:]]
     assert losses[0] == pytest.approx(math.log(320), abs=0.3)  # an untrained model guesses evenly
     assert losses[-1] < losses[0] - 1.0
 
 
 def test_a_run_with_other_settings_is_not_resumed(data_folder: Path, tmp_path: Path) -> None:
-    train(TINY, data_folder, tmp_path / "run")
+    short = replace(TINY, passes=0.2)
+    train(short, data_folder, tmp_path / "run")
     with pytest.raises(AttendError, match="with seed 1, not 2"):
-        train(replace(TINY, seed=2), data_folder, tmp_path / "run")
+        train(replace(short, seed=2), data_folder, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"optimizer": "mu0n"}, "'mu0n', but must be one of muon, adamw"),
+        ({"precision": "fp8"}, "one of bf16, no"),
+        ({"batch_tokens": 60}, "batch_tokens is 60, but one row alone has 64"),
+        ({"decay": 1.5}, "decay is 1.5"),
+        ({"passes": 0.0}, "passes is 0.0, but must be above 0"),
+        ({"learning_rate": math.nan}, "learning_rate is nan"),
+    ],
+)
+def test_settings_that_no_run_could_use_are_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(AttendError, match=words):
+        replace(TINY, **changes)
+
+
+def test_a_curve_is_never_there_by_halves(tmp_path: Path) -> None:
+    points = [curve.Point(step, step * 512, float(step), 5.0, None) for step in range(3000)]
+    curve.write(points, tmp_path)
+    with pytest.raises(TypeError):  # something goes wrong on the way, after more lines than a buffer holds
+        curve.write([*points, replace(points[0], loss=[])], tmp_path)  # pyright: ignore[reportArgumentType]
+    assert curve.read(tmp_path) == points
+
+
+def test_talk_says_what_a_beam_search_returns(tiny: LoadedModel) -> None:
+    """Which need not be the first hypothesis of its last step."""
+    assert tiny.chat is not None
+    loaded = replace(tiny, end_tokens=frozenset(range(0, tiny.model.vocabulary_size, 5)))  # so that some end early
+    settings = DecodingSettings(strategy="beam", length_penalty=0.0, max_new_tokens=8)
+    elsewhere = 0
+    for number in range(10):
+        asked = [Message("user", f"Hi! How are you {number}?")]
+        prompt = tiny.chat.prompt(asked, context_length=loaded.model.context_length, reserve=8).ids
+        request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, loaded.model.context_length)
+        *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
+        assert last.best is not None
+        assert answer(loaded, asked, settings) == loaded.tokenizer.decode(last.best.tokens)
+        elsewhere += last.best != last.hypotheses[0]
+    assert elsewhere > 0
 
 
 @pytest.mark.parametrize(
@@ -214,3 +287,11 @@ def test_a_data_file_that_is_not_gzipped_or_missing_is_refused(tmp_path: Path) -
         read_documents(tmp_path / "data.jsonl.gz")
     with pytest.raises(AttendError, match="no data file"):
         read_documents(tmp_path / "other.jsonl.gz")
+
+
+def test_only_the_first_documents_are_read_where_a_limit_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"turns": [""]}\n{"turns": ["a", "b"]}\n'))
+    assert len(read_documents(path)) == 2
+    with pytest.raises(AttendError, match="no text"):
+        read_documents(path, limit=1)

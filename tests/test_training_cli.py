@@ -8,10 +8,13 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from model.catalog import load
+from training.evaluate import bits_per_byte, read_documents
 from training.recipe import CHAT_RECIPE, friendly, named, renamed, tidy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,8 +63,12 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data
     done = run(sys.executable, "-m", "training.evaluate", "--model", str(two), "--data", str(unseen))
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
-    assert summary["documents"] == 90
-    assert 0 < summary["bits_per_byte"] < 8 * 2  # an untrained byte costs 8 bits, and control tokens come on top
+    loaded, found = load(str(two)), read_documents(unseen)
+    assert loaded.chat is not None
+    assert summary["documents"] == len(found) == 90
+    assert summary["bytes"] == sum(len(turn.encode()) for document in found for turn in document.turns)
+    expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found)
+    assert summary["bits_per_byte"] == pytest.approx(expected, abs=1e-4)  # the line has five decimals
 
     questions = tmp_path / "questions.txt"
     questions.write_text("Hi! || How are you?\nGood morning!\n")
@@ -74,11 +81,32 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data
     ]
 
 
-def test_missing_data_is_a_plain_sentence(tmp_path: Path) -> None:
-    done = run(sys.executable, "-m", "training.evaluate", "--model", "no-such-model", "--data", "x.jsonl.gz")
-    assert done.returncode == 2
-    assert "There is no model 'no-such-model'" in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (("evaluate", "--model", "no-such-model", "--data", "x.jsonl.gz"), "There is no model 'no-such-model'"),
+        (
+            ("data", "no-such-folder", "--source", "chat/casino", "--output", "x"),
+            "There is no data file no-such-folder",
+        ),
+        (("talk", "--model", "{model}", "--file", "no-such-file.txt"), "no-such-file.txt cannot be read as text"),
+        (("train", "no-such-folder", "{model}", "--optimizer", "sgd"), "optimizer is 'sgd', but must be one of"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_a_plain_sentence(
+    command: tuple[str, ...],
+    sentence: str,
+    tiny_checkpoint: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = [argument.format(model=tiny_checkpoint) for argument in command[1:]]
+    monkeypatch.setattr(sys, "argv", [command[0], *arguments])
+    with pytest.raises(SystemExit) as ended:
+        import_module(f"training.{command[0]}").main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.startswith(sentence) and said.count("\n") == 1
 
 
 def test_the_recipe_keeps_what_it_says() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -20,11 +21,12 @@ class Point:
 
 
 def write(points: Sequence[Point], folder: Path) -> None:
-    """`curve.csv` and `curve.png`."""
-    with (folder / "curve.csv").open("w", newline="") as file:
+    """`curve.csv`, which a resumed run reads and which is therefore never there by halves, and `curve.png`."""
+    with (folder / "curve.tmp").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow([field.name for field in fields(Point)])
         rows.writerows(["" if value is None else round(value, 5) for value in astuple(point)] for point in points)
+    os.replace(folder / "curve.tmp", folder / "curve.csv")
     _draw(points, folder / "curve.png")
 
 

@@ -197,16 +197,21 @@ def visible(segments: Tensor) -> Tensor:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write one split of one source as a file for training.evaluate.")
     parser.add_argument("data", type=Path, help="the data folder")
-    parser.add_argument("--source", required=True, choices=[source.path for source in CHAT_RECIPE])
+    parser.add_argument("--source", required=True, choices=dict.fromkeys(source.path for source in CHAT_RECIPE))
     parser.add_argument("--split", choices=("train", "valid", "test"), default="test")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     source = next(source for source in CHAT_RECIPE if source.path == arguments.source)
-    found = documents(source, arguments.data, arguments.split)
-    with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
-        for document in found:
-            record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
-            lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+    try:
+        found = documents(source, arguments.data, arguments.split)
+        with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
+            for document in found:
+                record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
+                lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+    except AttendError as error:
+        parser.exit(2, f"{error}\n")
+    except OSError as error:
+        parser.exit(2, f"{arguments.output} cannot be written ({error.strerror}): name another file.\n")
     print(f"{len(found):,} documents of {arguments.source} ({arguments.split}) in {arguments.output}")
 
 

@@ -13,6 +13,7 @@ import json
 import math
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -79,10 +80,10 @@ def windows(
             yield [chat.begin, *part[max(0, start - half + 1) : start]], part[start : start + half]
 
 
-def read_documents(path: Path) -> list[Document]:
-    """The dialogues (or stories) of a file, none left out; `AttendError` for a file of another form."""
+def read_documents(path: Path, limit: int | None = None) -> list[Document]:
+    """The first `limit` dialogues (or stories) of a file, or all; `AttendError` for a file of another form."""
     found = []
-    for number, record in enumerate(read_records(path), start=1):
+    for number, record in enumerate(islice(read_records(path), limit), start=1):
         turns = record.get("turns") if isinstance(record, dict) else None
         if isinstance(turns, list) and turns and all(isinstance(turn, str) for turn in turns):
             found.append(Document(tuple(turns)))
@@ -91,7 +92,7 @@ def read_documents(path: Path) -> list[Document]:
         else:
             raise AttendError(f'Line {number} of {path} holds neither {{"turns": [...]}} nor {{"text": ...}}.')
     if not any(turn for document in found for turn in document.turns):
-        raise AttendError(f"{path} holds no text: give a file with at least one dialogue.")
+        raise AttendError(f"What was read of {path} holds no text: give a file with at least one dialogue.")
     return found
 
 
@@ -105,7 +106,9 @@ def main() -> None:
         loaded: LoadedModel = load(arguments.model)
         if loaded.chat is None:
             raise AttendError(f"{arguments.model} has no chat format to write dialogues in.")
-        found = read_documents(arguments.data)[: arguments.limit or None]
+        if arguments.limit < 0:
+            raise AttendError(f"--limit is {arguments.limit}, but must be at least 0, which takes all documents.")
+        found = read_documents(arguments.data, arguments.limit or None)
         start = time.perf_counter()
         result = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found, progress=True)
     except AttendError as error:

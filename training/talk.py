@@ -29,10 +29,8 @@ def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingS
     context_length = loaded.model.context_length
     prompt = loaded.chat.prompt(messages, context_length=context_length, reserve=settings.max_new_tokens).ids
     request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, context_length)
-    tokens: tuple[int, ...] = ()
-    for step in generate(loaded.model, prompt, settings.strategy_for(request)):
-        tokens = step.hypotheses[0].tokens
-    return loaded.tokenizer.decode(tokens)
+    *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
+    return loaded.tokenizer.decode(last.best.tokens if last.best else ())
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
@@ -45,6 +43,14 @@ def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) 
         yield turn, said
 
 
+def read_lines(path: Path) -> list[str]:
+    """The conversations of a file, blank lines left out; `AttendError` when it cannot be read as text."""
+    try:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise AttendError(f"{path} cannot be read as text ({error}): name a file of opening lines.") from error
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Print what a model answers, unedited.")
     parser.add_argument("--model", default="attend-chat")
@@ -53,8 +59,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         loaded = load(arguments.model)
-        lines = [line for line in arguments.file.read_text(encoding="utf-8").splitlines() if line.strip()]
-        for line in lines:
+        for line in read_lines(arguments.file):
             for seed in arguments.seeds:
                 settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
                 for turn, said in talk(loaded, [part.strip() for part in line.split("||")], settings):

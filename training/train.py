@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import get_args
 
 import torch
 from accelerate import Accelerator
@@ -42,7 +43,7 @@ QUICK_VALIDATION = 24  # dialogues measured during a run; the last measurement t
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """One training run; each field is a flag of the command."""
+    """One training run; each field is a flag of the command. Raises `AttendError` for a value that no run could use."""
 
     vocabulary_size: int = 4096
     context_length: int = 512
@@ -65,6 +66,22 @@ class TrainingSettings:
     save_minutes: float = 5.0
     validate_steps: int = 200
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, choices in (("optimizer", get_args(Optimizer)), ("precision", ("bf16", "no"))):
+            if (value := getattr(self, name)) not in choices:
+                raise AttendError(f"{name} is {value!r}, but must be one of {', '.join(choices)}.")
+        for name in ("short_part", "warm_up", "decay"):
+            if not 0.0 <= (value := getattr(self, name)) <= 1.0:
+                raise AttendError(f"{name} is {value}, but is a part, so it must lie between 0 and 1.")
+        for name in ("passes", "learning_rate", "clip", "validate_steps"):
+            if not (value := getattr(self, name)) > 0.0:
+                raise AttendError(f"{name} is {value}, but must be above 0.")
+        if self.batch_tokens < self.context_length:
+            raise AttendError(
+                f"batch_tokens is {self.batch_tokens:,}, but one row alone has {self.context_length:,}: "
+                "raise it, or lower context_length."
+            )
 
     def config(self) -> TransformerConfig:
         shape = {field.name for field in fields(TransformerConfig)}
@@ -121,10 +138,10 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
     if not batches or not validation:
         raise AttendError(f"{folder} holds too few dialogues to train and to validate on: add to them.")
     model = accelerator.prepare(bare)
-    kinds = make_optimizers(
+    plain = make_optimizers(
         bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
     )
-    optimizers = [accelerator.prepare(optimizer) for optimizer in kinds]
+    optimizers = [accelerator.prepare(optimizer) for optimizer in plain]
     start, history = _resume(output, settings, bare, optimizers, accelerator.device)
     accelerator.print(
         f"{sum(parameter.numel() for parameter in bare.parameters()):,} parameters, {len(batches):,} steps of "

@@ -19,7 +19,7 @@ from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
 from ui.screen import Screen
-from ui.session import Run, Seen, Session, Turn
+from ui.session import MOST_TURNS, Run, Seen, Session, Turn
 from ui.values import answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 from ui.views import InspectorValue
 
@@ -58,8 +58,7 @@ def undo(session: Session, models: Models, name: str, turn: int) -> Screen:
 
 def clear(session: Session, models: Models, name: str) -> Screen:
     """Start anew; the conversation can be brought back until the next message."""
-    if session.stop is not None:
-        session.stop.set()
+    session.cancel()
     session.cleared = session.turns or session.cleared
     session.turns = []
     return replace(overview(session, models, name), cleared=session.cleared is not None)
@@ -132,6 +131,7 @@ def _answer(
     """Let the model answer the last of `turns`, which becomes the conversation."""
     session.refuse_while_busy()
     loaded = models.get(name)
+    turns = turns[-(MOST_TURNS - 1) :]
     prompt = chat_prompt(loaded, turns, settings)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
@@ -180,14 +180,13 @@ def _update(
 ) -> Screen:
     """What an update of the run changes on the page; nothing of a conversation that was cleared meanwhile."""
     ended = progress.ending is not None
-    running = False if ended else None
     if not any(turn is answer for turn in session.turns):
-        return Screen(running=running)
+        return Screen(running=False if ended and not session.busy else None)
     return Screen(
         conversation=conversation_value(session),
         inspector=followed(session, run, progress, loaded),
         meter=meter_value(len(run.tokens), loaded.model.context_length, session.dropped),
-        running=running,
+        running=False if ended else None,
         seed=drawn_seed(settings) if ended else None,
     )
 

@@ -1,7 +1,7 @@
-"""The endpoints for programs: `/chat` streams an answer, `/generate` continues a text; both give the run as a document.
+"""The endpoints for programs: `/chat` streams an answer, `/generate` continues a text, `/compare` does so under cards.
 
 Everything that arrives is hostile until it has been checked here or by the functions that check the page's own input.
-Errors come back as the same plain sentences. The programs' types are those of JSON.
+Errors come back as the same plain sentences. The programs' types are those of JSON; all give runs as documents.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import Any
 
 from gradio.events import api
 
+from decoding.parameter import shown
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
 from decoding.trace import Trace
 from model.catalog import LoadedModel
 from model.errors import AttendError
+from ui import compare as side_by_side
+from ui import figures
 from ui.chat import chat_prompt
 from ui.checks import checked_message, checked_text
-from ui.errors import for_people
+from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
 from ui.stream import stream
@@ -49,7 +51,7 @@ def register(models: Models) -> None:
             One item a token: {"text": the answer so far, "token": {"id", "text"}, "finish_reason": null}; the last has
             a finish_reason and, as "trace", the run as an attend.trace/1 document.
         """
-        with for_people(plain=True):
+        with for_programs():
             yield from chat_items(models, message, history or [], model, settings or {})
 
     def generate(prompt: str, model: str = models.default, settings: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -63,11 +65,34 @@ def register(models: Models) -> None:
         Returns:
             The run as an attend.trace/1 document.
         """
-        with for_people(plain=True):
+        with for_programs():
             return continuation(models, prompt, model, settings or {})
+
+    def compare(
+        prompt: str,
+        model: str = models.default,
+        settings: list[dict[str, Any]] | None = None,
+        common_draws: bool = True,
+        chat: bool = False,
+    ) -> dict[str, Any]:
+        """Continue one text under several settings, side by side in one batch.
+
+        Args:
+            prompt: the text, taken as it is.
+            model: the name of a model of this page.
+            settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
+            common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
+            chat: whether the text is a message to answer instead.
+
+        Returns:
+            The comparison as an attend.compare/1 document, with each run as an attend.trace/1 document.
+        """
+        with for_programs():
+            return comparison(models, prompt, model, settings or [], common_draws, chat)
 
     api(chat, api_name="chat", concurrency_limit=_RUNS, concurrency_id="programs")
     api(generate, api_name="generate", concurrency_limit=_RUNS, concurrency_id="programs")
+    api(compare, api_name="compare", concurrency_limit=_RUNS, concurrency_id="programs")
 
 
 def chat_items(
@@ -111,6 +136,36 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     return trace.document()
 
 
+def comparison(
+    models: Models, prompt: object, model: object, settings: object, common_draws: object, chat: object
+) -> dict[str, Any]:
+    """What `/compare` returns."""
+    loaded = models.get(model)
+    cards = checked_cards(settings)
+    if checked_switch(chat, "chat"):
+        asked = side_by_side.said(loaded, [Turn("user", checked_message(prompt))], cards)
+    else:
+        asked = side_by_side.written(loaded, prompt)
+    compared = side_by_side.prepare(loaded, asked, cards, common_draws=checked_switch(common_draws, "common_draws"))
+    for _ in side_by_side.run_cards(compared, models, stop=threading.Event(), attention=False):
+        pass
+    return figures.document(compared)
+
+
+def checked_cards(settings: object) -> list[DecodingSettings]:
+    """What several cards should run under."""
+    if not isinstance(settings, list):
+        raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
+    side_by_side.check_count(len(settings))
+    return [DecodingSettings.from_dict(one) for one in settings]
+
+
+def checked_switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
+    return value
+
+
 def checked_history(history: object) -> list[Turn]:
     """A conversation that somebody sent, or `AttendError` for anything that is not one."""
     if not isinstance(history, list):
@@ -132,12 +187,7 @@ def checked_history(history: object) -> list[Turn]:
 def _trace(
     loaded: LoadedModel, prompt: str, ids: tuple[int, ...], settings: DecodingSettings, turns: Sequence[Turn]
 ) -> Trace:
-    request = Request(
-        prompt=ids,
-        end_tokens=loaded.end_tokens,
-        text_of=loaded.tokenizer.decode,
-        context_length=loaded.model.context_length,
-    )
+    request = Models.request(loaded, ids)
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     return Trace(loaded.name, prompt, request, settings, settings.seed, loaded.tokenizer.label, messages)
 

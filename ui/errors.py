@@ -1,8 +1,7 @@
-"""Where an error becomes something that a person reads.
+"""Where an error becomes something that a person, or a program, reads.
 
-`AttendError` is written for people and is shown as it is; anything else is a fault of ours, goes to the log, and the
-person gets one sentence that promises nothing but that their conversation is still there. No other file of the page
-catches exceptions to show them.
+`AttendError` is written for people and is shown as it is; anything else is a fault of ours, goes to the log, and gets
+one sentence that promises no more than that the conversation is still there. No other file catches errors to show them.
 """
 
 from __future__ import annotations
@@ -22,22 +21,24 @@ OURS = "Something went wrong on our side. What was said so far is kept: try agai
 
 
 @contextmanager
-def for_people(*, plain: bool = False) -> Iterator[None]:
-    """Turn what is raised inside into a `gr.Error`.
-
-    Args:
-        plain: for programs, which read the sentence as it is; on the page a toast takes HTML, so it is escaped there.
-    """
+def for_people() -> Iterator[None]:
+    """On the page: what is raised inside becomes a notice beside what is shown, and nothing else changes."""
     try:
         yield
     except AttendError as error:
-        raise _toast(str(error), plain=plain, title="That did not work") from error
-    except (GeneratorExit, gr.Error):
-        raise
-    except Exception as error:
+        gr.Warning(html.escape(str(error)), title="That did not work")  # a notice takes HTML
+    except Exception:
         _log.exception("unexpected error in a handler")
-        raise _toast(OURS, plain=plain, title="Sorry") from error
+        gr.Warning(OURS, title="Sorry")
 
 
-def _toast(sentence: str, *, plain: bool, title: str) -> gr.Error:
-    return gr.Error(sentence if plain else html.escape(sentence), title=title, print_exception=False)
+@contextmanager
+def for_programs() -> Iterator[None]:
+    """At the endpoints: what is raised inside fails the call with the plain sentence."""
+    try:
+        yield
+    except AttendError as error:
+        raise gr.Error(str(error), title="That did not work", print_exception=False) from error
+    except Exception as error:
+        _log.exception("unexpected error at an endpoint")
+        raise gr.Error(OURS, title="Sorry", print_exception=False) from error

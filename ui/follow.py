@@ -34,20 +34,33 @@ def follow(
     time_limit: float,
 ) -> Iterator[Progress]:
     """Put what the model chooses behind the tokens that the run has now."""
-    start = len(run.tokens)
-    path = Path()
-    reason: FinishReason | None = None
+    growth = Growth(run)
     for batch in stream(steps, lock=lock, stop=stop, time_limit=time_limit):
-        since = len(run.tokens)
-        for step in batch.steps:
-            path.add(step)
-            reason = step.finish_reason
-        if batch.steps:
-            since = start + _agreed(run.tokens[start:], path.best)
-            run.replace_from(since, [_seen(choice) for choice in path.best[since - start :]])
-            if path.best[0].attention is not None:
-                run.shape = shape_of(path.best[0].attention)
-        yield Progress(since, batch.ending, reason)
+        yield Progress(growth.add(batch.steps), batch.ending, growth.reason)
+
+
+class Growth:
+    """A run, and the Steps that lengthen it."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._start = len(run.tokens)
+        self._path = Path()
+        self.reason: FinishReason | None = None  # why decoding ended, when it ended by itself
+
+    def add(self, steps: Sequence[Step]) -> int:
+        """Bring the run up to date; returns the first token that differs from before."""
+        if not steps:
+            return len(self._run.tokens)
+        for step in steps:
+            self._path.add(step)
+            self.reason = step.finish_reason
+        choices = self._path.best
+        agreed = _agreed(self._run.tokens[self._start :], choices)
+        self._run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
+        if choices and choices[0].attention is not None:
+            self._run.shape = shape_of(choices[0].attention)
+        return self._start + agreed
 
 
 class Path:

@@ -30,6 +30,8 @@ SCRIPT = _read("page.js")
 
 CHAT, WRITE = "Chat", "Write"
 
+Outputs = Component | BlockContext
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -57,14 +59,24 @@ class Parts:
     empty: gr.Button
 
     @property
-    def outputs(self) -> list[Component | BlockContext]:
-        """Everything that a screen can change."""
-        views = [self.conversation, self.inspector, self.meter, self.message, self.text, self.panel.used]
-        buttons = [self.unclear, self.stop, self.halt, self.send, self.go, self.one]
-        return [*views, *buttons, self.mode, self.chat_side, self.write_side]
+    def chat_outputs(self) -> list[Outputs]:
+        """Everything that Chat's functions change: each costs the browser a little with every update."""
+        shown = [self.conversation, self.inspector, self.meter, self.message]
+        return [*shown, self.send, self.stop, self.unclear, self.panel.used]
 
-    def render(self, screen: Screen) -> dict[Block, Any]:
-        """The components' new values; those that are not named stay as they are."""
+    @property
+    def write_outputs(self) -> list[Outputs]:
+        """Everything that Write's functions change."""
+        return [self.text, self.inspector, self.meter, self.go, self.one, self.halt, self.panel.used]
+
+    @property
+    def all_outputs(self) -> list[Outputs]:
+        """Everything that a screen can change."""
+        both = [*self.chat_outputs, *self.write_outputs, self.mode, self.chat_side, self.write_side]
+        return list(dict.fromkeys(both))
+
+    def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
+        """The new values of these components; those that are not named stay as they are."""
         values = {
             self.conversation: screen.conversation,
             self.inspector: screen.inspector,
@@ -82,14 +94,16 @@ class Parts:
             if screen.text is not None:
                 changes[self.text]["value"] = screen.text
         if screen.writing is not None:
-            changes[self.mode] = WRITE if screen.writing else CHAT
+            if screen.corrected:
+                changes[self.mode] = WRITE if screen.writing else CHAT
             changes[self.write_side] = gr.update(visible=screen.writing)
             changes[self.chat_side] = gr.update(visible=not screen.writing)
         if screen.cleared is not None:
             changes[self.unclear] = gr.update(visible=screen.cleared)
         if screen.seed is not None:
             changes[self.panel.used] = settings_panel.seed_note(screen.seed)
-        return changes or {self.unclear: gr.skip()}
+        changes = {part: change for part, change in changes.items() if part in outputs}
+        return changes or {outputs[0]: gr.skip()}
 
 
 def lay_out(models: Models) -> Parts:
@@ -100,7 +114,10 @@ def lay_out(models: Models) -> Parts:
     session = gr.State(Session())
     with gr.Sidebar(open=False, width=300, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
-        model = gr.Dropdown(list(models.names), value=models.default, label="Model", visible=len(models.names) > 1)
+        several = len(models.names) > 1
+        model = gr.Dropdown(
+            list(models.names), value=models.default, label="Model", visible=several, elem_id="attend-model"
+        )
         panel = settings_panel.build(limit)
     gr.HTML(html_template=_read("header.html"), apply_default_css=False, elem_id="attend-header")
     with gr.Row(elem_id="attend-main"):
@@ -126,6 +143,7 @@ def lay_out(models: Models) -> Parts:
                 conversation = _starting_with(views.conversation(), conversation_value(Session()))
                 with gr.Row(elem_id="attend-message-row"):
                     message = gr.Textbox(
+                        "",
                         placeholder="Say something",
                         label="Message",
                         show_label=False,
@@ -143,12 +161,13 @@ def lay_out(models: Models) -> Parts:
                     unclear = _button("Cleared. Undo", "attend-unclear", size="sm", visible=False)
             with gr.Column(visible=writes, elem_id="attend-write") as write_side:
                 text = gr.Textbox(
+                    "",
                     placeholder="Type the beginning of a text and let the model go on.",
                     label="Text",
                     show_label=False,
                     container=False,
-                    lines=9,
-                    max_lines=18,
+                    lines=12,
+                    max_lines=12,  # a box of one height: to measure a growing one costs more than to draw the tokens
                     elem_id="attend-text",
                 )
                 with gr.Row(elem_id="attend-write-tools"):

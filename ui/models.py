@@ -1,4 +1,4 @@
-"""The models that this page may use, each loaded when it is first asked for, and how one of them is decoded.
+"""The models that this page may use, each loaded when it is first asked for, and how they are decoded.
 
 What a visitor sends is only ever a name; a name that is not on the list is refused before anything is opened.
 """
@@ -7,15 +7,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
+from typing import Any, Protocol, TypeVar
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategy import Request
+from decoding.together import generate_together
 from model.catalog import LoadedModel
 from model.errors import AttendError
 
 Decode = Callable[[str, tuple[int, ...], DecodingSettings, int], Generator[Step, None, None]]
+DecodeTogether = Callable[
+    [str, tuple[int, ...], Sequence[DecodingSettings], bool], Generator[list[Step | None], None, None]
+]
+DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
+
+
+class Wrap(Protocol):
+    """What a host puts around a function that decodes; it stays the same function to those who call it."""
+
+    def __call__(self, decode: DecodeT, /) -> DecodeT: ...
 
 
 class Models:
@@ -27,7 +39,7 @@ class Models:
         load: Callable[[str], LoadedModel],
         *,
         time_limit: float = 600.0,
-        wrap: Callable[[Decode], Decode] = lambda decode: decode,
+        wrap: Wrap = lambda decode: decode,
     ) -> None:
         """
         Args:
@@ -40,7 +52,8 @@ class Models:
             raise ValueError("a page needs at least one model")
         self.names = tuple(names)
         self.time_limit = time_limit
-        self.decode = wrap(self._decode)
+        self.decode: Decode = wrap(self._decode)
+        self.decode_together: DecodeTogether = wrap(self._decode_together)
         self._load = load
         self._loaded: dict[str, LoadedModel] = {}
         self._loading = threading.Lock()
@@ -67,12 +80,26 @@ class Models:
             drawn: draws that an earlier run of the same text took from the seed's stream.
         """
         loaded = self.get(name)
-        request = Request(
+        request = self.request(loaded, prompt, attention=True, drawn=drawn)
+        yield from generate(loaded.model, prompt, settings.strategy_for(request))
+
+    def _decode_together(
+        self, name: str, prompt: tuple[int, ...], settings: Sequence[DecodingSettings], attention: bool
+    ) -> Generator[list[Step | None], None, None]:
+        """Continue a prompt under several settings in one batch; plain arguments and results, too."""
+        loaded = self.get(name)
+        request = self.request(loaded, prompt, attention=attention)
+        strategies = [one.strategy_for(request) for one in settings]
+        yield from generate_together(loaded.model, [prompt] * len(strategies), strategies)
+
+    @staticmethod
+    def request(loaded: LoadedModel, prompt: tuple[int, ...], *, attention: bool = False, drawn: int = 0) -> Request:
+        """What is asked of a strategy; `AttendError` for a prompt that the model has no room for."""
+        return Request(
             prompt=prompt,
             end_tokens=loaded.end_tokens,
             text_of=loaded.tokenizer.decode,
             context_length=loaded.model.context_length,
-            attention=True,
+            attention=attention,
             drawn=drawn,
         )
-        yield from generate(loaded.model, prompt, settings.strategy_for(request))

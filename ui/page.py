@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial, wraps
 from typing import Any
 
 import gradio as gr
@@ -15,13 +16,16 @@ from gradio.blocks import Block
 from model.errors import AttendError
 from ui import chat, endpoints, write
 from ui.errors import for_people
-from ui.layout import WRITE, Parts, lay_out
+from ui.layout import WRITE, Outputs, Parts, lay_out
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
 
-_QUIET: Any = {"show_progress": "hidden", "api_visibility": "private"}
 _RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
+
+_QUIET: Any = {"show_progress": "hidden", "api_visibility": "private"}
+_QUICK: Any = {**_QUIET, "concurrency_limit": None}
+_RUNNING: Any = {**_QUIET, "concurrency_limit": _RUNS, "concurrency_id": "runs"}
 
 
 def build(models: Models) -> gr.Blocks:
@@ -36,121 +40,125 @@ def build(models: Models) -> gr.Blocks:
 
 
 def _wire_chat(parts: Parts, models: Models) -> None:
-    panel = parts.panel
-    base = [parts.session, parts.model]
+    panel, outputs = parts.panel, parts.chat_outputs
 
-    def send(session: Session, model: str, text: str, *settings: object) -> Iterator[dict]:
-        yield from _shown(parts, lambda: chat.send(session, models, model, text, panel.read(settings)))
+    def send(session: Session, model: str, text: str, *settings: object) -> Iterator[Screen]:
+        return chat.send(session, models, model, text, panel.read(settings))
 
-    def example(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[dict]:
-        text = _field(event, "text", str)
-        yield from _shown(parts, lambda: chat.send(session, models, model, text, panel.read(settings)))
+    def example(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        return chat.send(session, models, model, _field(event, "text", str), panel.read(settings))
 
-    def retry(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[dict]:
-        yield from _shown(
-            parts, lambda: chat.retry(session, models, model, _field(event, "turn", int), panel.read(settings))
-        )
+    def retry(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        return chat.retry(session, models, model, _field(event, "turn", int), panel.read(settings))
 
-    def edit(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[dict]:
+    def edit(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
         turn, text = _field(event, "turn", int), _field(event, "text", str)
-        yield from _shown(parts, lambda: chat.edit(session, models, model, turn, text, panel.read(settings)))
+        return chat.edit(session, models, model, turn, text, panel.read(settings))
 
-    def undo(session: Session, model: str, event: gr.EventData) -> dict:
-        with for_people():
-            return parts.render(chat.undo(session, models, model, _field(event, "turn", int)))
+    def undo(session: Session, model: str, event: gr.EventData) -> Screen:
+        return chat.undo(session, models, model, _field(event, "turn", int))
 
-    def clear(session: Session, model: str) -> dict:
-        with for_people():
-            return parts.render(chat.clear(session, models, model))
+    def clear(session: Session, model: str) -> Screen:
+        return chat.clear(session, models, model)
 
-    def unclear(session: Session, model: str) -> dict:
-        with for_people():
-            return parts.render(chat.unclear(session, models, model))
+    def unclear(session: Session, model: str) -> Screen:
+        return chat.unclear(session, models, model)
 
-    def token(session: Session, event: gr.EventData) -> dict:
-        with for_people():
-            turn, index = _field(event, "turn", int), _field(event, "index", int)
-            return parts.render(chat.open_token(session, models, turn, index))
+    def token(session: Session, event: gr.EventData) -> Screen:
+        return chat.open_token(session, models, _field(event, "turn", int), _field(event, "index", int))
 
-    def missing(session: Session, event: gr.EventData) -> dict:
-        with for_people():
-            return parts.render(chat.open_run(session, models, _field(event, "run", str)))
+    def missing(session: Session, event: gr.EventData) -> Screen:
+        return chat.open_run(session, models, _field(event, "run", str))
 
-    running: Any = {**_QUIET, "concurrency_limit": _RUNS, "concurrency_id": "runs"}
-    quick: Any = {**_QUIET, "concurrency_limit": None}
+    base = [parts.session, parts.model]
+    set_up = [*base, *panel.inputs]
+    runs, at_once = partial(_screens, parts, outputs), partial(_screen, parts, outputs)
     said = [*base, parts.message, *panel.inputs]
-    gr.on([parts.message.submit, parts.send.click], send, said, parts.outputs, **running)
-    parts.conversation.example(example, [*base, *panel.inputs], parts.outputs, **running)
-    parts.conversation.retry(retry, [*base, *panel.inputs], parts.outputs, **running)
-    parts.conversation.edit(edit, [*base, *panel.inputs], parts.outputs, **running)
-    parts.conversation.undo(undo, base, parts.outputs, **quick)
-    parts.clear.click(clear, base, parts.outputs, **quick)
-    parts.unclear.click(unclear, base, parts.outputs, **quick)
-    parts.conversation.token(token, parts.session, parts.outputs, **quick)
-    parts.inspector.missing(missing, parts.session, parts.outputs, **quick)
+    gr.on([parts.message.submit, parts.send.click], runs(send), said, outputs, **_RUNNING)
+    parts.conversation.example(runs(example), set_up, outputs, **_RUNNING)
+    parts.conversation.retry(runs(retry), set_up, outputs, **_RUNNING)
+    parts.conversation.edit(runs(edit), set_up, outputs, **_RUNNING)
+    parts.conversation.undo(at_once(undo), base, outputs, **_QUICK)
+    parts.clear.click(at_once(clear), base, outputs, **_QUICK)
+    parts.unclear.click(at_once(unclear), base, outputs, **_QUICK)
+    parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **_QUICK)
+    parts.inspector.missing(at_once(missing), parts.session, outputs, **_QUICK)
 
 
 def _wire_write(parts: Parts, models: Models) -> None:
-    panel = parts.panel
+    panel, outputs = parts.panel, parts.write_outputs
 
-    def go(session: Session, model: str, text: str, *settings: object) -> Iterator[dict]:
-        yield from _shown(parts, lambda: write.write(session, models, model, text, panel.read(settings)))
+    def go(session: Session, model: str, text: str, *settings: object) -> Iterator[Screen]:
+        return write.write(session, models, model, text, panel.read(settings))
 
-    def one(session: Session, model: str, text: str, *settings: object) -> Iterator[dict]:
-        def step() -> Iterator[Screen]:
-            return write.write(session, models, model, text, replace(panel.read(settings), max_new_tokens=1))
+    def one(session: Session, model: str, text: str, *settings: object) -> Iterator[Screen]:
+        return write.write(session, models, model, text, replace(panel.read(settings), max_new_tokens=1))
 
-        yield from _shown(parts, step)
+    def take(session: Session, event: gr.EventData) -> Screen:
+        return write.take(session, models, _field(event, "index", int), _field(event, "id", int))
 
-    def take(session: Session, event: gr.EventData) -> dict:
-        with for_people():
-            index, token = _field(event, "index", int), _field(event, "id", int)
-            return parts.render(write.take(session, models, index, token))
+    def back(session: Session) -> Screen:
+        return write.undo(session, models)
 
-    def back(session: Session, model: str) -> dict:
-        with for_people():
-            return parts.render(write.undo(session, models, model))
+    def empty(session: Session, model: str) -> Screen:
+        return write.clear(session, models, model)
 
-    def empty(session: Session, model: str) -> dict:
-        with for_people():
-            return parts.render(write.clear(session, models, model))
+    def preview(session: Session, model: str, text: str) -> Screen:
+        return write.preview(session, models, model, text)
 
-    def preview(session: Session, model: str, text: str) -> dict:
-        with for_people():
-            return parts.render(write.preview(session, models, model, text))
-
-    running: Any = {**_QUIET, "concurrency_limit": _RUNS, "concurrency_id": "runs"}
-    quick: Any = {**_QUIET, "concurrency_limit": None}
-    written = [parts.session, parts.model, parts.text]
-    parts.go.click(go, [*written, *panel.inputs], parts.outputs, **running)
-    parts.one.click(one, [*written, *panel.inputs], parts.outputs, **running)
-    parts.inspector.take(take, parts.session, parts.outputs, **quick)
-    parts.back.click(back, written[:2], parts.outputs, **quick)
-    parts.empty.click(empty, written[:2], parts.outputs, **quick)
-    parts.text.input(preview, written, parts.outputs, trigger_mode="always_last", **quick)
+    base = [parts.session, parts.model]
+    written = [*base, parts.text]
+    runs, at_once = partial(_screens, parts, outputs), partial(_screen, parts, outputs)
+    parts.go.click(runs(go), [*written, *panel.inputs], outputs, **_RUNNING)
+    parts.one.click(runs(one), [*written, *panel.inputs], outputs, **_RUNNING)
+    parts.inspector.take(at_once(take), parts.session, outputs, **_QUICK)
+    parts.back.click(at_once(back), parts.session, outputs, trigger_mode="multiple", **_QUICK)
+    parts.empty.click(at_once(empty), base, outputs, **_QUICK)
+    parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **_QUICK)
 
 
 def _wire_page(parts: Parts, models: Models) -> None:
-    def switch(session: Session, model: str, mode: str) -> dict:
-        with for_people():
-            writing = mode == WRITE or models.get(model).chat is None
-            screen = (write if writing else chat).overview(session, models, model)
-            return parts.render(replace(screen, writing=writing))
+    def switch(session: Session, model: str, mode: str) -> Screen:
+        writing = mode == WRITE or models.get(model).chat is None
+        screen = (write if writing else chat).overview(session, models, model)
+        return replace(screen, writing=writing, corrected=writing is not (mode == WRITE))
 
     def stop(session: Session) -> None:
         if session.stop is not None:
             session.stop.set()
 
+    outputs = parts.all_outputs
     chosen = [parts.session, parts.model, parts.mode]
-    gr.on([parts.mode.input, parts.model.input], switch, chosen, parts.outputs, concurrency_limit=None, **_QUIET)
+    switched = [parts.mode.input, parts.model.input]
+    gr.on(switched, _screen(parts, outputs, switch), chosen, outputs, trigger_mode="always_last", **_QUICK)
     gr.on([parts.stop.click, parts.halt.click], stop, parts.session, None, queue=False, **_QUIET)
 
 
-def _shown(parts: Parts, run: Callable[[], Iterator[Screen]]) -> Iterator[dict[Block, Any]]:
-    """A run's screens as updates of the components."""
-    with for_people():
-        for screen in run():
-            yield parts.render(screen)
+def _screens(parts: Parts, outputs: list[Outputs], function: Callable[..., Iterator[Screen]]) -> Callable[..., Any]:
+    """The handler of a function that gives one screen after another."""
+
+    @wraps(function)  # gradio reads the signature, to know who wants the event
+    def handler(*arguments: Any) -> Iterator[dict[Block, Any]]:
+        with for_people():
+            for screen in function(*arguments):
+                yield parts.render(screen, outputs)
+            return
+        yield parts.render(Screen(), outputs)  # a run that yields nothing would empty every component
+
+    return handler
+
+
+def _screen(parts: Parts, outputs: list[Outputs], function: Callable[..., Screen]) -> Callable[..., Any]:
+    """The handler of a function that gives one screen."""
+
+    @wraps(function)
+    def handler(*arguments: Any) -> dict[Block, Any]:
+        screen = Screen()  # where something goes wrong, nothing changes
+        with for_people():
+            screen = function(*arguments)
+        return parts.render(screen, outputs)
+
+    return handler
 
 
 def _field(event: gr.EventData, name: str, kind: type) -> Any:

@@ -20,4 +20,5 @@ class Screen:
     text: str | None = None  # what stands in Write's box
     seed: int | None = None  # the one that the last run used
     writing: bool | None = None  # whether Write is shown instead of Chat
+    corrected: bool = False  # whether that is not what the switch says, so that it must be moved
     cleared: bool | None = None  # whether "Cleared. Undo" is offered

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 import gradio as gr
 from gradio.themes import Default
@@ -13,19 +12,8 @@ from starlette.middleware import Middleware
 from ui.layout import CSS, SCRIPT
 from ui.security import Guard
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
-
-
-def on_gpu(function: F) -> F:
-    """Borrow a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere the function itself."""
-    try:
-        import spaces  # type: ignore[import-not-found]  # only there where it is needed
-    except ImportError:
-        return function
-    return spaces.GPU(function)
 
 
 def theme() -> gr.Theme:
@@ -67,6 +55,7 @@ def launch(
         ssr_mode=False,
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
+        state_session_capacity=1000,  # visitors whose conversations are kept; the one away longest goes first
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],
         show_error=False,

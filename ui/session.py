@@ -17,6 +17,7 @@ from decoding.step import Choice
 from model.errors import AttendError
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
+MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
 MOST_UNDO = 50
 
 Mode = Literal["chat", "write"]
@@ -78,18 +79,28 @@ class Turn:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A state that Write's Undo comes back to; its attention is computed again then."""
+
+    text: str
+    model: str
+    tokens: tuple[Seen, ...]
+    shape: tuple[int, int]
+
+
 @dataclass(slots=True)
 class Draft:
     """What Write shows, and the ways back."""
 
     text: str = ""  # as it stands in the box; whatever differs from it was typed since
     run: str | None = None
-    undo: list[tuple[str, tuple[Seen, ...]]] = field(default_factory=list)  # text and tokens, without attention
+    undo: list[Earlier] = field(default_factory=list)
 
-    def remember(self, tokens: Sequence[Seen]) -> None:
+    def remember(self, run: Run) -> None:
         """Make the present state the one that Undo comes back to."""
-        bare = tuple(replace(token, row=None) for token in tokens)
-        self.undo = [*self.undo[-(MOST_UNDO - 1) :], (self.text, bare)]
+        bare = tuple(replace(token, row=None) for token in run.tokens)
+        self.undo = [*self.undo[-(MOST_UNDO - 1) :], Earlier(self.text, run.model, bare, run.shape)]
 
 
 @dataclass(slots=True)
@@ -118,6 +129,11 @@ class Session:
         self.refuse_while_busy()
         self.stop = threading.Event()
         return self.stop
+
+    def cancel(self) -> None:
+        """End the run that is going on, if there is one; the session is free at once."""
+        if self.stop is not None:
+            self.end(self.stop)
 
     def end(self, stop: threading.Event) -> None:
         """Give it back; harmless when it is not the run's any more."""

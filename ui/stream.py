@@ -37,7 +37,7 @@ def stream(
     stop: threading.Event,
     time_limit: float,
     heartbeat: float = 0.25,
-    per_second: float = 24.0,
+    per_second: float = 20.0,
 ) -> Iterator[Batch[T]]:
     """Run `steps` in a worker and yield what it makes until it ends, `stop` is set or the time is up.
 

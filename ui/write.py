@@ -36,16 +36,19 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     if len(run.tokens) >= limit:
         raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
     stop = session.begin()
-    session.draft.remember(run.tokens)
+    session.draft.remember(run)
     try:
         yield replace(_show(session, models, run), running=True)
         drawn = sum(not token.given for token in run.tokens)
         steps = models.decode(name, run.ids, settings, drawn)
         for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             ended = progress.ending is not None
-            session.draft.text = _text(run.tokens, loaded.tokenizer, finished=ended)
             if ended:
                 session.end(stop)
+            if session.draft.run != run.id:  # the box was cleared meanwhile
+                yield Screen(running=False if ended and not session.busy else None)
+                continue
+            session.draft.text = _text(run.tokens, loaded.tokenizer, finished=ended)
             note = ending_note(progress, len(run.tokens), limit) if settings.max_new_tokens > 1 else None
             yield Screen(
                 inspector=followed(session, run, progress, loaded),
@@ -73,34 +76,29 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     old = run.tokens[index]
     if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
         raise AttendError("This token is not in the table: click one of its rows.")
-    session.draft.remember(run.tokens)
+    session.draft.remember(run)
     taken = replace(old, id=token, given=False, choice=_chosen_instead(old.choice, token))
     return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 
-def undo(session: Session, models: Models, name: str) -> Screen:
+def undo(session: Session, models: Models) -> Screen:
     """Take back the last continuation, token or exchange of a token."""
     session.refuse_while_busy()
     if not session.draft.undo:
         raise AttendError("There is nothing to undo.")
-    text, tokens = session.draft.undo.pop()
-    loaded = models.get(name)
-    if tokens and (run := session.runs.get(session.draft.run or "")) and run.model == name:
-        run = _replaced(session, loaded, tokens, run.shape)
-        session.draft.text = text
-    else:
-        session.draft.run = None
-        run = _run_of(session, loaded, text) if text else None
-    return _show(session, models, run) if run else _empty(session, loaded)
+    earlier = session.draft.undo.pop()
+    loaded = models.get(earlier.model)
+    run = _replaced(session, loaded, earlier.tokens, earlier.shape)
+    session.draft.text = earlier.text
+    return _show(session, models, run)
 
 
 def clear(session: Session, models: Models, name: str) -> Screen:
     """An empty box; Undo brings the text back."""
-    if session.stop is not None:
-        session.stop.set()
+    session.cancel()
     run = session.runs.get(session.draft.run or "")
-    if session.draft.text:
-        session.draft.remember(run.tokens if run else ())
+    if run is not None:
+        session.draft.remember(run)
     session.draft.text, session.draft.run = "", None
     session.drop_unused_runs()
     return _empty(session, models.get(name))

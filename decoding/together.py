@@ -1,0 +1,99 @@
+"""The loop of `generate.py` for several strategies or prompts at once, in one batch through the model.
+
+Equal prompts are read once and their row repeated; different prompts are joined. Every strategy is handed its own rows
+of each pass, cut to its own tokens, so none can tell that it has company, and one that has finished leaves the batch.
+Knows no strategy by name, and of models only their interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from decoding.step import Step
+from decoding.strategy import Strategy
+from model.errors import AttendError
+from model.interface import Attention, CacheT, Forward, LanguageModel, Want
+
+
+def generate_together(
+    model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
+) -> Iterator[list[Step | None]]:
+    """One list a pass: the Step of every strategy, in their order; None for one that had finished before.
+
+    Each strategy's Steps are those it would make alone, but for the rounding of a batch. Closing the generator stops
+    the work. Raises `AttendError` where the model cannot read prompts of different lengths side by side.
+    """
+    _refuse_what_cannot_join(model, prompts)
+    living, cache = _read(model, prompts, strategies)
+    while living:
+        steps: list[Step | None] = [None] * len(strategies)
+        for seat in living:
+            steps[seat.place] = seat.step
+        yield steps
+        living = [seat for seat in living if not seat.step.finished]
+        if living:
+            cache = _go_on(model, living, cache)
+
+
+@dataclass(slots=True)
+class _Seat:
+    """One strategy's place in the batch."""
+
+    place: int  # among the strategies
+    strategy: Strategy
+    first: int  # the first of its rows in the cache
+    length: int  # tokens in each of its rows; every pass adds one
+    step: Step  # its newest
+
+
+def _read(
+    model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
+) -> tuple[list[_Seat], CacheT]:
+    """Every strategy's first Step, and a cache with one row for each prompt that differs."""
+    want = _all_of(strategy.want for strategy in strategies)
+    passes = {prompt: model.prefill(prompt, want=want) for prompt in dict.fromkeys(map(tuple, prompts))}
+    rows = {prompt: row for row, prompt in enumerate(passes)}
+    seats = []
+    for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
+        step = strategy.advance(_part(passes[prompt], slice(1), len(prompt), strategy.want))
+        seats.append(_Seat(place, strategy, rows[prompt], len(prompt), step))
+    return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
+
+
+def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT) -> CacheT:
+    """One pass over the rows of all who are left, and everybody's next Step."""
+    feed = [token for seat in living for token in seat.step.feed]
+    parents = [seat.first + parent for seat in living for parent in seat.step.parents]
+    forward = model.step(feed, cache.select(parents), want=_all_of(seat.strategy.want for seat in living))
+    first = 0
+    for seat in living:
+        rows = slice(first, first + len(seat.step.feed))
+        seat.first, seat.length, first = rows.start, seat.length + 1, rows.stop
+        seat.step = seat.strategy.advance(_part(forward, rows, seat.length, seat.strategy.want))
+    return forward.cache
+
+
+def _part(forward: Forward[CacheT], rows: slice, length: int, want: Want) -> Forward[CacheT]:
+    """One strategy's share of a pass, as if it had asked alone: its rows, its tokens without padding, and what it
+    wants. The cache stays whole: only the loop knows caches."""
+    attention = None
+    if want.attention and forward.attention is not None:
+        attention = Attention(forward.attention.decoder[rows, ..., -length:])  # (rows, layers, heads, queries, length)
+    return replace(forward, logits=forward.logits[rows], attention=attention)
+
+
+def _all_of(wants: Iterable[Want]) -> Want:
+    """What one pass must return so that everybody gets what they want."""
+    return Want(attention=any(want.attention for want in wants))
+
+
+def _refuse_what_cannot_join(model: LanguageModel[Any], prompts: Sequence[Sequence[int]]) -> None:
+    lengths = sorted({len(prompt) for prompt in prompts})
+    if len(lengths) > 1 and not model.joinable:
+        raise AttendError(
+            f"The prompts have {lengths[0]:,} to {lengths[-1]:,} tokens, but this model reads only texts of one length "
+            "side by side: give prompts of equal length, or run them one after the other."
+        )

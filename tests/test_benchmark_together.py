@@ -1,0 +1,25 @@
+"""The benchmark of several cards in one batch runs, and prints its JSON line last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import together
+
+
+def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
+        together.main(["--model", str(tiny_checkpoint), *sizes])
+    finally:
+        torch.set_num_threads(threads)  # it takes the number that is fastest here
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["benchmark"] == "together" and figures["cards"] == 3
+    assert figures["same_text"] is True
+    assert set(figures["seconds"]) == {together.ALONE, together.TOGETHER, together.IN_TURN}
+    assert figures["times_one"] > 0

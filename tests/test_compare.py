@@ -1,0 +1,307 @@
+"""Comparing: cards of settings run as one batch, their numbers by hand, and what is exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import pytest
+
+from decoding.settings import PRESETS, DecodingSettings
+from decoding.step import Candidate, Choice, Hypothesis, Step
+from decoding.trace import Trace
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from tests.tiny import request
+from ui import compare, figures
+from ui.compare import Asked, Card, Comparison, prepare, run_cards, said, sweep, with_seeds, written
+from ui.follow import Growth
+from ui.models import Models
+from ui.session import Run, Turn
+from ui.values import answer_tokens, inspector_value
+
+SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
+
+
+def ran(models: Models, comparison: Comparison, *, attention: bool = True) -> list[compare.Update]:
+    return list(run_cards(comparison, models, stop=threading.Event(), attention=attention, per_second=1000.0))
+
+
+def compared(
+    models: Models, settings: Sequence[DecodingSettings], *, text: str = "The quick", common_draws: bool = True
+) -> Comparison:
+    loaded = models.get(models.default)
+    comparison = prepare(loaded, written(loaded, text), settings, common_draws=common_draws)
+    ran(models, comparison)
+    return comparison
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -> None:
+    settings = [
+        DecodingSettings(strategy="greedy", max_new_tokens=10),
+        replace(SEEDED, temperature=1.5),
+        replace(SEEDED, top_k=5),
+        DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8),
+    ]
+    comparison = compared(models, settings)
+    assert comparison.ending == "finished"
+    for card in comparison.cards:
+        own = list(models.decode(tiny.name, comparison.asked.ids, card.settings, 0))[-1].best
+        assert own is not None and card.ids == own.tokens
+        assert card.trace.finish_reason in ("stop", "length") and card.trace.seed == card.settings.seed
+        assert card.seconds > 0
+
+
+def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:
+    comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)])
+    prompt = len(comparison.asked.ids)
+    assert len({card.run.id for card in comparison.cards}) == 2
+    for card in comparison.cards:
+        assert card.run.ids == (*comparison.asked.ids, *card.ids)
+        assert card.run.first == prompt and card.run.shape == (2, 4)
+        assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
+        shown = answer_tokens(card.run.tokens[prompt:], tiny.tokenizer, finished=True)
+        assert "".join(text for text, _ in shown) == card.trace.text
+        assert all(token.row for token in card.run.tokens[prompt:])
+        kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
+        assert kept == [None] * len(kept)  # a trace is kept for its numbers; attention is in the run
+
+
+def test_without_attention_no_row_is_kept(models: Models, tiny: LoadedModel) -> None:
+    comparison = prepare(tiny, written(tiny, "The quick"), [SEEDED, SEEDED])
+    ran(models, comparison, attention=False)
+    assert all(token.row is None for card in comparison.cards for token in card.run.tokens)
+
+
+def test_updates_say_what_is_new_of_each_card(models: Models, tiny: LoadedModel) -> None:
+    settings = [replace(SEEDED, max_new_tokens=3), DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)]
+    comparison = prepare(tiny, written(tiny, "The quick"), settings)
+    shown: list[list[int]] = [list(comparison.asked.ids) for _ in settings]
+    for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
+        for card, since, ids in zip(comparison.cards, update.since, shown, strict=True):
+            ids[since:] = card.run.ids[since:]
+            assert tuple(ids) == card.run.ids
+    assert len(comparison.cards[0].ids) <= 3
+
+
+def test_stop_ends_all_cards_and_keeps_what_they_have(models: Models, tiny: LoadedModel) -> None:
+    comparison = prepare(tiny, written(tiny, "The"), [replace(SEEDED, max_new_tokens=100), replace(SEEDED, top_p=0.9)])
+    stop = threading.Event()
+    for _ in run_cards(comparison, models, stop=stop, attention=True, per_second=1000.0):
+        if comparison.cards[0].ids:
+            stop.set()
+    assert comparison.ending == "stopped"
+    assert 0 < len(comparison.cards[0].ids) < 100
+    assert comparison.cards[0].trace.finish_reason == "cancelled"
+    assert figures.document(comparison)["cards"][0]["finish_reason"] == "cancelled"
+
+
+def test_a_message_is_answered_under_all_cards(models: Models, tiny: LoadedModel) -> None:
+    turns = [Turn("user", "Hi"), Turn("assistant", "Hello"), Turn("user", "How are you?")]
+    settings = [replace(SEEDED, max_new_tokens=2), replace(SEEDED, max_new_tokens=20)]
+    asked = said(tiny, turns, settings)
+    assert tiny.chat is not None
+    assert asked.text == "How are you?" and [message["content"] for message in asked.messages][:2] == ["Hi", "Hello"]
+    assert asked.ids[-1] == tiny.tokenizer.control("<assistant>")
+    comparison = prepare(tiny, asked, settings)
+    ran(models, comparison)
+    assert comparison.cards[0].trace.document()["messages"][0] == {"role": "user", "content": "Hi"}
+
+
+def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel) -> None:
+    turns = [Turn("user" if place % 2 == 0 else "assistant", "Hi! How are you today?") for place in range(21)]
+    short, long = (replace(SEEDED, max_new_tokens=length) for length in (1, 60))
+    assert len(said(tiny, turns, [short, short]).ids) > len(said(tiny, turns, [short, long]).ids)
+    asked = said(tiny, turns, [long, short])
+    assert len(asked.ids) + 60 <= tiny.model.context_length and asked.dropped > 0
+
+
+# --- settings of the cards -------------------------------------------------------------------------------------------
+
+
+def test_all_cards_share_one_stream_of_draws(models: Models) -> None:
+    settings = [DecodingSettings(temperature=heat, max_new_tokens=10) for heat in (0.7, 1.0, 1.3)]
+    comparison = compared(models, settings)
+    assert len({card.settings.seed for card in comparison.cards}) == 1
+    draws = [[choice.draw for choice in card.trace.choices()] for card in comparison.cards]
+    for one, other in itertools.combinations(draws, 2):
+        shared = min(len(one), len(other))
+        assert one[:shared] == other[:shared]
+
+
+def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
+    comparison = compared(models, [SEEDED] * 3, common_draws=False)
+    assert [card.settings.seed for card in comparison.cards] == [7, 8, 9]
+    assert len({card.trace.choices()[0].draw for card in comparison.cards}) == 3
+
+
+def test_seeds() -> None:
+    none, seven = DecodingSettings(), DecodingSettings(seed=7)
+    assert [one.seed for one in with_seeds([none, seven, none], common_draws=True)] == [7, 7, 7]
+    assert [one.seed for one in with_seeds([none, seven, none], common_draws=False)] == [7, 8, 9]
+    (first, second) = with_seeds([none, none], common_draws=True)
+    assert first.seed == second.seed >= 0
+    last = DecodingSettings(seed=2**32 - 1)  # the greatest there is
+    assert [one.seed for one in with_seeds([last, last], common_draws=False)] == [2**32 - 1, 0]
+    with pytest.raises(AttendError, match="the seeds 7 and 9"):
+        with_seeds([seven, DecodingSettings(seed=9)], common_draws=False)
+
+
+@pytest.mark.parametrize(("count", "way_out"), [(0, "add some"), (1, "add some"), (7, "take some away")])
+def test_too_few_and_too_many_cards_are_refused(tiny: LoadedModel, count: int, way_out: str) -> None:
+    with pytest.raises(AttendError, match=rf"a comparison has 2 to 6: {way_out}"):
+        prepare(tiny, written(tiny, "The"), [SEEDED] * count)
+
+
+def test_a_prompt_without_room_is_refused_before_anything_runs(tiny: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="needs room for an answer"):
+        prepare(tiny, Asked("x", (1,) * 128), [SEEDED] * 2)
+
+
+def test_a_sweep_varies_one_setting() -> None:
+    base = replace(PRESETS["Balanced"], seed=3)
+    cards = sweep(base, "temperature", compare.SWEEPS["temperature"])
+    assert [card.temperature for card in cards] == [0, 0.5, 1, 1.5]
+    assert all(replace(card, temperature=base.temperature) == base for card in cards)
+    assert [card.strategy for card in sweep(base, "strategy", ["greedy", "beam"])] == ["greedy", "beam"]
+
+
+def test_every_offered_sweep_can_be_run() -> None:
+    for name, values in compare.SWEEPS.items():
+        strategy = "beam" if name == "num_beams" else "sample"
+        cards = sweep(DecodingSettings(strategy=strategy), name, values)
+        compare.check_count(len(cards))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("warmth", [1, 2], "no setting 'warmth' to vary: choose from strategy, temperature"),
+        (["temperature"], [1, 2], "to vary"),
+        ("num_beams", [1, 2], "sample does not use num_beams"),
+        ("temperature", [1, 3], "temperature is 3"),
+        ("temperature", ["hot", 3], "temperature is 'hot'"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_refused(name: object, values: list[object], sentence: str) -> None:
+    with pytest.raises(AttendError) as refused:
+        sweep(DecodingSettings(), name, values)
+    assert sentence in str(refused.value)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
+    """A finished card whose every number is given."""
+    asked = request((0,))
+    trace = Trace("tiny", "0", asked, SEEDED, 7, str)
+    run = Run("compare-1", "chat", "tiny", [])
+    card = Card(SEEDED, trace, run, Growth(run), seconds=2.0)
+    total = 0.0
+    for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
+        total += math.log(probability)
+        candidate = Candidate(token, (probability,))
+        choice = Choice(token, rank, 0.5, entropy, ("model",), (9,), (candidate,), (1 - probability,))
+        last = place == len(tokens) - 1
+        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, total, 0, choice, finished=last)
+        card.add([Step((hypothesis,), finish_reason="length" if last else None, best=hypothesis if last else None)])
+    return card
+
+
+def test_figures_by_hand() -> None:
+    """Probabilities 1/2, 1/4, 1/2, 1/8: their logs sum to -7 ln 2, the mean is -1.75 ln 2, perplexity 2 ** 1.75.
+
+    The pairs of 4 5 4 5 are (4 5), (5 4), (4 5): 2 of 3 differ. Ranks 1 2 1 3: half are the top. 4 tokens in 2 s.
+    """
+    card = card_of((4, 5, 4, 5), (1, 2, 1, 3), (0.5, 0.25, 0.5, 0.125), (1.0, 2.0, 3.0, 4.0))
+    other = card_of((4, 5, 6), (1, 1, 1), (0.5, 0.5, 0.5), (1.0, 1.0, 1.0))
+    numbers = figures.figures(card, other)
+    assert numbers.tokens == 4 and numbers.tokens_per_second == 2.0
+    assert numbers.mean_log_probability == pytest.approx(-1.75 * math.log(2))
+    assert numbers.perplexity == pytest.approx(2**1.75)
+    assert numbers.mean_entropy == 2.5
+    assert numbers.distinct_2 == pytest.approx(2 / 3)
+    assert numbers.top_share == 0.5
+    assert numbers.first_difference == 2
+    assert figures.figures(card, card).first_difference is None
+
+
+def test_figures_of_next_to_nothing() -> None:
+    nothing, one = card_of((), (), (), ()), card_of((4,), (1,), (0.5,), (1.0,))
+    assert asdict(figures.figures(nothing, one)) == {
+        "tokens": 0,
+        "tokens_per_second": None,
+        "mean_log_probability": None,
+        "perplexity": None,
+        "mean_entropy": None,
+        "distinct_2": None,
+        "top_share": None,
+        "first_difference": None,
+    }
+    assert figures.figures(one, nothing).distinct_2 is None
+
+
+def test_the_first_difference() -> None:
+    assert figures.first_difference((1, 2, 3), (1, 2, 3)) is None
+    assert figures.first_difference((1, 2), (1, 2, 3)) is None  # it only ends earlier
+    assert figures.first_difference((4, 2, 3), (1, 2, 3)) == 0
+    assert figures.first_difference((1, 2, 4), (1, 2, 3)) == 2
+
+
+def test_figures_of_a_real_run_agree_with_scoring_the_text(models: Models, tiny: LoadedModel) -> None:
+    """The model's own log-probabilities, whatever temperature and filters chose."""
+    comparison = compared(models, [replace(SEEDED, temperature=0.6, top_k=5), replace(SEEDED, temperature=1.5)])
+    for card, numbers in zip(comparison.cards, figures.all_figures(comparison), strict=True):
+        scores = tiny.model.logits(comparison.asked.ids, card.ids).double().log_softmax(-1)  # (tokens, V)
+        own = [float(row[token]) for row, token in zip(scores, card.ids, strict=True)]
+        bits = float(-(scores.exp() * scores).sum(-1).mean()) / math.log(2)
+        assert numbers.mean_log_probability == pytest.approx(sum(own) / len(own), abs=1e-5)
+        assert numbers.mean_entropy == pytest.approx(bits, abs=1e-5)
+        tops = [int(row.argmax()) == token for row, token in zip(scores, card.ids, strict=True)]
+        assert numbers.top_share == pytest.approx(sum(tops) / len(tops))
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_document_holds_every_run(models: Models) -> None:
+    comparison = compared(models, [SEEDED, DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=4)])
+    document = json.loads(json.dumps(figures.document(comparison), allow_nan=False))
+    assert document["schema"] == "attend.compare/1" and document["common_draws"] is True
+    assert document["prompt"] == {"text": "The quick", "ids": list(comparison.asked.ids)}
+    for card, told in zip(comparison.cards, document["cards"], strict=True):
+        assert told["trace"] == json.loads(json.dumps(card.trace.document()))
+        assert told["text"] == told["trace"]["text"] and told["tokens"] == len(told["trace"]["ids"])
+        assert DecodingSettings.from_dict(told["settings"]) == card.settings
+
+
+def test_the_table_reads_back(models: Models) -> None:
+    comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)], text='say "a, b"\nand')
+    rows = list(csv.DictReader(io.StringIO(figures.table(comparison))))
+    assert [row["card"] for row in rows] == ["1", "2"]
+    assert [float(row["temperature"]) for row in rows] == [1.0, 0.5]
+    for row, card, numbers in zip(rows, comparison.cards, figures.all_figures(comparison), strict=True):
+        assert int(row["tokens"]) == len(card.ids) and row["finish_reason"] == card.trace.finish_reason
+        assert float(row["perplexity"]) == numbers.perplexity
+        assert row["text"] in (card.trace.text, f"'{card.trace.text}")
+    assert rows[0]["first_difference"] == ""  # card 1 is what the others are held against
+
+
+@pytest.mark.parametrize("text", ["=1+1", " =1+1", "+x", "-x", "@x", "\t=x", "\n=x"])
+def test_no_text_is_a_formula_in_a_spreadsheet(text: str, models: Models) -> None:
+    comparison = compared(models, [replace(SEEDED, max_new_tokens=1)] * 2)
+    for card in comparison.cards:
+        card.trace.request = replace(card.trace.request, text_of=lambda ids: text)
+    rows = list(csv.DictReader(io.StringIO(figures.table(comparison))))
+    assert [row["text"] for row in rows] == [f"'{text}"] * 2
+    assert figures.document(comparison)["cards"][0]["text"] == text

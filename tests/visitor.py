@@ -1,0 +1,49 @@
+"""What a visitor does on the page, as functions of a Playwright page: for test_browser.py."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 30_000  # ms; a busy machine is slow, a broken page is slower
+
+
+def say(page: Page, text: str) -> None:
+    """Send a message and wait for the end of the answer."""
+    before = page.locator(".at-assistant").count()
+    page.locator("#attend-message textarea").fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(before + 1, timeout=PATIENCE)
+    rest(page)
+
+
+def rest(page: Page) -> None:
+    """Wait until nothing is being written."""
+    expect(page.locator("#attend-stop, #attend-halt")).to_have_count(0, timeout=PATIENCE)
+
+
+def choose(page: Page, way: str) -> None:
+    page.locator("#attend-way label", has_text=way).click()
+
+
+def set_number(page: Page, name: str, value: float) -> None:
+    box = page.locator(f"#attend-{name} input[type=number]")
+    box.fill(str(value))
+    box.press("Tab")
+
+
+def to_write(page: Page) -> None:
+    page.locator("#attend-mode label", has_text="Write").click()
+    expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
+
+
+def to_chat(page: Page) -> None:
+    """Where the page opened with a model that cannot: take the other."""
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="tiny-chat").click()
+    page.locator("#attend-mode label", has_text="Chat").click()
+    expect(page.locator("#attend-message textarea")).to_be_visible(timeout=PATIENCE)
+
+
+def boxes(page: Page) -> int:
+    """How many tokens the strip shows."""
+    return page.locator(".at-box").count()

@@ -1,0 +1,204 @@
+"""What happens in Compare: one prompt under several cards of settings, side by side, in one batch through the model.
+
+All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
+off, every card has a stream of its own. Each card is followed like an answer of the chat, and kept as a trace as well.
+Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `figures.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from decoding.parameter import shown
+from decoding.settings import DecodingSettings, parameters
+from decoding.step import Hypothesis, Step
+from decoding.trace import Trace
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from ui.chat import chat_prompt
+from ui.checks import checked_text
+from ui.follow import Growth
+from ui.models import Models
+from ui.session import Run, Seen, Turn
+from ui.stream import Ending, stream
+
+FEWEST, MOST = 2, 6  # cards
+SEEDS = 2**32
+
+# Values that show what a setting does, from careful to bold.
+SWEEPS: Mapping[str, tuple[float, ...]] = MappingProxyType(
+    {
+        "temperature": (0, 0.5, 1, 1.5),
+        "top_k": (1, 5, 40, 0),
+        "top_p": (0.5, 0.8, 0.95, 1),
+        "num_beams": (1, 2, 4, 8),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What all cards continue."""
+
+    text: str  # as a person wrote it
+    ids: tuple[int, ...]
+    messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one
+    dropped: int = 0  # how many of its oldest messages had no room
+
+
+@dataclass(slots=True)
+class Card:
+    """One column: settings, and what they have made of the prompt so far."""
+
+    settings: DecodingSettings
+    trace: Trace  # its steps carry no attention
+    run: Run  # the same as the inspector shows it, attention and all
+    growth: Growth
+    seconds: float = 0.0  # of computing, up to its newest token
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return self.trace.ids
+
+    def add(self, steps: Sequence[Step]) -> int:
+        """Returns the first token of the run that differs from before."""
+        for step in steps:
+            self.trace.add(_without_attention(step))
+        return self.growth.add(steps)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Several cards over one prompt."""
+
+    model: str
+    asked: Asked
+    common_draws: bool
+    cards: tuple[Card, ...]
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What happened since the last one."""
+
+    since: tuple[int, ...]  # of each card's run the first token that is new; the number of tokens where none is
+    ending: Ending | None = None
+
+
+def written(loaded: LoadedModel, text: object) -> Asked:
+    """A raw text to continue."""
+    checked = checked_text(text, "The prompt")
+    return Asked(checked, (loaded.begin, *loaded.tokenizer.encode(checked)))
+
+
+def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings]) -> Asked:
+    """A conversation whose last message is to be answered, with room for the longest answer asked for."""
+    longest = max(settings, key=lambda one: one.max_new_tokens)
+    prompt = chat_prompt(loaded, turns, longest)
+    messages = tuple({"role": turn.role, "content": turn.text} for turn in turns)
+    return Asked(turns[-1].text, prompt.ids, messages, prompt.dropped)
+
+
+def sweep(base: DecodingSettings, name: object, values: Sequence[object]) -> list[DecodingSettings]:
+    """A card for each value of one setting, all else as in `base`."""
+    parameter = next((parameter for parameter in parameters() if parameter.name == name), None)
+    if parameter is None:
+        names = ", ".join(parameter.name for parameter in parameters())
+        raise AttendError(f"There is no setting {shown(name)} to vary: choose from {names}.")
+    if base.strategy not in parameter.strategies:
+        raise AttendError(
+            f"{base.strategy} does not use {parameter.name}: vary another setting, or choose "
+            f"{' or '.join(parameter.strategies)}."
+        )
+    return [DecodingSettings.from_dict({**base.to_dict(), parameter.name: value}) for value in values]
+
+
+def check_count(cards: int) -> None:
+    """`AttendError` for fewer or more cards than can be compared."""
+    if not FEWEST <= cards <= MOST:
+        raise AttendError(
+            f"There {'is 1 card' if cards == 1 else f'are {cards:,} cards'}, but a comparison has {FEWEST} to {MOST}: "
+            f"{'add some' if cards < FEWEST else 'take some away'}."
+        )
+
+
+def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
+    """Definite seeds: one for all cards, or that of the first and those that follow it."""
+    given = sorted({one.seed for one in settings if one.seed >= 0})
+    if len(given) > 1:
+        raise AttendError(
+            f"The cards have the seeds {given[0]} and {given[1]}, but a comparison has one, which all cards share or "
+            "count on from: give it once, or the same to all."
+        )
+    seed = given[0] if given else settings[0].seeded().seed
+    return [replace(one, seed=(seed + (0 if common_draws else place)) % SEEDS) for place, one in enumerate(settings)]
+
+
+def prepare(
+    loaded: LoadedModel,
+    asked: Asked,
+    settings: Sequence[DecodingSettings],
+    *,
+    common_draws: bool = True,
+    identifier: str = "compare",
+) -> Comparison:
+    """All that can be refused is refused here, before anything runs.
+
+    Args:
+        identifier: what the runs of the cards are called, with the card's number behind it; another one for every
+            comparison that a page shows.
+    """
+    check_count(len(settings))
+    request = Models.request(loaded, asked.ids)
+    cards = []
+    for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
+        trace = Trace(loaded.name, asked.text, request, one, one.seed, loaded.tokenizer.label, asked.messages)
+        prompt = [Seen(token, given=True) for token in asked.ids]
+        run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
+        cards.append(Card(one, trace, run, Growth(run)))
+    return Comparison(loaded.name, asked, common_draws, tuple(cards))
+
+
+def run_cards(
+    comparison: Comparison, models: Models, *, stop: threading.Event, attention: bool, per_second: float = 20.0
+) -> Iterator[Update]:
+    """Run all cards to their ends, at most `per_second` updates a second; `stop` or closing it ends the work."""
+    loaded = models.get(comparison.model)
+    settings = tuple(card.settings for card in comparison.cards)
+    passes = _timed(models.decode_together(comparison.model, comparison.asked.ids, settings, attention))
+    for batch in stream(passes, lock=loaded.lock, stop=stop, time_limit=models.time_limit, per_second=per_second):
+        since = []
+        for place, card in enumerate(comparison.cards):
+            new = [(seconds, step) for seconds, steps in batch.steps if (step := steps[place]) is not None]
+            if new:
+                card.seconds = new[-1][0]
+            since.append(card.add([step for _, step in new]))
+        comparison.ending = batch.ending
+        yield Update(tuple(since), batch.ending)
+
+
+def _timed(
+    passes: Generator[list[Step | None], None, None],
+) -> Generator[tuple[float, list[Step | None]], None, None]:
+    """Each with the seconds that computing took so far; waiting for other visitors or for the page does not count."""
+    with closing(passes):
+        seconds, begun = 0.0, time.perf_counter()
+        for steps in passes:
+            seconds += time.perf_counter() - begun
+            yield seconds, steps
+            begun = time.perf_counter()
+
+
+def _without_attention(step: Step) -> Step:
+    best = None if step.best is None else _bare(step.best)
+    return replace(step, hypotheses=tuple(map(_bare, step.hypotheses)), best=best)
+
+
+def _bare(hypothesis: Hypothesis) -> Hypothesis:
+    return replace(hypothesis, choice=replace(hypothesis.choice, attention=None))

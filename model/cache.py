@@ -43,7 +43,7 @@ class KeyValueCache:
         self.length = length  # columns in use, padding included
         self.padding = padding  # of each row, in columns
         # Each layer's keys, then its values, as views (rows, heads, columns, head width): cut once, not once a layer.
-        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, rows, heads, columns, head width)
+        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, rows, heads, columns, head width), a view
         self._used = used.unbind()
         self._newest = used[..., length - newest :, :].unbind()
 

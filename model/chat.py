@@ -1,4 +1,4 @@
-"""A conversation as token ids: for training with its loss mask, for answering with the oldest turns dropped first.
+"""A conversation as token ids: for training turn by turn, for answering with the oldest turns dropped first.
 
     <s> <user> Hi! <end> <assistant> Hello! How are you? <end> <user> …
 
@@ -51,17 +51,11 @@ class ChatFormat:
         """One whole turn: role, text, `<end>`."""
         return [self._roles[message.role], *self._tokenizer.encode(message.text), self.end]
 
-    def conversation(self, messages: Sequence[Message]) -> tuple[list[int], list[bool]]:
-        """A whole conversation and its loss mask: everything is learned but the `<s>` that nothing predicts."""
-        ids = [self.begin]
-        for message in messages:
-            ids += self.turn(message)
-        return ids, [False] + [True] * (len(ids) - 1)
-
     def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
-        """The prompt for the next answer, leaving `reserve` tokens of the context for it where that is possible.
+        """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
 
-        The oldest messages are dropped until the rest fits, and what is left starts with a user's message. Raises
+        The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
+        always stays, whatever room it leaves. Raises
         `AttendError` for a blank last message, and for one that is too long for the context even alone.
         """
         if not messages or not messages[-1].text.strip():
@@ -74,7 +68,7 @@ class ChatFormat:
                 f"The message has {len(turns[-1]):,} tokens, but this model reads at most {room - 1:,} at once: "
                 "shorten it."
             )
-        room -= reserve  # for earlier messages; the last one stays whatever it leaves
+        room -= min(reserve, context_length // 2)
         first, used = len(turns) - 1, len(turns[-1])
         while first > 0 and used + len(turns[first - 1]) <= room:
             first -= 1

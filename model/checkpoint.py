@@ -6,6 +6,7 @@ Weights are stored in half precision and computed with in single precision. Noth
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import torch
@@ -28,7 +29,9 @@ def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16
     weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
     if model.config.tied_embeddings:
         del weights[_SHARED]
-    save_file(weights, folder / WEIGHTS)
+    written = folder / f"{WEIGHTS}.tmp"
+    save_file(weights, written)
+    os.replace(written, folder / WEIGHTS)  # never there by halves, for whoever reads during a training
 
 
 def load(folder: Path) -> Transformer:

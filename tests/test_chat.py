@@ -19,10 +19,9 @@ def labels(ids: tuple[int, ...] | list[int]) -> str:
     return "".join(TOKENIZER.label(piece) for piece in ids)
 
 
-def test_the_written_form_and_its_loss_mask() -> None:
-    ids, learned = CHAT.conversation(conversation("the cat", "a mat"))
-    assert labels(ids) == "<s><user>the cat<end><assistant>a mat<end>"
-    assert learned == [False] + [True] * (len(ids) - 1)
+def test_the_written_form_of_turns() -> None:
+    turns = [CHAT.turn(message) for message in conversation("the cat", "a mat")]
+    assert [labels(turn) for turn in turns] == ["<user>the cat<end>", "<assistant>a mat<end>"]
 
 
 def test_a_prompt_ends_where_the_answer_begins() -> None:

@@ -36,6 +36,11 @@ def dialogue(turns: int, start: int = 0) -> Document:
     return Document(tuple(" ".join(WORDS[(start + i) % 12 : (start + i) % 12 + 3]) for i in range(turns)))
 
 
+def written(document: Document) -> list[int]:
+    """A whole dialogue as one text, however long."""
+    return [CHAT.begin, *(token for message in messages(document.turns) for token in CHAT.turn(message))]
+
+
 def small_model(context_length: int = 20) -> Transformer:
     torch.manual_seed(0)
     return Transformer(
@@ -76,7 +81,7 @@ def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
     assert len(pieces) > 1
     assert all(len(piece) <= 40 and piece[0] == CHAT.begin for piece in pieces)
     assert all(TOKENIZER.label(piece[1]) == "<user>" for piece in pieces)
-    whole, _ = CHAT.conversation(messages(dialogue(12).turns))
+    whole = written(dialogue(12))
     assert [token for piece in pieces for token in piece[1:]] == whole[1:]
 
 
@@ -96,10 +101,10 @@ def test_the_metric_equals_its_definition_token_by_token() -> None:
     bits = 0.0
     for number, turn in enumerate(turns):
         earlier = turns[:number]
-        while 1 + sum(map(len, earlier)) + len(turn) > model.context_length:
+        while sum(map(len, earlier)) + len(turn) > model.context_length:  # the last token is never read, <s> is
             earlier = earlier[1:]
         ids = [CHAT.begin, *(token for each in earlier for token in each), *turn]
-        probabilities = model(torch.tensor([ids]))[0].detach().softmax(-1)  # (T, V)
+        probabilities = model(torch.tensor([ids[:-1]]))[0].detach().softmax(-1)  # (T, V)
         for place in range(len(ids) - len(turn), len(ids)):
             bits -= math.log2(float(probabilities[place - 1, ids[place]]))
     expected = bits / sum(len(turn.encode()) for turn in document.turns)
@@ -112,17 +117,15 @@ def test_the_metric_equals_its_definition_token_by_token() -> None:
 )
 def test_every_token_is_scored_once_within_the_context(document: Document) -> None:
     scored = list(windows(document, TOKENIZER, CHAT, 48))
-    if document.story:
-        whole = [CHAT.begin, *TOKENIZER.encode(document.turns[0]), CHAT.end]
-    else:
-        whole, _ = CHAT.conversation(messages(document.turns))
+    story = [CHAT.begin, *TOKENIZER.encode(document.turns[0]), CHAT.end]
+    whole = story if document.story else written(document)
     assert [token for _, tokens in scored for token in tokens] == whole[1:]
     assert all(context[0] == CHAT.begin and len(context) + len(tokens) <= 49 for context, tokens in scored)
 
 
 def test_a_turn_too_long_even_alone_is_scored_behind_the_half_context_before_it() -> None:
     document = Document(("the cat sat " * 40,))
-    ids, _ = CHAT.conversation(messages(document.turns))
+    ids = written(document)
     place = 1
     for context, scored in windows(document, TOKENIZER, CHAT, 48):
         assert context == [CHAT.begin, *ids[max(1, place - 23) : place]]  # with <s> 24, half of 48

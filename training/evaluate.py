@@ -51,15 +51,15 @@ def windows(
 ) -> Iterator[tuple[list[int], list[int]]]:
     """(context, tokens to score) pairs that cover a document once.
 
-    What fits is one pass. From the first turn that does not, every turn is its own pass behind as many whole earlier
-    turns as fit, as in a chat whose oldest turns have dropped; a turn too long even alone is scored piece by piece,
-    each behind the half context before it.
+    What fits is one pass. From the first turn that does not, every turn is its own pass behind `<s>` and as many whole
+    earlier turns as fit; a turn too long even alone is scored piece by piece, each behind the half context before it.
+    The last token of a pass is only predicted, not read, which makes up for the place of `<s>`.
     """
     if document.story:
         parts = [[*tokenizer.encode(document.turns[0]), chat.end]]
     else:
         parts = [chat.turn(message) for message in messages(document.turns)]
-    fitting, used = 0, 1
+    fitting, used = 0, 0
     while fitting < len(parts) and used + len(parts[fitting]) <= context_length:
         used += len(parts[fitting])
         fitting += 1
@@ -67,7 +67,7 @@ def windows(
         yield [chat.begin], [token for part in parts[:fitting] for token in part]
     for number in range(fitting, len(parts)):
         part, first = parts[number], number
-        room = context_length - 1 - len(part)
+        room = context_length - len(part)
         while first > 0 and len(parts[first - 1]) <= room:
             first -= 1
             room -= len(parts[first])

@@ -107,7 +107,7 @@ def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSe
         raise AttendError(f"{loaded.name} was not made for conversations: switch to Write.")
     limit = loaded.model.context_length
     messages = [Message(turn.role, turn.text) for turn in turns]
-    return loaded.chat.prompt(messages, context_length=limit, reserve=min(settings.max_new_tokens, limit // 2))
+    return loaded.chat.prompt(messages, context_length=limit, reserve=settings.max_new_tokens)
 
 
 def ending_note(progress: Progress, used: int, limit: int) -> str | None:

@@ -65,11 +65,15 @@ class Recording:
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
         """The record of having chosen this token."""
         candidates, rest = self._top
-        if all(candidate.id != token for candidate in candidates):
-            candidates, rest = self._describe([*(candidate.id for candidate in candidates), token])
+        best = [candidate.id for candidate in candidates]
+        if token in best:
+            rank = 1 + best.index(token)
+        else:
+            rank = self._rank(token)
+            candidates, rest = self._describe([*best, token])
         return Choice(
             token=token,
-            rank=self._rank(token),
+            rank=rank,
             draw=draw,
             entropy=self._entropy,
             stages=self._names,

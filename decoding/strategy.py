@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,7 +62,7 @@ def usable_logits(logits: Tensor, generated: int) -> Tensor:
     """The logits on the CPU in float32; refused where no probability could be made of them."""
     logits = logits.detach().to("cpu", torch.float32)
     # The largest value tells everything: it is NaN if any is, -inf if all are, +inf if one is.
-    if not bool(torch.isfinite(logits.amax(dim=-1)).all()):
+    if not np.isfinite(logits.numpy().max(axis=-1)).all():
         raise AttendError(
             f"The model gave no usable probabilities for token {generated + 1} (NaN or infinite scores): "
             "its checkpoint may be damaged, so try another model or load it again."

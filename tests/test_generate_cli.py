@@ -171,7 +171,12 @@ def test_an_interrupted_run_is_kept_as_a_cancelled_document(
 
     def interrupted(*arguments: Any) -> Iterator[Step]:
         yield from itertools.islice(decode(*arguments), 3)
-        signal.raise_signal(signal.SIGINT)
+        # A job in a shell's background ignores Ctrl-C and would pass that on to the tests it runs.
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
     monkeypatch.setattr(generate, "generate", interrupted)
     file = tmp_path / "run.json"

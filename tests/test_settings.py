@@ -83,10 +83,10 @@ def test_settings_survive_json() -> None:
 
 
 def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
-    assert DecodingSettings().processors() == ()
+    assert DecodingSettings().processors(request()) == ()
     assert PRESETS["Neutral"] == DecodingSettings()
     settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
-    assert settings.processors() == (Temperature(0.8), TopK(40), TopP(0.95))
+    assert settings.processors(request()) == (Temperature(0.8), TopK(40), TopP(0.95))
 
 
 def test_each_strategy_is_the_one_that_was_named() -> None:

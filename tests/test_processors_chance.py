@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 import pytest
 import torch
@@ -148,11 +149,9 @@ def test_a_run_is_the_papers_second_algorithm() -> None:
         ordered = sorted(range(40), key=lambda token: -probabilities[token])
         kept = [token for token in ordered if -math.log2(probabilities[token]) <= mu] or ordered[:1]
         mass = sum(probabilities[token] for token in kept)
-        draw, total = draws.next(), 0.0
-        for token in kept:
-            total += probabilities[token] / mass
-            if total > draw:
-                break
+        draw = draws.next()
+        sums = accumulate(probabilities[token] / mass for token in kept)
+        token = next(token for token, total in zip(kept, sums, strict=True) if total > draw)
         assert (choice.token, choice.kept[-1], choice.stages[-1]) == (token, len(kept), "mirostat")
         mu -= eta * (-math.log2(probabilities[token] / mass) - tau)
         text += (token,)

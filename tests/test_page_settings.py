@@ -86,7 +86,8 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
         if isinstance(control, gr.Slider):
             assert control.minimum == parameter.minimum
             assert control.step == parameter.step
-            limit = 512 if parameter.name == "max_new_tokens" else parameter.maximum  # no longer than the context
+            lengths = ("max_new_tokens", "min_new_tokens")  # no longer than the context
+            limit = 512 if parameter.name in lengths else parameter.maximum
             assert control.maximum == limit
 
 

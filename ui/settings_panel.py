@@ -6,6 +6,7 @@ shows what. The controls of a choice that is not selected keep their values and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,23 +36,25 @@ LABELS: Mapping[str, str] = {
     "eta_cutoff": "Eta cutoff",
     "xtc_probability": "XTC probability",
     "xtc_threshold": "XTC threshold",
-    "dynatemp_range": "Dynamic temperature: range",
-    "dynatemp_exponent": "Dynamic temperature: exponent",
+    "dynatemp_range": "Dynatemp range",
+    "dynatemp_exponent": "Dynatemp exponent",
     "mirostat_mode": "Mirostat",
     "mirostat_tau": "Mirostat τ",
     "mirostat_eta": "Mirostat η",
     "repetition_penalty": "Repetition penalty",
     "frequency_penalty": "Frequency penalty",
     "presence_penalty": "Presence penalty",
-    "no_repeat_ngram_size": "No repeated n-grams of",
+    "no_repeat_ngram_size": "No-repeat n-gram",
     "dry_multiplier": "DRY multiplier",
     "dry_base": "DRY base",
-    "dry_allowed_length": "DRY allowed length",
+    "dry_allowed_length": "DRY length",
     "min_new_tokens": "Least length",
     "banned_words": "Banned words",
     "logit_bias": "Logit bias",
     "order": "Order of the stages",
 }
+
+EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
 
 # In sight for "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
 PLAIN = (
@@ -194,8 +197,9 @@ def _control(parameter: Parameter, context_length: int) -> Component:
     if not parameter.numeric:
         if type(parameter) is Parameter:
             return gr.Radio(list(parameter.choices), value=value, **common)
-        return gr.Textbox(str(value), lines=1, max_lines=4, placeholder=parameter.hint, **common)
+        return gr.Textbox(str(value), lines=1, max_lines=4, placeholder=EXAMPLES.get(parameter.name, ""), **common)
     if parameter.name == "seed":
         return gr.Number(float(value), minimum=parameter.minimum, maximum=parameter.maximum, precision=0, **common)
-    maximum = parameter.maximum if parameter.name != "max_new_tokens" else min(parameter.maximum, context_length)
+    limit = context_length if parameter.name in ("max_new_tokens", "min_new_tokens") else math.inf
+    maximum = min(parameter.maximum, limit)
     return gr.Slider(parameter.minimum, maximum, value=min(float(value), maximum), step=parameter.step, **common)

@@ -57,13 +57,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")
     for parameter in parameters():
-        accepts = "" if parameter.choices else f"{parameter.minimum} to {parameter.maximum}, "
+        accepts = f"{parameter.accepts}, " if parameter.hint != "|".join(parameter.choices) else ""
+        default = parameter.typed(parameter.default)
+        default = "none" if default == "" else default
         decoding.add_argument(
             f"--{parameter.name.replace('_', '-')}",
-            type=str if parameter.choices else number,
+            type=number if parameter.numeric else str,
             default=argparse.SUPPRESS,
-            metavar="|".join(parameter.choices) or ("N" if parameter.integer else "X"),
-            help=f"{parameter.help} ({accepts}default {parameter.default}; for {', '.join(parameter.strategies)})",
+            metavar=parameter.hint,
+            help=f"{parameter.help} ({accepts}default {default}; for {', '.join(parameter.strategies)})",
         )
     return parser
 
@@ -79,7 +81,13 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
         raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
     else:
         ids = loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids
-    return Request(prompt=ids, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode, context_length=length)
+    return Request(
+        prompt=ids,
+        end_tokens=loaded.end_tokens,
+        text_of=loaded.tokenizer.decode,
+        context_length=length,
+        ids_of=loaded.tokenizer.encode,
+    )
 
 
 def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:

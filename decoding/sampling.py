@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from decoding.mirostat import Mirostat
 from decoding.processors import Context, Processor, run_chain
 from decoding.recorder import Recording, record
 from decoding.step import Hypothesis, Step
@@ -58,6 +59,7 @@ class OneByOne:
         top_candidates: int,
         seed: int,
         processors: Sequence[Processor] = (),
+        mirostat: Mirostat | None = None,
         greedy: bool = False,
     ) -> None:
         self.want = Want(attention=request.attention)
@@ -66,7 +68,7 @@ class OneByOne:
         self._stop = Stop.of(request, max_new_tokens)
         self._top_candidates = top_candidates
         self._processors = tuple(processors)
-        self._stages = ("model", *(processor.name for processor in self._processors))
+        self._mirostat = mirostat
         self._draws = None if greedy else Draws(seed, request.drawn)
         self._tokens: tuple[int, ...] = ()
         self._score = 0.0
@@ -74,8 +76,10 @@ class OneByOne:
 
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
-        stages = run_chain(self._processors, logits, Context(self._request.prompt, (self._tokens,)))
-        recording = record(self._stages, stages, self._top_candidates)[0]
+        processors = self._processors if self._mirostat is None else (*self._processors, self._mirostat.stage)
+        stages = run_chain(processors, logits, Context(self._request.prompt, (self._tokens,)))
+        names = ("model", *(processor.name for processor in processors))
+        recording = record(names, stages, self._top_candidates)[0]
         draw = None if self._draws is None else self._draws.next()
         token = int(stages[-1][0].argmax()) if draw is None else token_at(draw, recording)
         attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
@@ -84,12 +88,15 @@ class OneByOne:
         self._score += recording.log_probability(token, stage=-1)
         self._log_probability += recording.log_probability(token, stage=0)
         reason = self._stop.reason(self._tokens)
+        choice = recording.choice(token, draw=draw, attention=attention)
+        if self._mirostat is not None:
+            self._mirostat.chose(choice.final_probability)
         hypothesis = Hypothesis(
             tokens=self._tokens,
             score=self._score,
             log_probability=self._log_probability,
             parent=0,
-            choice=recording.choice(token, draw=draw, attention=attention),
+            choice=choice,
             finished=reason is not None,
         )
         if reason is not None:

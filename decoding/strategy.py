@@ -1,7 +1,7 @@
 """What a strategy is given and what it must offer; the loop in `generate.py` knows no more of it than this.
 
-Nothing here knows how a token is chosen, and nothing in decoding ever imports a tokenizer: the request carries the one
-function that turns ids into text.
+Nothing here knows how a token is chosen, and nothing in decoding ever imports a tokenizer: the request carries the two
+functions between ids and text.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Request:
     context_length: int  # the model's longest text, prompt and continuation together
     attention: bool = False  # whether every choice carries the attention behind it
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
+    ids_of: Callable[[str], Sequence[int]] | None = None  # the way back; only settings that hold texts need it
 
     def __post_init__(self) -> None:
         if not self.prompt:

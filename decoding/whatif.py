@@ -16,7 +16,7 @@ from decoding.recorder import record
 from decoding.sampling import Draws, token_at
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
-from decoding.strategy import usable_logits
+from decoding.strategy import Request, usable_logits
 from model.errors import AttendError
 from model.interface import LanguageModel
 
@@ -31,12 +31,12 @@ class WhatIf:
 
 
 def what_if(
-    model: LanguageModel[Any], prompt: Sequence[int], choices: Sequence[Choice], settings: DecodingSettings
+    model: LanguageModel[Any], request: Request, choices: Sequence[Choice], settings: DecodingSettings
 ) -> WhatIf:
     """Choose every token of a finished run again, under other settings.
 
     Args:
-        prompt: what stood before the first choice.
+        request: the run's, its prompt being what stood before the first choice.
         choices: the run's, first to last. Each one's own draw is used again; where nothing was drawn (a greedy run, a
             token taken by hand), it is the one that the settings' seed has for this place.
         settings: greedy or sample. Lengths and end tokens play no part, since the text is what it is.
@@ -47,21 +47,24 @@ def what_if(
             "choose greedy or sample."
         )
     settings = settings.seeded()
-    processors = settings.processors()
-    stages = ("model", *(processor.name for processor in processors))
+    chain, mirostat = settings.processors(request), settings.mirostat()
     tokens = tuple(choice.token for choice in choices)
     draws = Draws(settings.seed)
-    scored = model.logits(prompt, tokens)  # (tokens, V)
+    scored = model.logits(request.prompt, tokens)  # (tokens, V)
     taken = []
     for place, choice in enumerate(choices):
         row = usable_logits(scored[place : place + 1], place)  # (1, V)
-        logits = run_chain(processors, row, Context(tuple(prompt), (tokens[:place],)))
-        recording = record(stages, logits, settings.top_candidates)[0]
+        processors = chain if mirostat is None else (*chain, mirostat.stage)
+        logits = run_chain(processors, row, Context(request.prompt, (tokens[:place],)))
+        names = ("model", *(processor.name for processor in processors))
+        recording = record(names, logits, settings.top_candidates)[0]
         own = draws.next()  # every place has one, needed or not
         draw = own if choice.draw is None else choice.draw
         if settings.greedy:
             taken.append(recording.choice(int(logits[-1][0].argmax())))
         else:
             taken.append(recording.choice(token_at(draw, recording), draw=draw))
+        if mirostat is not None:
+            mirostat.chose(taken[-1].final_probability)
     changed = (place for place, choice in enumerate(taken) if choice.token != tokens[place])
     return WhatIf(settings, tuple(taken), next(changed, None))

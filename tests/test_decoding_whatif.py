@@ -16,6 +16,7 @@ from model.errors import AttendError
 from model.interface import LanguageModel
 from tests.test_decoding_together import asked, check_same_choice, transformer
 from tests.tiny import TinyModel, random_model, table_model
+from tests.tiny import request as given
 
 PROMPT = (5, 6, 7)
 
@@ -51,7 +52,7 @@ def test_it_equals_generating_anew_up_to_and_with_the_first_difference() -> None
         nudged = replace(old, temperature=old.temperature * 1.1, top_p=min(1.0, old.top_p + 0.01))
         new = nudged if seed % 2 else any_settings(chance, seed)
         choices, anew = decoded(model, old), decoded(model, new)
-        told = what_if(model, PROMPT, choices, new)
+        told = what_if(model, given(PROMPT), choices, new)
         pairs = enumerate(zip(tokens(choices), tokens(anew), strict=True))
         first = next((place for place, (one, two) in pairs if one != two), None)
         assert told.first_difference == first
@@ -70,7 +71,7 @@ def test_behind_a_difference_it_goes_on_from_the_text_as_it_is() -> None:
     old = DecodingSettings(seed=4, max_new_tokens=15)
     new = replace(old, temperature=0.4)
     choices = decoded(model, old)
-    told = what_if(model, PROMPT, choices, new)
+    told = what_if(model, given(PROMPT), choices, new)
     assert told.first_difference is not None
     for place in range(15):
         prompt = (*PROMPT, *tokens(choices)[:place])
@@ -84,7 +85,7 @@ def test_the_same_settings_change_nothing() -> None:
     for seed in range(20):
         settings = DecodingSettings(temperature=1.2, top_p=0.95, seed=seed, max_new_tokens=20)
         choices = decoded(model, settings)
-        told = what_if(model, PROMPT, choices, settings)
+        told = what_if(model, given(PROMPT), choices, settings)
         assert told.first_difference is None and tokens(told) == tokens(choices)
 
 
@@ -96,7 +97,7 @@ def test_by_hand() -> None:
     .548, .447, of 1.702: 1 has .415 and 2 up to .737: still 2.
     """
     model = table_model({(0,): {1: 0.5, 2: 0.3, 3: 0.2}}, vocabulary=5)
-    (two,) = what_if(model, (0,), [drawn(2, 0.6)], DecodingSettings()).choices
+    (two,) = what_if(model, given((0,)), [drawn(2, 0.6)], DecodingSettings()).choices
     assert (two.token, two.draw, two.rank) == (2, 0.6, 2)
     for settings, token in (
         (DecodingSettings(temperature=0.5), 1),
@@ -106,7 +107,7 @@ def test_by_hand() -> None:
         (DecodingSettings(strategy="greedy"), 1),
         (DecodingSettings(temperature=0), 1),
     ):
-        told = what_if(model, (0,), [drawn(2, 0.6)], settings)
+        told = what_if(model, given((0,)), [drawn(2, 0.6)], settings)
         assert tokens(told) == (token,)
         assert told.first_difference == (None if token == 2 else 0)
 
@@ -125,7 +126,9 @@ def test_it_takes_one_pass_and_no_step() -> None:
             return super().logits(prompt, tokens)
 
     model = Scoring(random_model(12, seed=1)._logits_of)
-    told = what_if(model, (3, 1), [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(temperature=0.7))
+    told = what_if(
+        model, given((3, 1)), [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(temperature=0.7)
+    )
     assert len(told.choices) == 4
     assert (model.scored, model.passes) == (1, 0)
 
@@ -136,24 +139,24 @@ def test_a_text_without_draws_gets_those_of_the_seed() -> None:
     greedy = decoded(model, DecodingSettings(strategy="greedy", max_new_tokens=10))
     stream = Draws(9)
     expected = [stream.next() for _ in range(10)]
-    told = what_if(model, PROMPT, greedy, DecodingSettings(seed=9))
+    told = what_if(model, given(PROMPT), greedy, DecodingSettings(seed=9))
     assert [choice.draw for choice in told.choices] == expected
     mixed = [replace(choice, draw=0.25) if place == 3 else choice for place, choice in enumerate(greedy)]
-    told = what_if(model, PROMPT, mixed, DecodingSettings(seed=9))
+    told = what_if(model, given(PROMPT), mixed, DecodingSettings(seed=9))
     assert [choice.draw for choice in told.choices] == [*expected[:3], 0.25, *expected[4:]]
 
 
 def test_a_random_seed_is_told() -> None:
-    told = what_if(random_model(12, seed=1), (3, 1), [drawn(4, None)], DecodingSettings())
+    told = what_if(random_model(12, seed=1), given((3, 1)), [drawn(4, None)], DecodingSettings())
     assert told.settings.seed >= 0
 
 
 def test_an_empty_text_changes_nothing() -> None:
     for model in (transformer(), random_model(12, seed=1)):
-        told = what_if(model, (3, 1), [], DecodingSettings())
+        told = what_if(model, given((3, 1)), [], DecodingSettings())
         assert told.choices == () and told.first_difference is None
 
 
 def test_a_search_over_whole_texts_is_refused() -> None:
     with pytest.raises(AttendError, match=r"beam.*choose greedy or sample"):
-        what_if(random_model(12, seed=1), (3, 1), [drawn(4, 0.5)], DecodingSettings(strategy="beam"))
+        what_if(random_model(12, seed=1), given((3, 1)), [drawn(4, 0.5)], DecodingSettings(strategy="beam"))

@@ -111,8 +111,17 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         seed=3,
         max_new_tokens=4,
         top_candidates=2,
+        min_p=0.01,
+        frequency_penalty=-0.5,
+        min_new_tokens=2,
+        banned_words=("fox", "a, b"),
+        logit_bias=((5, -2.0), (7, 1.5)),
+        order=("top_p", "temperature"),
     )
-    flags = [part for name, value in changed.to_dict().items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    flags = []
+    for parameter in parameters():
+        typed = parameter.typed(getattr(changed, parameter.name))
+        flags += [f"--{parameter.name.replace('_', '-')}", str(typed)]
     code, text, errors = run("A fox", *flags, "--json", "-")
     assert code == 0 and json.loads(text)["settings"] == changed.to_dict()
     assert errors == "Note: seed has no effect on beam.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import gradio as gr
@@ -12,7 +13,8 @@ from model.errors import AttendError
 from ui import settings_panel
 from ui.settings_panel import WAYS, preset_values, settings_of
 
-VALUES = {
+# What the controls say; of lists, what their boxes say.
+VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in parameters()} | {
     "strategy": "beam",
     "temperature": 0.7,
     "top_k": 30,
@@ -21,14 +23,18 @@ VALUES = {
     "length_penalty": 0.5,
     "seed": 5,
     "max_new_tokens": 20,
-    "top_candidates": 10,
+    "min_p": 0.05,
+    "repetition_penalty": 1.1,
+    "banned_words": "cat, dog",
+    "logit_bias": "5:-2",
+    "order": "top_p, temperature",
 }
 
 
 def changed(way: str) -> dict[str, object]:
     """What differs from neutral settings."""
     settings, neutral = settings_of(way, VALUES), DecodingSettings(num_beams=1)
-    return {name: value for name, value in settings.to_dict().items() if value != getattr(neutral, name)}
+    return {name: value for name, value in settings.to_dict().items() if value != neutral.to_dict()[name]}
 
 
 def test_every_parameter_has_a_name_and_is_shown_somewhere() -> None:
@@ -45,7 +51,10 @@ def test_each_choice_sets_its_own_parameters_and_leaves_the_rest_neutral() -> No
     assert changed("Top-k") == {"top_k": 30, "seed": 5, **length}
     assert changed("Top-p") == {"top_p": 0.9, "seed": 5, **length}
     assert changed("Beam search") == {"strategy": "beam", "num_beams": 3, "length_penalty": 0.5, **length}
-    assert settings_of("Custom", VALUES).to_dict() == VALUES
+    everything = settings_of("Custom", VALUES)
+    assert everything == DecodingSettings.from_dict(VALUES)
+    assert (everything.banned_words, everything.logit_bias) == (("cat", "dog"), ((5, -2.0),))
+    assert everything.order.index("top_p") < everything.order.index("temperature")
 
 
 def test_a_choice_shows_only_what_its_strategy_uses() -> None:
@@ -77,8 +86,27 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
         if isinstance(control, gr.Slider):
             assert control.minimum == parameter.minimum
             assert control.step == parameter.step
-            limit = 512 if parameter.name == "max_new_tokens" else parameter.maximum  # no longer than the context
+            lengths = ("max_new_tokens", "min_new_tokens")  # no longer than the context
+            limit = 512 if parameter.name in lengths else parameter.maximum
             assert control.maximum == limit
+
+
+def test_what_few_people_need_is_folded_away() -> None:
+    with gr.Blocks() as page:
+        panel = settings_panel.build(context_length=512)
+    (advanced,) = (block for block in page.blocks.values() if isinstance(block, gr.Accordion))
+    assert (advanced.label, advanced.open) == ("Advanced", False)
+    inside = {id(block) for group in advanced.children for block in getattr(group, "children", [group])}
+    folded = {name for name, control in panel.controls.items() if id(control) in inside}
+    assert folded == set(panel.controls) - set(settings_panel.PLAIN)
+
+
+def test_controls_start_with_values_that_mean_the_first_settings() -> None:
+    with gr.Blocks():
+        panel = settings_panel.build(context_length=512)
+    values = ["Custom", *(control.value for control in panel.controls.values())]  # type: ignore[attr-defined]
+    read = panel.read(values)
+    assert dataclasses.replace(read, seed=-1) == settings_panel.FIRST_VALUES
 
 
 def test_a_random_seed_becomes_a_definite_one() -> None:

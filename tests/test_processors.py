@@ -1,8 +1,10 @@
-"""Temperature, top-k and top-p: the published numbers, transformers' own filters to the bit, and slow obvious twins."""
+"""Temperatures and filters: the published numbers, transformers' own to the bit, and slow obvious twins."""
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,9 +12,34 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers.generation.logits_process import (
+    EpsilonLogitsWarper,
+    EtaLogitsWarper,
+    LogitsProcessor,
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopHLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+    TypicalLogitsWarper,
+)
 
-from decoding.processors import Context, Processor, Temperature, TopK, TopP, run_chain
+from decoding.processors import (
+    Context,
+    DynamicTemperature,
+    EpsilonCutoff,
+    EtaCutoff,
+    MinP,
+    Processor,
+    Temperature,
+    TopA,
+    TopH,
+    TopK,
+    TopNSigma,
+    TopP,
+    TypicalP,
+    run_chain,
+)
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 NO_IDS: Any = torch.zeros(1, 1, dtype=torch.long)  # transformers' filters take the text, and do not look at it
@@ -58,6 +85,53 @@ def test_the_nucleus_gives_the_published_numbers() -> None:
         assert result == pytest.approx([p / sum(kept) for p in kept], abs=1e-6)
 
 
+# transformers' own tests of its filters, as probabilities before renormalising
+@pytest.mark.parametrize(
+    ("processor", "given_", "kept"),
+    [
+        (MinP(0.05), [0.9, 0.0274, 0.047, 0.0274], [0.9, 0, 0.047, 0]),
+        (TypicalP(0.5), [0.97, 0.01, 0.01, 0.01], [0.97, 0, 0, 0]),
+        (TypicalP(0.5), [0.4, 0.2, 0.2, 0.2], [0, 0.2, 0.2, 0.2]),
+        (EpsilonCutoff(0.1), [0.87, 0.099, 0.001, 0.03], [0.87, 0, 0, 0]),
+        (EtaCutoff(0.0625), [0.01, 0.04, 0.9, 0.05], [0, 0, 0.9, 0]),
+        (EtaCutoff(0.0625), [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.8, 0.1]),
+        (TopH(0.7), [0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0, 0]),
+        # by hand: 0.5 * 0.6 ** 2 = 0.18
+        (TopA(0.5), [0.6, 0.2, 0.17, 0.03], [0.6, 0.2, 0, 0]),
+    ],
+)
+def test_filters_give_the_published_numbers(processor: Processor, given_: list[float], kept: list[float]) -> None:
+    result = after(processor, [math.log(p) if p else -math.inf for p in given_])
+    assert result == pytest.approx([p / sum(kept) for p in kept], abs=1e-6)
+
+
+def test_top_n_sigma_measures_from_the_highest_logit() -> None:
+    # mean of 2, 0, 0, -2 is 0, variance (4 + 0 + 0 + 4) / 4 = 2, sigma 1.414: at n = 1, from 2 - 1.414 = 0.586 on
+    logits = torch.tensor([[2.0, 0.0, 0.0, -2.0, -math.inf]])
+    assert (TopNSigma(1.0)(logits, NO_CONTEXT) > -math.inf).tolist() == [[True, False, False, False, False]]
+    assert (TopNSigma(1.5)(logits, NO_CONTEXT) > -math.inf).tolist() == [
+        [True, True, True, False, False]
+    ]  # from -0.121
+    for temperature in (0.3, 1.9):  # the same at any temperature
+        hot = run_chain([Temperature(temperature), TopNSigma(1.5)], logits, NO_CONTEXT)[-1]
+        assert int((hot > -math.inf).sum()) == 3
+
+
+def test_the_dynamic_temperature_follows_the_entropy() -> None:
+    # two equal tokens are as unsure as two can be: the high end, 1.5; one certain token: the low end, 0.5
+    assert DynamicTemperature(0.5, 1.5)(torch.tensor([[3.0, 3.0]]), NO_CONTEXT).tolist() == [[2.0, 2.0]]
+    assert DynamicTemperature(0.5, 1.5)(torch.tensor([[0.0, -200.0]]), NO_CONTEXT).tolist() == [[0.0, -400.0]]
+    # of 4, two equal: 1 bit of 2, half way: 0.5 + 1 * 0.5 = 1; with exponent 2: 0.5 + 0.25 = 0.75
+    half = torch.tensor([[3.0, 3.0, -200.0, -200.0]])
+    assert DynamicTemperature(0.5, 1.5)(half, NO_CONTEXT)[0, 0] == pytest.approx(3.0)
+    assert DynamicTemperature(0.5, 1.5, 2.0)(half, NO_CONTEXT)[0, 0] == pytest.approx(4.0)
+    # removed tokens do not count, and one that is left alone stays what it was
+    few = torch.tensor([[3.0, 3.0, -math.inf], [3.0, -math.inf, -math.inf]])
+    assert DynamicTemperature(0.5, 1.5)(few, NO_CONTEXT)[:, 0].tolist() == [2.0, 3.0]
+    # at the low end 0 a certain token takes all, and nothing divides by 0
+    assert torch.isfinite(DynamicTemperature(0.0, 2.0)(torch.tensor([[0.0, -200.0]]), NO_CONTEXT)).all()
+
+
 # --- against transformers, bit for bit -------------------------------------------------------------------------------
 
 # Few distinct values make ties, wide ones extremes; -inf is what an earlier stage has removed.
@@ -87,6 +161,31 @@ def test_top_k_keeps_what_transformers_keeps(row: list[float], k: int) -> None:
     same(TopK(k)(logits, NO_CONTEXT), TopKLogitsWarper(k)(NO_IDS, logits))
 
 
+SMALL = st.one_of(st.sampled_from([3e-4, 2e-3, 0.05, 0.1, 0.25, 0.5]), st.floats(1e-6, 0.99))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (MinP, MinPLogitsWarper),
+        (TypicalP, TypicalLogitsWarper),
+        (TopH, TopHLogitsWarper),
+        (EpsilonCutoff, EpsilonLogitsWarper),
+        (EtaCutoff, EtaLogitsWarper),
+    ],
+)
+def test_filters_keep_what_transformers_keeps(
+    ours: Callable[[float], Processor], theirs: Callable[[float], LogitsProcessor]
+) -> None:
+    @settings(max_examples=400, deadline=None)
+    @given(ROWS, SMALL)
+    def check(row: list[float], value: float) -> None:
+        logits = torch.tensor([row])
+        same(ours(value)(logits, NO_CONTEXT), theirs(value)(NO_IDS, logits))  # type: ignore[operator]
+
+    check()
+
+
 @settings(max_examples=200, deadline=None)
 @given(ROWS, st.floats(0.01, 2))
 def test_temperature_divides_as_transformers_does(row: list[float], temperature: float) -> None:
@@ -114,6 +213,15 @@ def test_whole_chains_equal_transformers_at_real_vocabularies(vocabulary: int, l
         same(ours[2], theirs)
         same(ours[3], TopPLogitsWarper(p)(ids, theirs))
         same(alone, TopPLogitsWarper(p)(ids, logits))
+        for processor, other in (
+            (MinP(p), MinPLogitsWarper(p)),
+            (TypicalP(p), TypicalLogitsWarper(p)),
+            (TopH(p), TopHLogitsWarper(p)),
+            (EpsilonCutoff(p / 100), EpsilonLogitsWarper(p / 100)),
+            (EtaCutoff(p / 100), EtaLogitsWarper(p / 100)),
+        ):
+            same(processor(logits, NO_CONTEXT), other(ids, logits))  # type: ignore[arg-type]
+            same(processor(theirs, NO_CONTEXT), other(ids, theirs))  # type: ignore[arg-type]
 
 
 # --- against the slow and obvious ------------------------------------------------------------------------------------
@@ -133,6 +241,45 @@ def test_the_nucleus_is_the_smallest_set_that_reaches_p() -> None:
             mass += probability
         kept = TopP(p)(logits, NO_CONTEXT)[0]
         assert {token for token in range(30) if kept[token] > -math.inf} == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(ROWS, st.floats(0, 1))
+def test_top_a_is_its_definition(row: list[float], a: float) -> None:
+    """RWKV-LM: remove every token whose probability is below a * (highest probability) ** 2."""
+    exact = probabilities(torch.tensor([row]))
+    limit = a * max(exact) ** 2
+    kept = TopA(a)(torch.tensor([row]), NO_CONTEXT)[0]
+    for p, logit, left in zip(exact, row, kept.tolist(), strict=True):
+        if not math.isclose(p, limit, rel_tol=1e-9):  # there, rounding may decide
+            assert (left > -math.inf) == (p >= limit and logit > -math.inf)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ROWS, st.floats(0.01, 5))
+def test_top_n_sigma_is_its_definition(row: list[float], n: float) -> None:
+    """Keep logits of at least max - n * sigma, sigma over the tokens that are left (llama.cpp)."""
+    left = [logit for logit in row if logit > -math.inf]
+    limit = max(left) - n * statistics.pstdev(left)
+    kept = TopNSigma(n)(torch.tensor([row]), NO_CONTEXT)[0].tolist()
+    assert kept[row.index(max(row))] > -math.inf
+    for logit, result in zip(row, kept, strict=True):
+        if not math.isclose(logit, limit, rel_tol=1e-9, abs_tol=1e-9):
+            assert (result > -math.inf) == (logit >= limit)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ROWS, st.floats(0, 1), st.floats(0, 1), st.floats(0.1, 5))
+def test_the_dynamic_temperature_is_its_definition(row: list[float], low: float, more: float, exponent: float) -> None:
+    """low + (high - low) * (entropy / log(tokens left)) ** exponent (koboldcpp), summed token by token."""
+    high = max(low + more, 1e-3)
+    left = [p for p, logit in zip(probabilities(torch.tensor([row])), row, strict=True) if logit > -math.inf]
+    temperature = 1.0
+    if len(left) > 1:
+        entropy = -sum(p * math.log(p) for p in left if p > 0)
+        temperature = max(1e-4, low + (high - low) * (entropy / math.log(len(left))) ** exponent)
+    result = DynamicTemperature(low, high, exponent)(torch.tensor([row]), NO_CONTEXT)
+    assert torch.allclose(result, torch.tensor([row]) / temperature, rtol=1e-4)
 
 
 @settings(max_examples=200, deadline=None)
@@ -158,7 +305,23 @@ def test_the_order_of_the_chain_is_the_order_of_the_tuple() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: Temperature(0.0), lambda: Temperature(math.nan), lambda: TopK(0), lambda: TopP(1.1)]
+    "make",
+    [
+        lambda: Temperature(0.0),
+        lambda: Temperature(math.nan),
+        lambda: DynamicTemperature(1.0, 0.5),
+        lambda: DynamicTemperature(0.0, 0.0),
+        lambda: DynamicTemperature(0.5, 1.0, 0.0),
+        lambda: TopK(0),
+        lambda: TopP(1.1),
+        lambda: MinP(-0.1),
+        lambda: TypicalP(math.nan),
+        lambda: TopH(0.0),
+        lambda: EpsilonCutoff(0.0),
+        lambda: EtaCutoff(1.0),
+        lambda: TopA(2.0),
+        lambda: TopNSigma(0.0),
+    ],
 )
 def test_a_processor_refuses_what_it_cannot_do(make: type) -> None:
     with pytest.raises(ValueError):

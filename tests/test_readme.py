@@ -94,9 +94,9 @@ def test_links_lead_somewhere() -> None:
 
 
 def settings_row(parameter: Parameter) -> str:
-    values = ", ".join(parameter.choices) or f"{parameter.minimum} to {parameter.maximum}"
-    used_by = ", ".join(parameter.strategies)
-    return f"| `{parameter.name}` | {values} | {parameter.default} | {used_by} | {parameter.help} |"
+    default, used_by = parameter.typed(parameter.default), ", ".join(parameter.strategies)
+    shown = "none" if default == "" else default
+    return f"| `{parameter.name}` | {parameter.accepts} | {shown} | {used_by} | {parameter.help} |"
 
 
 def test_table_of_settings_is_that_of_the_program() -> None:

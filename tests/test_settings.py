@@ -60,6 +60,92 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, senten
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"min_new_tokens": 50, "max_new_tokens": 20},
+            "min_new_tokens is 50, but max_new_tokens is 20: lower the first or raise the second.",
+        ),
+        ({"mirostat_mode": 1}, "mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off."),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused_in_one_sentence(
+    settings: dict[str, int], sentence: str
+) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict(settings)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sent", "banned"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("cat", ("cat",)),
+        ("cat, dog ,,cat", ("cat", "dog")),
+        ('["a, b", " c "]', ("a, b", " c ")),
+        (["x"], ("x",)),
+        ((), ()),
+    ],
+)
+def test_banned_words_come_typed_or_as_a_list(sent: object, banned: tuple[str, ...]) -> None:
+    assert DecodingSettings.from_dict({"banned_words": sent}).banned_words == banned
+
+
+@pytest.mark.parametrize(
+    ("sent", "biases"),
+    [
+        ("", ()),
+        ("7:1.5, 5:-3", ((5, -3.0), (7, 1.5))),
+        ('{"5": -3, "7": 1.5}', ((5, -3.0), (7, 1.5))),
+        ({"5": -3}, ((5, -3.0),)),
+        ({5: -3}, ((5, -3.0),)),
+        ([[5, -3]], ((5, -3.0),)),
+    ],
+)
+def test_biases_come_typed_or_as_an_object(sent: object, biases: tuple[tuple[int, float], ...]) -> None:
+    assert DecodingSettings.from_dict({"logit_bias": sent}).logit_bias == biases
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("banned_words", 5, "banned_words is 5, but must be: texts, between commas or as a JSON list."),
+        ("banned_words", "[1, 2", "banned_words is '[1, 2', but must be: texts, between commas or as a JSON list."),
+        ("banned_words", "[" * 9000, "banned_words is '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[..., but must be: texts, "),
+        ("banned_words", [" "], "banned_words holds ' ', but each entry must be a text of 1 to 200 characters that "),
+        ("banned_words", [7], "banned_words holds 7, but each entry must be a text of 1 to 200 characters that "),
+        ("banned_words", ["a" * 201], f"banned_words holds '{'a' * 36}..., but each entry must be a text of 1 to 200"),
+        ("banned_words", ["a"] * 101, "banned_words has 101 entries: give 100 or fewer."),
+        ("logit_bias", "5", "logit_bias holds ['5'], but each entry must be a token's id and its bias."),
+        ("logit_bias", "5:x", "The bias of token 5 is 'x', but must be a number between -100 and 100."),
+        ("logit_bias", {"5": math.nan}, "The bias of token 5 is nan, but must lie between -100 and 100: choose a"),
+        ("logit_bias", {"x": 1}, "A token in logit_bias is 'x', but must be a whole number between 0 and 2147483647."),
+        ("logit_bias", {"-1": 1}, "A token in logit_bias is -1.0, but must lie between 0 and 2147483647: choose a"),
+        ("logit_bias", [[5, 1], [5, 2]], "logit_bias names token 5 twice: name every token once at most."),
+        ("logit_bias", {"5": 101}, "The bias of token 5 is 101, but must lie between -100 and 100: choose a value in"),
+        ("logit_bias", 5, "logit_bias is 5, but must be: id:bias, between commas, each bias -100 to 100."),
+    ],
+)
+def test_a_bad_list_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict({name: value})
+    assert str(caught.value).startswith(sentence)
+
+
+def test_what_a_box_or_a_flag_shows_is_read_back() -> None:
+    lists = DecodingSettings(
+        banned_words=("a, b", " c", "[d", "é"), logit_bias=((1, -0.5), (20, 3.0)), order=("top_p", "temperature")
+    )
+    for settings in (*PRESETS.values(), lists, DecodingSettings(banned_words=("cat", "dog"))):
+        typed = {one.name: one.typed(getattr(settings, one.name)) for one in parameters()}
+        assert DecodingSettings.from_dict(typed) == settings
+        assert hash(settings) == hash(DecodingSettings.from_dict(typed))
+        assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
 def test_unknown_names_and_other_things_than_objects_are_refused() -> None:
     with pytest.raises(AttendError, match="There is no setting 'tempreature': choose from strategy, temperature, "):
         DecodingSettings.from_dict({"tempreature": 1})
@@ -83,10 +169,10 @@ def test_settings_survive_json() -> None:
 
 
 def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
-    assert DecodingSettings().processors() == ()
+    assert DecodingSettings().processors(request()) == ()
     assert PRESETS["Neutral"] == DecodingSettings()
     settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
-    assert settings.processors() == (Temperature(0.8), TopK(40), TopP(0.95))
+    assert settings.processors(request()) == (Temperature(0.8), TopK(40), TopP(0.95))
 
 
 def test_each_strategy_is_the_one_that_was_named() -> None:

@@ -115,4 +115,5 @@ def request(
         context_length=context_length,
         attention=attention,
         drawn=drawn,
+        ids_of=lambda text: [int(part) for part in text.split()],
     )

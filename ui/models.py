@@ -102,4 +102,5 @@ class Models:
             context_length=loaded.model.context_length,
             attention=attention,
             drawn=drawn,
+            ids_of=loaded.tokenizer.encode,
         )

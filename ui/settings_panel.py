@@ -6,6 +6,7 @@ shows what. The controls of a choice that is not selected keep their values and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,47 @@ LABELS: Mapping[str, str] = {
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",
+    "min_p": "Min-p",
+    "typical_p": "Typical",
+    "top_h": "Top-H",
+    "top_n_sigma": "Top-nσ",
+    "top_a": "Top-a",
+    "epsilon_cutoff": "Epsilon cutoff",
+    "eta_cutoff": "Eta cutoff",
+    "xtc_probability": "XTC probability",
+    "xtc_threshold": "XTC threshold",
+    "dynatemp_range": "Dynatemp range",
+    "dynatemp_exponent": "Dynatemp exponent",
+    "mirostat_mode": "Mirostat",
+    "mirostat_tau": "Mirostat τ",
+    "mirostat_eta": "Mirostat η",
+    "repetition_penalty": "Repetition penalty",
+    "frequency_penalty": "Frequency penalty",
+    "presence_penalty": "Presence penalty",
+    "no_repeat_ngram_size": "No-repeat n-gram",
+    "dry_multiplier": "DRY multiplier",
+    "dry_base": "DRY base",
+    "dry_allowed_length": "DRY length",
+    "min_new_tokens": "Least length",
+    "banned_words": "Banned words",
+    "logit_bias": "Logit bias",
+    "order": "Order of the stages",
 }
+
+EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
+
+# In sight for "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
+PLAIN = (
+    "strategy",
+    "temperature",
+    "top_k",
+    "top_p",
+    "num_beams",
+    "length_penalty",
+    "seed",
+    "max_new_tokens",
+    "top_candidates",
+)
 
 _ALWAYS = ("max_new_tokens",)
 _EVERYTHING = tuple(parameter.name for parameter in parameters())
@@ -69,8 +110,13 @@ def settings_of(way: object, values: Mapping[str, object]) -> DecodingSettings:
 
 def preset_values(preset: str) -> dict[str, object]:
     """What the controls say after a preset was pressed; the seed and the length stay as they are."""
-    values = PRESETS[preset].to_dict()
+    values = _typed(PRESETS[preset])
     return {name: value for name, value in values.items() if name not in ("seed", "max_new_tokens", "top_candidates")}
+
+
+def _typed(settings: DecodingSettings) -> dict[str, int | float | str]:
+    """All values as their controls show them."""
+    return {parameter.name: parameter.typed(getattr(settings, parameter.name)) for parameter in parameters()}
 
 
 def _resting(parameter: Parameter) -> object:
@@ -101,14 +147,21 @@ def build(context_length: int) -> Panel:
     way = gr.Radio(list(WAYS), value=FIRST_WAY, label="How to choose tokens", elem_id="attend-way")
     with gr.Row(elem_id="attend-presets"):
         presets = {name: gr.Button(name, size="sm", min_width=60) for name in PRESETS}
-    controls = {parameter.name: _control(parameter, context_length) for parameter in parameters()}
+    controls = {one.name: _control(one, context_length) for one in parameters() if one.name in PLAIN}
+    folded = [parameter for parameter in parameters() if parameter.name not in PLAIN]
+    visible = any(parameter.name in WAYS[FIRST_WAY].shows for parameter in folded)
+    with gr.Accordion("Advanced", open=False, visible=visible, elem_id="attend-advanced") as advanced:
+        controls |= {parameter.name: _control(parameter, context_length) for parameter in folded}
     used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
     panel = Panel(way, controls, used)
 
     def show(chosen: str) -> list[object]:
-        return [gr.update(visible=name in WAYS[chosen].shows) for name in controls]
+        shown = [name in WAYS[chosen].shows for name in controls]
+        unfolded = any(one.name in WAYS[chosen].shows for one in folded)
+        return [gr.update(visible=visible) for visible in (*shown, unfolded)]
 
-    way.change(show, way, list(controls.values()), queue=False, show_progress="hidden", api_visibility="private")
+    parts = [*controls.values(), advanced]
+    way.change(show, way, parts, queue=False, show_progress="hidden", api_visibility="private")
     for name, button in presets.items():
         values = preset_values(name)
         button.click(
@@ -137,13 +190,16 @@ def seed_note(settings_seed: int) -> dict[str, object]:
 
 def _control(parameter: Parameter, context_length: int) -> Component:
     """The control that fits a parameter's kind."""
-    label, value = LABELS[parameter.name], getattr(FIRST_VALUES, parameter.name)
+    label, value = LABELS[parameter.name], _typed(FIRST_VALUES)[parameter.name]
     visible = parameter.name in WAYS[FIRST_WAY].shows
     elem_id = f"attend-{parameter.name.replace('_', '-')}"
     common: Any = {"label": label, "info": parameter.help, "visible": visible, "elem_id": elem_id}
-    if parameter.choices:
-        return gr.Radio(list(parameter.choices), value=value, **common)
+    if not parameter.numeric:
+        if type(parameter) is Parameter:
+            return gr.Radio(list(parameter.choices), value=value, **common)
+        return gr.Textbox(str(value), lines=1, max_lines=4, placeholder=EXAMPLES.get(parameter.name, ""), **common)
     if parameter.name == "seed":
-        return gr.Number(value, minimum=parameter.minimum, maximum=parameter.maximum, precision=0, **common)
-    maximum = parameter.maximum if parameter.name != "max_new_tokens" else min(parameter.maximum, context_length)
-    return gr.Slider(parameter.minimum, maximum, value=min(value, maximum), step=parameter.step, **common)
+        return gr.Number(float(value), minimum=parameter.minimum, maximum=parameter.maximum, precision=0, **common)
+    limit = context_length if parameter.name in ("max_new_tokens", "min_new_tokens") else math.inf
+    maximum = min(parameter.maximum, limit)
+    return gr.Slider(parameter.minimum, maximum, value=min(float(value), maximum), step=parameter.step, **common)

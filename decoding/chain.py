@@ -1,0 +1,116 @@
+"""From settings to the chain of processors: which stages are on, what each is made of, and in which order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+
+from decoding.declared import DeclaredSettings, parameters
+from decoding.processors import (
+    ZERO_TEMPERATURE,
+    BannedWords,
+    Dry,
+    DynamicTemperature,
+    EpsilonCutoff,
+    EtaCutoff,
+    FrequencyPenalty,
+    LogitBias,
+    MinNewTokens,
+    MinP,
+    NoRepeatNgram,
+    PresencePenalty,
+    Processor,
+    RepetitionPenalty,
+    Temperature,
+    TopA,
+    TopH,
+    TopK,
+    TopNSigma,
+    TopP,
+    TypicalP,
+    Xtc,
+)
+from decoding.strategy import Request
+
+BREAKERS = '\n:"*'  # a token with one of these ends every repetition for DRY, as in the projects that have it
+
+
+def _temperature(settings: DeclaredSettings, request: Request) -> Processor:
+    if settings.dynatemp_range == 0:
+        return Temperature(settings.temperature)
+    return DynamicTemperature(
+        max(0.0, settings.temperature - settings.dynatemp_range),
+        settings.temperature + settings.dynatemp_range,
+        settings.dynatemp_exponent,
+    )
+
+
+def _dry(settings: DeclaredSettings, request: Request) -> Processor:
+    @cache
+    def breaks(token: int) -> bool:
+        return any(breaker in request.text_of((token,)) for breaker in BREAKERS)
+
+    return Dry(settings.dry_multiplier, settings.dry_base, settings.dry_allowed_length, breaks)
+
+
+def _banned_words(settings: DeclaredSettings, request: Request) -> Processor:
+    """Each text as it is and behind a space, since a word has other tokens inside a sentence."""
+    if request.ids_of is None:
+        raise ValueError("texts can be banned only where the request says how to encode them")
+    texts = dict.fromkeys(spelled for text in settings.banned_words for spelled in (text, f" {text}"))
+    return BannedWords(tuple(dict.fromkeys(tuple(request.ids_of(text)) for text in texts)))
+
+
+# Of every stage: the settings that switch it on when they are not neutral, and how to make it.
+_STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]] = MappingProxyType(
+    {
+        "logit_bias": (("logit_bias",), lambda settings, _: LogitBias(settings.logit_bias)),
+        "repetition_penalty": (
+            ("repetition_penalty",),
+            lambda settings, _: RepetitionPenalty(settings.repetition_penalty),
+        ),
+        "frequency_penalty": (("frequency_penalty",), lambda settings, _: FrequencyPenalty(settings.frequency_penalty)),
+        "presence_penalty": (("presence_penalty",), lambda settings, _: PresencePenalty(settings.presence_penalty)),
+        "dry": (("dry_multiplier",), _dry),
+        "no_repeat_ngram_size": (
+            ("no_repeat_ngram_size",),
+            lambda settings, _: NoRepeatNgram(settings.no_repeat_ngram_size),
+        ),
+        "banned_words": (("banned_words",), _banned_words),
+        "min_new_tokens": (
+            ("min_new_tokens",),
+            lambda settings, request: MinNewTokens(settings.min_new_tokens, request.end_tokens),
+        ),
+        "temperature": (("temperature", "dynatemp_range"), _temperature),
+        "top_h": (("top_h",), lambda settings, _: TopH(settings.top_h)),
+        "top_k": (("top_k",), lambda settings, _: TopK(settings.top_k)),
+        "top_p": (("top_p",), lambda settings, _: TopP(settings.top_p)),
+        "min_p": (("min_p",), lambda settings, _: MinP(settings.min_p)),
+        "typical_p": (("typical_p",), lambda settings, _: TypicalP(settings.typical_p)),
+        "epsilon_cutoff": (("epsilon_cutoff",), lambda settings, _: EpsilonCutoff(settings.epsilon_cutoff)),
+        "eta_cutoff": (("eta_cutoff",), lambda settings, _: EtaCutoff(settings.eta_cutoff)),
+        "top_a": (("top_a",), lambda settings, _: TopA(settings.top_a)),
+        "top_n_sigma": (("top_n_sigma",), lambda settings, _: TopNSigma(settings.top_n_sigma)),
+        "xtc": (
+            ("xtc_probability",),
+            lambda settings, request: Xtc(
+                settings.xtc_threshold, settings.xtc_probability, settings.seed, request.end_tokens, request.drawn
+            ),
+        ),
+    }
+)
+
+
+def chain(settings: DeclaredSettings, request: Request, strategy: str) -> tuple[Processor, ...]:
+    """The stages that change something under this strategy, in the settings' order."""
+    declared = {parameter.name: parameter for parameter in parameters()}
+
+    def is_on(name: str) -> bool:
+        parameter = declared[name]
+        return strategy in parameter.strategies and getattr(settings, name) != parameter.neutral
+
+    on = [stage for stage in settings.order if any(map(is_on, _STAGES[stage][0]))]
+    if settings.temperature < ZERO_TEMPERATURE:  # where that is not greedy, nothing is drawn and no order changes
+        on = [stage for stage in on if stage != "temperature"]
+    return tuple(_STAGES[stage][1](settings, request) for stage in on)

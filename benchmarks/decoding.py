@@ -27,7 +27,6 @@ from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategy import Request
 
-# CAT from model import catalog
 from model import catalog
 from model.config import TransformerConfig
 from model.export import write_llama

@@ -26,7 +26,6 @@ from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategy import Request
-
 from model import catalog
 from model.config import TransformerConfig
 from model.export import write_llama

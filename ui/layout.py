@@ -78,8 +78,8 @@ class Parts:
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
         values = {
-            self.conversation: screen.conversation,
-            self.inspector: screen.inspector,
+            self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
+            self.inspector: screen.inspector and views.packed_inspector(screen.inspector),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -140,7 +140,9 @@ def lay_out(models: Models) -> Parts:
                     elem_id="attend-meter",
                 )
             with gr.Column(visible=not writes, elem_id="attend-chat") as chat_side:
-                conversation = _starting_with(views.conversation(), conversation_value(Session()))
+                conversation = _starting_with(
+                    views.conversation(), views.packed_conversation(conversation_value(Session()))
+                )
                 with gr.Row(elem_id="attend-message-row"):
                     message = gr.Textbox(
                         "",
@@ -177,7 +179,9 @@ def lay_out(models: Models) -> Parts:
                     back = _button("Undo", "attend-back", size="sm")
                     empty = _button("Clear", "attend-empty", size="sm")
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-            inspector = _starting_with(views.inspector(), empty_inspector("write" if writes else "chat"))
+            inspector = _starting_with(
+                views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
+            )
     return Parts(
         session=session,
         model=model,
@@ -217,5 +221,5 @@ def _button(
 
 def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:
     """A view that shows this as soon as the page is there, with no question to the server."""
-    view.value = view.postprocess(value)
+    view.value = value
     return view

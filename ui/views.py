@@ -111,12 +111,12 @@ def attention_row(attention: Tensor) -> str:
 
 def conversation() -> gr.HTML:
     """The conversation; its value is a `ConversationValue`."""
-    return _component("conversation", _pack_turns)
+    return _component("conversation")
 
 
 def inspector() -> gr.HTML:
     """The tokens, the table and the attention map; its value is an `InspectorValue`."""
-    return _component("inspector", _pack)
+    return _component("inspector")
 
 
 def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
@@ -139,10 +139,10 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _component(name: str, pack: Callable[[Any], Any]) -> gr.HTML:
+def _component(name: str) -> gr.HTML:
     """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
     style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
-    view = gr.HTML(
+    return gr.HTML(
         html_template=f'<div class="attend-{name}"></div>',
         js_on_load="\n".join(_read(f"{script}.js") for script in ("shared", *SCRIPTS[name])),
         head=f"<style>{style}</style>",
@@ -150,19 +150,28 @@ def _component(name: str, pack: Callable[[Any], Any]) -> gr.HTML:
         padding=False,
         elem_id=f"attend-{name}",
     )
-    # on the instance: for a subclass Gradio would write a .pyi file beside this one
-    view.postprocess = pack  # pyright: ignore[reportAttributeAccessIssue]
-    return view
 
 
-def _pack_turns(value: ConversationValue | None) -> dict[str, Any] | None:
-    """Every turn as one string: Gradio's page compares, copies and watches each list and number of a value, six times
-    an update, which took longer than drawing; and a streamed token sends its own turn again, no other."""
-    return None if value is None else {**value, "turns": [_pack(turn) for turn in value["turns"]]}
+def packed_conversation(value: ConversationValue) -> dict[str, Any]:
+    """What a handler returns for the conversation: every turn as one string.
+
+    Gradio's page compares, copies and watches each list and number of a value, six times an update, which took longer
+    than drawing; and a streamed token sends its own turn again, no other.
+    """
+    return {**value, "turns": [_pack(turn) for turn in value["turns"]]}
 
 
-def _pack(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, separators=(",", ":"))
+def packed_inspector(value: InspectorValue) -> str:
+    """What a handler returns for the inspector: one string, for the same reason.
+
+    Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a session in
+    which it was once skipped, and its differ mends nested lists wrongly, so the page showed tables of other tokens.
+    """
+    return _pack(value)
+
+
+def _pack(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _read(name: str) -> str:

@@ -19,7 +19,7 @@ EXAMPLES = (
     "Hi! How are you today?",
     "What do you like to do on weekends?",
     "I feel a bit tired this evening.",
-    "Tell me a short story about a fox.",
+    "What kind of music do you like?",
 )
 
 

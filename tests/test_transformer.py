@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import pytest
@@ -181,3 +182,33 @@ def test_a_full_context_is_refused_in_plain_words() -> None:
 def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> None:
     with pytest.raises(AttendError, match=words):
         random_model(**changes)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
+def test_fast_steps_equal_the_modules(
+    positions: str, norm: str, place: str, activation: str, shared: int, biases: bool
+) -> None:
+    model = random_model(
+        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=biases
+    )
+    with torch.no_grad():
+        for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
+    cache = model.prefill(text(9)).cache.join(model.prefill(text(4, seed=1)).cache).select([1, 0, 1])
+    slow, want = model, Want(attention=True)
+    fast = copy.deepcopy(model).lay_out_for_steps()
+    slow_cache = fast_cache = cache
+    for tokens in ([3, 1, 4], [1, 5, 9], [2, 6, 5]):
+        by_modules, by_tensors = slow.step(tokens, slow_cache, want=want), fast.step(tokens, fast_cache, want=want)
+        assert torch.allclose(by_tensors.logits, by_modules.logits, atol=1e-5)
+        assert by_modules.attention is not None and by_tensors.attention is not None
+        assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-6)
+        slow_cache, fast_cache = by_modules.cache, by_tensors.cache
+
+
+def test_steps_survive_a_change_of_precision() -> None:
+    model = random_model().lay_out_for_steps()
+    single = model.step([7], model.prefill(text(5)).cache).logits
+    model.double()
+    assert torch.allclose(model.step([7], model.prefill(text(5)).cache).logits, single, atol=1e-5)

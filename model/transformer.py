@@ -90,6 +90,10 @@ class Transformer(nn.Module):
     def joinable(self) -> bool:
         return True  # positions are counted from each row's own first token
 
+    @property
+    def layer_count(self) -> int:
+        return self.config.layers
+
     def forward(self, tokens: Tensor, positions: Tensor | None = None, visible: Tensor | None = None) -> Tensor:
         """Logits of every position, (R, T, V), for training.
 
@@ -98,7 +102,7 @@ class Transformer(nn.Module):
             positions: of each token, (R, T); None counts from 0.
             visible: boolean, (R, 1, T, T), True where a query may look; None for plain causal attention.
         """
-        hidden, _ = self._read(tokens, positions=positions, visible=visible)
+        hidden, _, _ = self._read(tokens, positions=positions, visible=visible)
         return self.unembedding(hidden)
 
     @torch.inference_mode()
@@ -127,27 +131,32 @@ class Transformer(nn.Module):
         if not tokens:
             return torch.empty(0, self.vocabulary_size, device=self.embedding.weight.device)
         fed = self._row((*prompt, *tokens[:-1]))  # (1, T); the last token predicts nothing that is asked for
-        hidden, _ = self._read(fed)
+        hidden, _, _ = self._read(fed)
         return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int]) -> Inspection:
         fed = self._row(tokens)  # (1, T)
-        hidden, weights = self._read(fed, capture=fed.shape[1])
+        hidden, weights, _ = self._read(fed, capture=fed.shape[1])
         return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1)))
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and answers for each row's newest token."""
-        hidden, weights = self._read(
+        hidden, weights, early = self._read(
             tokens,
             positions=cache.positions(tokens.shape[1]),
             visible=cache.visible(),
             cache=cache,
             capture=1 if want.attention else 0,
+            layers=want.layers,
         )
         logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
         attention = Attention(torch.stack(weights, dim=1)) if want.attention else None  # (R, layers, H, 1, K)
-        return Forward(logits, cache, attention)
+        layer_logits = None
+        if want.layers:
+            newest = torch.stack([early[layer][:, -1] for layer in want.layers], dim=1)  # (R, layers asked, W)
+            layer_logits = self.unembedding(self.final_norm(newest)).float()  # (R, layers asked, V)
+        return Forward(logits, cache, attention, hidden.float() if want.hidden else None, layer_logits)
 
     def _read(
         self,
@@ -157,8 +166,10 @@ class Transformer(nn.Module):
         visible: Tensor | None = None,
         cache: KeyValueCache | None = None,
         capture: int = 0,
-    ) -> tuple[Tensor, list[Tensor]]:
-        """Normed hidden states (R, T, W), and each layer's attention (R, H, capture, K) if any is asked for."""
+        layers: Sequence[int] = (),
+    ) -> tuple[Tensor, list[Tensor], dict[int, Tensor]]:
+        """Normed hidden states (R, T, W), each layer's attention (R, H, capture, K) if any is asked for, and what came
+        out of the layers asked for, before the final norm (R, T, W); layer 0 is the embeddings."""
         rows, length = tokens.shape
         start = cache.length - length if cache is not None else 0
         hidden = self.embedding(tokens)  # (R, T, W)
@@ -178,10 +189,13 @@ class Transformer(nn.Module):
             hidden, captured = self._stepper(hidden[:, 0], shared)
             return hidden[:, None], captured  # (R, 1, W)
         hidden = hidden.flatten(0, 1)  # (R * T, W): but for attention, every token goes its own way
+        early = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
         for layer, block in enumerate(self.blocks):
             hidden, weights = block(hidden, layer, shared)
             captured.append(weights)
-        return self.final_norm(hidden).view(rows, length, -1), captured  # (R, T, W)
+            if layer + 1 in layers:
+                early[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
+        return self.final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
 
     @staticmethod
     def _at(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:

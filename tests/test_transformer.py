@@ -79,6 +79,40 @@ def test_attention_of_a_token_is_that_of_the_token_before_it() -> None:
         forward = model.step([ids[predicted]], forward.cache, want=Want(attention=True))
 
 
+@pytest.mark.parametrize(("place", "tied"), [("before", True), ("before", False), ("after", True)])
+def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, tied: bool) -> None:
+    """The logit lens: the final norm and the unembedding, as if the layers above were not there."""
+    model, ids = random_model(layers=4, norm_place=place, tied_embeddings=tied), text(9)
+    want, cut = Want(layers=(3, 0, 4)), []
+    for layer in want.layers:
+        shorter = copy.deepcopy(model)
+        shorter.blocks = shorter.blocks[:layer]
+        cut.append(shorter(torch.tensor([ids]))[0].detach())  # (T, V)
+    assert model.layer_count == 4
+    forward = model.prefill(ids[:6], want=want)
+    for seen in range(6, 10):
+        assert forward.layer_logits is not None and forward.layer_logits.shape == (1, 3, 50)
+        for told, whole in zip(forward.layer_logits[0], cut, strict=True):
+            assert torch.allclose(told, whole[seen - 1], atol=1e-5)
+        assert torch.allclose(forward.layer_logits[0, 2], forward.logits[0], atol=1e-6)  # the last layer is the model
+        forward = model.step([ids[seen]], forward.cache, want=want) if seen < 9 else forward
+    assert model.prefill(ids).layer_logits is None
+
+
+def test_hidden_states_are_what_the_logits_are_made_from() -> None:
+    """After a prefill those of every token of the prompt, after a step that of the one fed."""
+    model, ids = random_model(), text(9)
+    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    matrix = model.unembedding.weight.detach()  # (V, W)
+    forward = model.prefill(ids[:8], want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (1, 8, 32)
+    assert torch.allclose(forward.hidden[0] @ matrix.T, whole[:8], atol=1e-5)
+    forward = model.step([ids[8]] * 2, forward.cache.select([0, 0]), want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (2, 1, 32)
+    assert torch.allclose(forward.hidden[1] @ matrix.T, whole[8:], atol=1e-5)
+    assert model.prefill(ids).hidden is None
+
+
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
 def test_joined_rows_answer_as_alone(positions: str) -> None:
     model = random_model(positions=positions)

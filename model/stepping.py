@@ -5,58 +5,24 @@ block. Here the blocks of `layers.py` run on their bare tensors, by kernels that
 the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
 a row goes through them.
 
-Shapes: R rows, K keys (all tokens so far), H query heads, G key/value heads, D head width, W model width, F
-feed-forward width.
+Shapes: R rows, K keys (all tokens so far), H query heads, G key/value heads, D head width, W model and F feed-forward
+width.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.cache import KeyValueCache
 from model.config import Activation, TransformerConfig
-from model.layers import Block, Pass
+from model.layers import Block, Pass, rotate
 
 Apply = Callable[[Tensor], Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class Stepper:
-    """All blocks and the final norm over one token a row; sees the modules' own tensors, so later changes of their
-    values as well, but not another device or precision."""
-
-    blocks: tuple[_Block, ...]
-    final_norm: Apply
-
-    @classmethod
-    def of(cls, blocks: Iterable[nn.Module], final_norm: nn.Module, config: TransformerConfig) -> Stepper:
-        return cls(tuple(_Block.of(cast(Block, block), config) for block in blocks), _norm(final_norm))
-
-    def __call__(self, hidden: Tensor, shared: Pass) -> tuple[Tensor, list[Tensor]]:
-        """Embeddings (R, W) to normed hidden states (R, W), and each layer's attention, (R, H, 1, K).
-
-        `shared` is that of a pass of one token a row which continues a cache.
-        """
-        rotary = None
-        if shared.rotary is not None:
-            cosines, sines = (table.flatten(1) for table in shared.rotary)  # (R or 1, D) each
-            half = sines.shape[-1] // 2
-            sines = torch.cat((-sines[:, :half], sines[:, half:]), dim=-1)
-            rotary = cosines[:, None], sines[:, None]  # (R or 1, 1, D) each
-        assert shared.cache is not None
-        covered = None if shared.visible is None else ~shared.visible[:, 0]  # (R, 1, K)
-        captured = []
-        for layer, block in enumerate(self.blocks):
-            hidden, weights = block(hidden, layer, shared.cache, rotary, covered)
-            captured.append(weights)
-        return self.final_norm(hidden), captured
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +49,8 @@ class _Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """The tensors of one `layers.Block`."""
+class FastBlock:
+    """The tensors of one `layers.Block`, the same ones, so that a change of their values is seen here as well."""
 
     before: bool  # whether the norms stand before their sub-layers
     heads: int
@@ -99,69 +65,53 @@ class _Block:
     narrow: _Matrix
 
     @classmethod
-    def of(cls, block: Block, config: TransformerConfig) -> _Block:
+    def of(cls, block: Block, config: TransformerConfig) -> FastBlock:
         return cls(
             before=config.norm_place == "before",
             heads=config.heads,
             key_value_heads=config.key_value_heads,
             head_width=config.head_width,
-            attention_norm=_norm(block.attention_norm),
+            attention_norm=fast_norm(block.attention_norm),
             queries_keys_values=_Matrix.of(block.attention.queries_keys_values),
             output=_Matrix.of(block.attention.output),
-            feed_forward_norm=_norm(block.feed_forward_norm),
+            feed_forward_norm=fast_norm(block.feed_forward_norm),
             wide=_Matrix.of(block.feed_forward.wide),
             bend=_BENDS[config.activation],
             narrow=_Matrix.of(block.feed_forward.narrow),
         )
 
-    def __call__(
-        self,
-        hidden: Tensor,
-        layer: int,
-        cache: KeyValueCache,
-        rotary: tuple[Tensor, Tensor] | None,
-        covered: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
         """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K)."""
-        given = self.attention_norm(hidden) if self.before else hidden
-        mixed, weights = self._attend(given, layer, cache, rotary, covered)
+        mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
         hidden = self.output.onto(hidden, mixed)
         if self.before:
             return self.narrow.onto(hidden, self.bend(self.wide.times(self.feed_forward_norm(hidden)))), weights
         hidden = self.attention_norm(hidden)
         return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide.times(hidden)))), weights
 
-    def _attend(
-        self,
-        given: Tensor,
-        layer: int,
-        cache: KeyValueCache,
-        rotary: tuple[Tensor, Tensor] | None,
-        covered: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        rows, groups = given.shape[0], self.key_value_heads
-        joint = self.queries_keys_values.times(given).view(rows, -1, self.head_width)  # (R, H + 2G, D)
-        turned, values = joint[:, :-groups], joint[:, -groups:]  # (R, H + G, D), (R, G, D)
-        if rotary is not None:
-            cosines, sines = rotary
-            partners = turned.roll(self.head_width // 2, dims=-1)  # each number's other half of the pair, in its place
-            turned = torch.addcmul(turned * cosines, partners, sines)  # (R, H + G, D)
-        queries = turned[:, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
-        keys, values = cache.write(layer, turned[:, self.heads :, None], values[:, :, None])  # (R, G, K, D) each
+    def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
+        assert shared.cache is not None
+        rows, groups = shared.rows, self.key_value_heads
+        joint = self.queries_keys_values.times(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
+        turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, 1, H + G, D), (R, 1, G, D)
+        if shared.rotary is not None:
+            turned = rotate(turned, *shared.rotary)
+        queries = turned[:, :, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
+        newest = turned[:, :, self.heads :].transpose(1, 2), values.transpose(1, 2)  # (R, G, 1, D) each
+        keys, values = (part.flatten(0, 1) for part in shared.cache.write(layer, *newest))  # (R * G, K, D) each
         # Product and division by sqrt(D) in one kernel; with beta 0 the sum's other half is not read.
-        unread = given.new_empty(())
-        scores = torch.baddbmm(
-            unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=self.head_width**-0.5
-        )  # (R * G, H / G, K)
-        if covered is not None:
-            scores = scores.view(rows, self.heads, -1).masked_fill(covered, -math.inf).view_as(scores)
-        weights = scores.softmax(dim=-1)
-        mixed = torch.bmm(weights, values.flatten(0, 1))  # (R * G, H / G, D)
+        unread, scale = given.new_empty(()), self.head_width**-0.5
+        scores = torch.baddbmm(unread, queries, keys.transpose(1, 2), beta=0, alpha=scale)  # (R * G, H / G, K)
+        if shared.visible is not None:
+            seen = scores.view(rows, self.heads, 1, -1).masked_fill(~shared.visible, -math.inf)  # (R, H, 1, K)
+            scores = seen.view_as(scores)
+        weights = scores.softmax(dim=-1)  # (R * G, H / G, K)
+        mixed = torch.bmm(weights, values)  # (R * G, H / G, D)
         return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
 
 
-def _norm(norm: nn.Module) -> Apply:
-    """The same norm over (R, W)."""
+def fast_norm(norm: nn.Module) -> Apply:
+    """The same norm, over (R, W)."""
     if not isinstance(norm, nn.RMSNorm):
         return norm.forward
     weight = norm.weight.data

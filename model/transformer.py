@@ -21,7 +21,7 @@ from model.config import TransformerConfig
 from model.errors import AttendError
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
-from model.stepping import Stepper
+from model.stepping import Apply, FastBlock, fast_norm
 
 
 class Transformer(nn.Module):
@@ -48,7 +48,7 @@ class Transformer(nn.Module):
             cosines, sines = rotary_tables(config.context_length, config.head_width, config.rotary_base)
             self.register_buffer("cosines", cosines, persistent=False)
             self.register_buffer("sines", sines, persistent=False)
-        self._stepper: Stepper | None = None
+        self._fast: tuple[list[FastBlock], Apply] | None = None  # blocks and final norm for one token a row
         self._initialise()
 
     def _initialise(self) -> None:
@@ -71,11 +71,12 @@ class Transformer(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Linear) and module.out_features > module.in_features:
                 module.weight.data = module.weight.data.t().contiguous().t()
-        self._stepper = Stepper.of(self.blocks, self.final_norm, self.config)
+        blocks = [FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block)]
+        self._fast = blocks, fast_norm(self.final_norm)
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        self._stepper = None  # it sees the tensors that are being replaced
+        self._fast = None  # they see the tensors that are being replaced
         return super()._apply(fn, recurse)
 
     @property
@@ -185,17 +186,17 @@ class Transformer(nn.Module):
         if self.training:
             hidden = functional.dropout(hidden, self.config.dropout)
         shared, captured = Pass(rows, rotary, visible, cache, capture), []
-        if self._stepper is not None and length == 1 and cache is not None:
-            hidden, captured = self._stepper(hidden[:, 0], shared)
-            return hidden[:, None], captured  # (R, 1, W)
+        blocks, final_norm = self.blocks, self.final_norm
+        if self._fast is not None and cache is not None and length == 1:
+            blocks, final_norm = self._fast
         hidden = hidden.flatten(0, 1)  # (R * T, W): but for attention, every token goes its own way
         early = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
-        for layer, block in enumerate(self.blocks):
+        for layer, block in enumerate(blocks):
             hidden, weights = block(hidden, layer, shared)
             captured.append(weights)
             if layer + 1 in layers:
                 early[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
-        return self.final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
+        return final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
 
     @staticmethod
     def _at(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:

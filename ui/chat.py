@@ -214,9 +214,9 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
 
 
-def drawn_seed(settings: DecodingSettings) -> int | None:
-    """The seed, where anything was drawn with it."""
-    return settings.seed if settings.strategy == "sample" and settings.temperature > 0 else None
+def drawn_seed(settings: DecodingSettings) -> int:
+    """The seed that decided; -1 where nothing was left to chance."""
+    return -1 if settings.greedy or "seed" in settings.unused() else settings.seed
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

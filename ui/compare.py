@@ -21,7 +21,7 @@ from decoding.trace import Trace
 from model.catalog import LoadedModel
 from model.errors import AttendError
 from ui.chat import chat_prompt
-from ui.checks import checked_text
+from ui.checks import checked_start
 from ui.follow import Growth
 from ui.models import Models
 from ui.session import Run, Seen, Turn
@@ -98,7 +98,7 @@ class Update:
 
 def written(loaded: LoadedModel, text: object) -> Asked:
     """A raw text to continue."""
-    checked = checked_text(text, "The prompt")
+    checked = checked_start(text, "The prompt")
     return Asked(checked, (loaded.begin, *loaded.tokenizer.encode(checked)))
 
 

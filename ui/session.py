@@ -91,13 +91,13 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A state that Write's Undo comes back to; its attention is computed again then."""
+class Version:
+    """A state that Write's Undo or Redo comes back to; its attention is computed again then."""
 
-    text: str
-    model: str
-    tokens: tuple[Seen, ...]
-    shape: tuple[int, int]
+    text: str = ""
+    model: str = ""
+    tokens: tuple[Seen, ...] = ()  # none of an empty box
+    shape: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -106,12 +106,9 @@ class Draft:
 
     text: str = ""  # as it stands in the box; whatever differs from it was typed since
     run: str | None = None
-    undo: list[Earlier] = field(default_factory=list)
-
-    def remember(self, run: Run) -> None:
-        """Make the present state the one that Undo comes back to."""
-        bare = tuple(replace(token, row=None) for token in run.tokens)
-        self.undo = [*self.undo[-(MOST_UNDO - 1) :], Earlier(self.text, run.model, bare, run.shape)]
+    typed: bool = True  # whether the last change was typing, which is one change however long it goes on
+    undo: list[Version] = field(default_factory=list)
+    redo: list[Version] = field(default_factory=list)  # the next one last
 
 
 @dataclass(slots=True)
@@ -157,6 +154,22 @@ class Session:
         run = Run(f"{mode}-{self.counter}", mode, model, list(tokens))
         self.runs[run.id] = run
         return run
+
+    @property
+    def draft_version(self) -> Version:
+        """The written text as it stands."""
+        run = self.runs.get(self.draft.run or "")
+        if run is None:
+            return Version()
+        bare = tuple(replace(token, row=None) for token in run.tokens)
+        return Version(self.draft.text, run.model, bare, run.shape)
+
+    def remember_draft(self, *, typed: bool = False) -> None:
+        """Before the written text changes: make this the state that Undo comes back to; there is no Redo any more."""
+        if not (typed and self.draft.typed):
+            self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], self.draft_version]
+            self.draft.redo = []
+        self.draft.typed = typed
 
     @property
     def newest_answer(self) -> Run | None:

@@ -100,6 +100,8 @@ class Trace:
             "entropy": choice.entropy,
             "stages": list(choice.stages),
             "kept": list(choice.kept),
+            "mass": list(choice.mass),
+            "stage_entropy": list(choice.stage_entropy),
             "candidates": [
                 {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
                 for candidate in choice.candidates

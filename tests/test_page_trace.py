@@ -141,7 +141,7 @@ def test_a_changed_text_has_no_trace(models: Models) -> None:
     other = next(candidate.id for candidate in choice.candidates if candidate.id != choice.token)
     write.take(session, models, len(run.tokens) - 1, other)
     assert session.run(session.draft.run).trace is None
-    write.undo(session, models)
+    write.undo(session, models, models.default, session.draft.text)
     assert session.run(session.draft.run).ids == run.ids
     assert session.run(session.draft.run).trace is None  # Undo keeps tokens; how they came about is not worth 50 copies
     trace_of(written(models, session, session.draft.text, SAMPLE))

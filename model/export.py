@@ -25,7 +25,15 @@ from model.errors import AttendError
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import Transformer
 
-_REQUIRED = {"positions": "rotary", "norm": "rms", "norm_place": "before", "activation": "swiglu"}
+_REQUIRED = {
+    "positions": "rotary",
+    "norm": "rms",
+    "norm_place": "before",
+    "activation": "swiglu",
+    "query_key_norm": False,
+    "sliding_window": 0,
+    "rotary_scaling": None,
+}
 
 # A conversation as model.chat writes it; the tokens of the roles stand for themselves.
 _CHAT_TEMPLATE = (
@@ -46,6 +54,8 @@ def llama_config(config: TransformerConfig) -> dict[str, Any]:
             raise AttendError(
                 f"This model cannot be written as a Llama: its {name} is {value!r}, and a Llama's is {needed!r}."
             )
+    if config.biases == "queries_keys_values":
+        raise AttendError("This model cannot be written as a Llama: its biases are in some linear layers alone.")
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -61,8 +71,8 @@ def llama_config(config: TransformerConfig) -> dict[str, Any]:
         "hidden_act": "silu",
         "rms_norm_eps": config.norm_epsilon,
         "rope_parameters": {"rope_type": "default", "rope_theta": config.rotary_base},
-        "attention_bias": config.biases,
-        "mlp_bias": config.biases,
+        "attention_bias": config.biases == "all",
+        "mlp_bias": config.biases == "all",
         "attention_dropout": 0.0,
         "tie_word_embeddings": config.tied_embeddings,
     }
@@ -79,7 +89,7 @@ def llama_weights(model: Transformer) -> dict[str, Tensor]:
         block, there = f"blocks.{layer}", f"model.layers.{layer}"
         theirs[f"{there}.input_layernorm.weight"] = ours[f"{block}.attention_norm.weight"]
         theirs[f"{there}.post_attention_layernorm.weight"] = ours[f"{block}.feed_forward_norm.weight"]
-        for kind in ("weight", "bias") if config.biases else ("weight",):
+        for kind in ("weight", "bias") if config.biases == "all" else ("weight",):
             joint = ours[f"{block}.attention.queries_keys_values.{kind}"].split((heads, shared, shared))
             for name, part in zip(("q_proj", "k_proj", "v_proj"), joint, strict=True):
                 theirs[f"{there}.self_attn.{name}.{kind}"] = part

@@ -7,34 +7,53 @@ W model width, F feed-forward width. The parts know nothing of vocabularies, cac
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from model.cache import KeyValueCache
-from model.config import TransformerConfig
+from model.config import Activation, RotaryScaling, TransformerConfig
 
 
 def sinusoids(length: int, width: int) -> Tensor:
     """Sinusoidal positions (Vaswani et al., 2017, section 3.5): sine in even columns, cosine in odd; (length, W)."""
-    angles = _angles(length, torch.arange(0, width, 2) / width, 10_000.0)  # (length, W / 2)
+    angles = torch.arange(length)[:, None].float() * _frequencies(width, 10_000.0)  # (length, W / 2)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width]  # (length, W)
 
 
-def rotary_tables(length: int, head_width: int, base: float) -> tuple[Tensor, Tensor]:
+def rotary_tables(
+    length: int, head_width: int, base: float, scaling: RotaryScaling | None = None
+) -> tuple[Tensor, Tensor]:
     """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's.
 
     The first half of the sines is negative: a pair (x, y) turns into (x cos - y sin, y cos + x sin).
     """
-    angles = _angles(length, torch.arange(0, head_width, 2) / head_width, base)  # (length, D / 2)
+    frequencies = _frequencies(head_width, base)  # (D / 2,)
+    if scaling is not None:
+        frequencies = _scaled(frequencies, scaling)
+    angles = torch.arange(length)[:, None].float() * frequencies  # (length, D / 2)
     cosines, sines = angles.cos(), angles.sin()
     return torch.cat((cosines, cosines), dim=-1), torch.cat((-sines, sines), dim=-1)  # (length, D) each
 
 
-def _angles(length: int, exponents: Tensor, base: float) -> Tensor:
-    return torch.arange(length)[:, None].float() * base ** -exponents.float()[None, :]  # (length, len(exponents))
+def _frequencies(width: int, base: float) -> Tensor:
+    return base ** -(torch.arange(0, width, 2) / width).float()  # (width / 2,) radians a position
+
+
+def _scaled(frequencies: Tensor, scaling: RotaryScaling) -> Tensor:
+    """See `RotaryScaling`."""
+    divided = frequencies / scaling.factor
+    if scaling.kind == "linear":
+        return divided
+    turns = scaling.original_context * frequencies / (2 * math.pi)  # in the context first trained on
+    low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
+    kept = ((turns - low) / (high - low)).clamp(0, 1)  # 0: divided, 1: kept
+    return (1 - kept) * divided + kept * frequencies
 
 
 def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
@@ -120,18 +139,23 @@ class SelfAttention(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.heads, self.key_value_heads, self.head_width = config.heads, config.key_value_heads, config.head_width
-        joint = (config.heads + 2 * config.key_value_heads) * config.head_width
-        self.queries_keys_values = nn.Linear(config.width, joint, bias=config.biases)  # one product instead of three
-        self.output = nn.Linear(config.width, config.width, bias=config.biases)
+        mixed, shared = config.heads * config.head_width, config.key_value_heads * config.head_width
+        # One product instead of three.
+        self.queries_keys_values = nn.Linear(config.width, mixed + 2 * shared, bias=config.biases != "none")
+        self.output = nn.Linear(mixed, config.width, bias=config.biases == "all")
+        self.query_norm, self.key_norm = (
+            nn.RMSNorm(config.head_width, config.norm_epsilon) if config.query_key_norm else None for _ in range(2)
+        )
 
     def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, K)."""
         rows, length = shared.rows, hidden.shape[0] // shared.rows
         joint = self.queries_keys_values(hidden).view(rows, length, -1, self.head_width)  # (R, T, H + 2G, D)
-        turned, values = joint.split((self.heads + self.key_value_heads, self.key_value_heads), dim=2)
+        queries, keys, values = joint.split((self.heads, self.key_value_heads, self.key_value_heads), dim=2)
+        if self.query_norm is not None and self.key_norm is not None:
+            queries, keys = self.query_norm(queries), self.key_norm(keys)
         if shared.rotary is not None:
-            turned = rotate(turned, *shared.rotary)
-        queries, keys = turned.split((self.heads, self.key_value_heads), dim=2)
+            queries, keys = rotate(queries, *shared.rotary), rotate(keys, *shared.rotary)
         queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))  # (R, H or G, T, D)
         if shared.cache is not None:
             keys, values = shared.cache.write(layer, keys, values)  # (R, G, K, D)
@@ -141,22 +165,34 @@ class SelfAttention(nn.Module):
         return self.output(mixed), weights
 
 
+def gate(wide: Tensor) -> Tensor:
+    """SwiGLU's bend: (…, 2F), the gate first, to (…, F)."""
+    gates, wide = wide.chunk(2, dim=-1)  # (…, F) each
+    return functional.silu(gates) * wide
+
+
+BENDS: Mapping[Activation, Callable[[Tensor], Tensor]] = MappingProxyType(
+    {
+        "relu": functional.relu,
+        "gelu": functional.gelu,
+        "gelu_tanh": partial(functional.gelu, approximate="tanh"),  # GPT-2's
+        "swiglu": gate,
+    }
+)
+
+
 class FeedForward(nn.Module):
     """Each token on its own: wide, bent, narrow again; SwiGLU's bend is a gate computed beside it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.activation = config.activation
+        self.bend = BENDS[config.activation]
         gates = 2 if config.activation == "swiglu" else 1
-        self.wide = nn.Linear(config.width, gates * config.feed_forward_width, bias=config.biases)
-        self.narrow = nn.Linear(config.feed_forward_width, config.width, bias=config.biases)
+        self.wide = nn.Linear(config.width, gates * config.feed_forward_width, bias=config.biases == "all")
+        self.narrow = nn.Linear(config.feed_forward_width, config.width, bias=config.biases == "all")
 
     def forward(self, hidden: Tensor) -> Tensor:
-        wide = self.wide(hidden)  # (R * T, F), or (R * T, 2F) with the gate first
-        if self.activation == "swiglu":
-            gate, wide = wide.chunk(2, dim=-1)  # (R * T, F) each
-            return self.narrow(functional.silu(gate) * wide)
-        return self.narrow(functional.relu(wide) if self.activation == "relu" else functional.gelu(wide))
+        return self.narrow(self.bend(self.wide(hidden)))
 
 
 def make_norm(config: TransformerConfig) -> nn.Module:

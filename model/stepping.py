@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.config import Activation, TransformerConfig
-from model.layers import Block, Pass, rotate
+from model.config import TransformerConfig
+from model.layers import BENDS, Block, Pass, SelfAttention, rotate
 
 Apply = Callable[[Tensor], Tensor]
 
@@ -58,6 +58,8 @@ class FastBlock:
     head_width: int
     attention_norm: Apply
     queries_keys_values: _Matrix
+    query_key_gain: Tensor | None  # (H + G, D), of the norm of queries and keys
+    epsilon: float
     output: _Matrix
     feed_forward_norm: Apply
     wide: _Matrix
@@ -73,10 +75,12 @@ class FastBlock:
             head_width=config.head_width,
             attention_norm=fast_norm(block.attention_norm),
             queries_keys_values=_Matrix.of(block.attention.queries_keys_values),
+            query_key_gain=_gain(block.attention, config),
+            epsilon=config.norm_epsilon,
             output=_Matrix.of(block.attention.output),
             feed_forward_norm=fast_norm(block.feed_forward_norm),
             wide=_Matrix.of(block.feed_forward.wide),
-            bend=_BENDS[config.activation],
+            bend=BENDS[config.activation],
             narrow=_Matrix.of(block.feed_forward.narrow),
         )
 
@@ -94,6 +98,8 @@ class FastBlock:
         rows, groups = shared.rows, self.key_value_heads
         joint = self.queries_keys_values.times(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
         turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, 1, H + G, D), (R, 1, G, D)
+        if self.query_key_gain is not None:
+            turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
         if shared.rotary is not None:
             turned = rotate(turned, *shared.rotary)
         queries = turned[:, :, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
@@ -110,6 +116,14 @@ class FastBlock:
         return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
 
 
+def _gain(attention: SelfAttention, config: TransformerConfig) -> Tensor | None:
+    if attention.query_norm is None or attention.key_norm is None:
+        return None
+    gains = attention.query_norm.weight, attention.key_norm.weight  # (D,) each
+    counts = config.heads, config.key_value_heads
+    return torch.cat([gain.data.expand(count, -1) for gain, count in zip(gains, counts, strict=True)])  # (H + G, D)
+
+
 def fast_norm(norm: nn.Module) -> Apply:
     """The same norm, over (R, W)."""
     if not isinstance(norm, nn.RMSNorm):
@@ -121,12 +135,3 @@ def fast_norm(norm: nn.Module) -> Apply:
     mean = weight.new_full((weight.shape[0], 1), 1 / weight.shape[0])
     epsilon = weight.new_full((1, 1), norm.eps or torch.finfo(weight.dtype).eps)
     return lambda x: torch.addmm(epsilon, x * x, mean).rsqrt_().mul(x).mul_(weight)  # (R, 1), then (R, W)
-
-
-def _gate(wide: Tensor) -> Tensor:
-    """SwiGLU: (R, 2F), the gate first, to (R, F)."""
-    gate, wide = wide.chunk(2, dim=-1)  # (R, F) each
-    return functional.silu(gate).mul_(wide)
-
-
-_BENDS: dict[Activation, Apply] = {"swiglu": _gate, "relu": functional.relu, "gelu": functional.gelu}

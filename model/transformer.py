@@ -45,7 +45,9 @@ class Transformer(nn.Module):
         elif config.positions == "sinusoidal":
             self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)
         else:
-            cosines, sines = rotary_tables(config.context_length, config.head_width, config.rotary_base)
+            cosines, sines = rotary_tables(
+                config.context_length, config.head_width, config.rotary_base, config.rotary_scaling
+            )
             self.register_buffer("cosines", cosines, persistent=False)
             self.register_buffer("sines", sines, persistent=False)
         self._fast: tuple[list[FastBlock], Apply] | None = None  # blocks and final norm for one token a row
@@ -185,6 +187,7 @@ class Transformer(nn.Module):
             hidden = hidden * scale + self._at(self.sinusoids, positions, start, length)
         if self.training:
             hidden = functional.dropout(hidden, self.config.dropout)
+        visible = self._windowed(visible, length, cache.length if cache is not None else length)
         shared, captured = Pass(rows, rotary, visible, cache, capture), []
         blocks, final_norm = self.blocks, self.final_norm
         if self._fast is not None and cache is not None and length == 1:
@@ -197,6 +200,15 @@ class Transformer(nn.Module):
             if layer + 1 in layers:
                 early[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
         return final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
+
+    def _windowed(self, visible: Tensor | None, length: int, keys: int) -> Tensor | None:
+        """`visible` (R, 1, T or 1, K) narrowed to the sliding window, where there is one and the text is longer."""
+        window = self.config.sliding_window
+        if not window or keys <= window:
+            return visible
+        everywhere = torch.ones(length, keys, dtype=torch.bool, device=self.embedding.weight.device)
+        near = everywhere.tril(keys - length).triu(keys - length - window + 1)  # (T, K)
+        return near if visible is None else near & visible
 
     @staticmethod
     def _at(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:

@@ -18,7 +18,7 @@ from model.transformer import Transformer
 @pytest.mark.parametrize("tied", [True, False])
 def test_what_is_saved_comes_back_in_half_precision(tied: bool, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=1, biases=True, tied_embeddings=tied)
+    config = TransformerConfig(40, width=16, layers=2, heads=2, key_value_heads=1, biases="all", tied_embeddings=tied)
     model = Transformer(config)
     checkpoint.save(model, tmp_path)
     loaded = checkpoint.load(tmp_path)

@@ -29,7 +29,7 @@ SHAPES = {
     "grouped heads": {"key_value_heads": 2},
     "one key/value head": {"key_value_heads": 1},
     "untied": {"tied_embeddings": False},
-    "biases": {"biases": True},
+    "biases": {"biases": "all"},
     "other constants": {"rotary_base": 500_000.0, "norm_epsilon": 1e-3, "feed_forward_width": 80},
 }
 

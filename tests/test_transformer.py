@@ -36,7 +36,7 @@ def text(length: int, seed: int = 0) -> list[int]:
 @pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
 def test_cached_logits_equal_uncached(positions: str, norm: str, place: str, activation: str, shared: int) -> None:
     model = random_model(
-        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=True
+        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases="all"
     )
     ids = text(20)
     whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
@@ -210,7 +210,8 @@ def test_a_full_context_is_refused_in_plain_words() -> None:
         ({"dropout": "0.1"}, "'0.1', but must be a number"),
         ({"norm_epsilon": None}, "must be a number"),
         ({"rotary_base": float("inf")}, "must be a number"),
-        ({"biases": "yes"}, "true or false"),
+        ({"biases": "yes"}, "one of none, queries_keys_values, all"),
+        ({"query_key_norm": "yes"}, "true or false"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> None:
@@ -218,10 +219,10 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> N
         random_model(**changes)
 
 
-@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("biases", ["none", "queries_keys_values", "all"])
 @pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
 def test_fast_steps_equal_the_modules(
-    positions: str, norm: str, place: str, activation: str, shared: int, biases: bool
+    positions: str, norm: str, place: str, activation: str, shared: int, biases: str
 ) -> None:
     model = random_model(
         positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=biases

@@ -1,0 +1,260 @@
+"""Any causal model of transformers behind `LanguageModel`. The only file that imports transformers.
+
+Attention is captured without a second copy of the model and without changing one that others use: all models are loaded
+with one attention function of ours, which runs the fused kernel, and the family's own explicit softmax only while a
+pass of this thread asks for weights (a context variable says so).
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
+W model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache as TheirCache
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
+from transformers.modeling_utils import AttentionInterface
+
+from model.errors import AttendError
+from model.interface import Attention, Forward, Inspection, Want
+
+ATTENTION = "attend"  # what transformers calls our attention function
+
+# Where the weights of the passes of this thread go, the last `queries` of each; None: nobody asked.
+_capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
+
+
+@dataclass(slots=True)
+class _Captured:
+    queries: int
+    weights: list[Tensor]  # of each layer, (R, H, queries, K)
+
+
+def _explicit(config: Any) -> bool:
+    """Whether the fused kernel cannot do what this family's softmax does."""
+    return _capture.get() is not None or getattr(config, "attn_logit_softcapping", None) is not None
+
+
+def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any) -> Any:
+    """What every attention layer calls: (R, H, T, D), (R, G, K, D) twice, to (R, T, H, D) and maybe weights."""
+    if not _explicit(getattr(module, "config", None)):
+        return sdpa_attention_forward(module, query, key, value, mask, **options)
+    family = sys.modules[type(module).__module__]
+    output, weights = family.eager_attention_forward(module, query, key, value, mask, **options)
+    captured = _capture.get()
+    if captured is not None:
+        captured.weights.append(weights[:, :, -captured.queries :])
+    return output, weights
+
+
+def _mask(*arguments: Any, config: Any, **options: Any) -> Tensor | None:
+    """A mask as the kernel that will run reads it."""
+    return (eager_mask if _explicit(config) else sdpa_mask)(*arguments, config=config, **options)
+
+
+AttentionInterface.register(ATTENTION, _attend)
+AttentionMaskInterface.register(ATTENTION, _mask)
+
+
+@contextmanager
+def _capturing(queries: int) -> Iterator[list[Tensor]]:
+    """Within it, each layer's weights of the last `queries` queries are gathered; none for 0."""
+    captured = _Captured(queries, [])
+    token = _capture.set(captured if queries else None)
+    try:
+        yield captured.weights
+    finally:
+        _capture.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class HuggingFaceCache:
+    """A cache of transformers that nobody changes: each pass works on a copy of the record, not of its tensors."""
+
+    theirs: TheirCache
+    length: int  # columns, padding included
+    padding: tuple[int, ...]  # of each row, on the left
+
+    @property
+    def rows(self) -> int:
+        return len(self.padding)
+
+    def opened(self) -> TheirCache:
+        """One to hand to a pass, which only ever puts new tensors in the place of the old."""
+        cache = copy.copy(self.theirs)
+        cache.layers = [copy.copy(layer) for layer in self.theirs.layers]
+        return cache
+
+    def select(self, rows: Sequence[int]) -> Self:
+        if tuple(rows) == tuple(range(self.rows)):
+            return self
+        cache = self.opened()
+        for layer in cache.layers:
+            index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
+            layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
+        return type(self)(cache, self.length, tuple(self.padding[row] for row in rows))
+
+    def join(self, other: Self) -> Self:
+        length = max(self.length, other.length)
+        mine, cache = self.theirs, other.opened()
+        for layer, own in zip(cache.layers, mine.layers, strict=True):
+            layer.keys = torch.cat((_padded(own.keys, length), _padded(layer.keys, length)))  # (R, G, K, D)
+            layer.values = torch.cat((_padded(own.values, length), _padded(layer.values, length)))
+        padding = [pad + length - cache.length for cache in (self, other) for pad in cache.padding]
+        return type(self)(cache, length, tuple(padding))
+
+    def attention_mask(self) -> Tensor | None:
+        """(R, K), 0 for padding; None where there is none."""
+        if not any(self.padding):
+            return None
+        return (torch.arange(self.length)[None, :] >= torch.tensor(self.padding)[:, None]).long()
+
+    def extended(self, count: int) -> Self:
+        """The same rows, `count` columns longer; to be filled by a pass."""
+        return type(self)(self.theirs, self.length + count, self.padding)
+
+
+def _stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
+    """(R, layers, H, queries, K); a layer that keeps a sliding window alone sees nothing before it."""
+    return torch.stack([functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights], dim=1).float()
+
+
+def _padded(columns: Tensor, length: int) -> Tensor:
+    return functional.pad(columns, (0, 0, length - columns.shape[2], 0))  # (R, G, length, D)
+
+
+class HuggingFaceModel:
+    """A causal model of transformers, in evaluation mode, loaded with `attn_implementation=ATTENTION`."""
+
+    def __init__(self, theirs: PreTrainedModel) -> None:
+        """Raises `AttendError` for a model whose memory of the text is not keys and values."""
+        self._theirs = theirs.eval()
+        config = theirs.config.get_text_config()
+        self.vocabulary_size: int = theirs.get_output_embeddings().weight.shape[0]
+        self.context_length = _context_length(config)
+        self._takes_positions = "position_ids" in inspect.signature(theirs.forward).parameters
+        kinds = {type(layer) for layer in self.prefill([0]).cache.theirs.layers}
+        if not kinds <= {DynamicLayer, DynamicSlidingWindowLayer}:
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise AttendError(
+                f"This model keeps what it has read as {names}, which Attend cannot branch: choose another model."
+            )
+        self.layer_count: int = config.num_hidden_layers
+        # Joined rows of different lengths need positions of their own and caches that keep every column.
+        self.joinable = self._takes_positions and kinds == {DynamicLayer}
+
+    @property
+    def device(self) -> torch.device:
+        return self._theirs.get_input_embeddings().weight.device
+
+    @torch.inference_mode()
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[HuggingFaceCache]:
+        self._check_room(len(prompt))
+        return self._forward(torch.tensor([list(prompt)]), None, want)
+
+    @torch.inference_mode()
+    def step(self, tokens: Sequence[int], cache: HuggingFaceCache, *, want: Want = Want()) -> Forward[HuggingFaceCache]:
+        if len(tokens) != cache.rows:
+            raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
+        if cache.length >= self.context_length:
+            raise AttendError(
+                f"The text has filled the context of {self.context_length:,} tokens: start a new one or shorten it."
+            )
+        return self._forward(torch.tensor(tokens)[:, None], cache, want)
+
+    @torch.inference_mode()
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        if not prompt:
+            raise ValueError("scoring needs a prompt of at least one token")
+        if not tokens:
+            return torch.empty(0, self.vocabulary_size)
+        fed = [*prompt, *tokens[:-1]]
+        self._check_room(len(fed))
+        answer = self._theirs(input_ids=torch.tensor([fed], device=self.device), use_cache=False)
+        return answer.logits[0, len(prompt) - 1 :].float()  # (len(tokens), V)
+
+    @torch.inference_mode()
+    def inspect(self, tokens: Sequence[int]) -> Inspection:
+        self._check_room(len(tokens))
+        with _capturing(len(tokens)) as weights:
+            answer = self._theirs(input_ids=torch.tensor([list(tokens)], device=self.device), use_cache=False)
+        return Inspection(answer.logits[0].float(), Attention(_stacked(weights, len(tokens))))
+
+    def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
+        """A pass over tokens (R, T) that continues a cache and answers for each row's newest token."""
+        rows, length = tokens.shape
+        options: dict[str, Any] = {"use_cache": True, "logits_to_keep": 1}
+        if cache is not None:
+            grown = cache.extended(length)
+            options["past_key_values"] = cache.opened()
+            if (mask := grown.attention_mask()) is not None:
+                options["attention_mask"] = mask.to(self.device)
+            if self._takes_positions:
+                columns = torch.arange(cache.length, cache.length + length)[None, :]
+                positions = columns - torch.tensor(cache.padding)[:, None]  # (R, T)
+                options["position_ids"] = positions.to(self.device)
+        wants_layers = bool(want.layers) or want.hidden
+        with _capturing(1 if want.attention else 0) as weights:
+            answer = self._theirs(input_ids=tokens.to(self.device), output_hidden_states=wants_layers, **options)
+        columns = length if cache is None else cache.length + length
+        attention = Attention(_stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
+        padding = (0,) * rows if cache is None else cache.padding
+        return Forward(
+            answer.logits[:, -1].float(),  # (R, V)
+            HuggingFaceCache(answer.past_key_values, columns, padding),
+            attention,
+            answer.hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
+            self._layer_logits(answer.hidden_states, want.layers) if want.layers else None,
+        )
+
+    def _layer_logits(self, hidden: Sequence[Tensor], layers: Sequence[int]) -> Tensor:
+        """What the layers asked for would predict if they were the last, (R, layers, V); hidden (R, T, W) each."""
+        norm = _final_norm(self._theirs)
+        newest = [hidden[layer][:, -1] for layer in layers]  # (R, W) each
+        last = len(hidden) - 1  # comes normed
+        normed = [one if layer == last else norm(one) for layer, one in zip(layers, newest, strict=True)]
+        return self._theirs.get_output_embeddings()(torch.stack(normed, dim=1)).float()
+
+    def _check_room(self, tokens: int) -> None:
+        if not tokens:
+            raise ValueError("a pass needs at least one token")
+        if tokens > self.context_length:
+            raise AttendError(
+                f"The text has {tokens:,} tokens, but the model reads at most {self.context_length:,}: shorten it."
+            )
+
+
+def _context_length(config: Any) -> int:
+    """The longest text; for positions without an end, what such models were trained on."""
+    for name in ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length"):
+        if isinstance(length := getattr(config, name, None), int) and length > 0:
+            return length
+    return _ENDLESS
+
+
+_ENDLESS = 2048
+_FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm")
+
+
+def _final_norm(theirs: PreTrainedModel) -> nn.Module:
+    decoder = theirs.get_decoder()
+    norm = next((getattr(decoder, name) for name in _FINAL_NORMS if getattr(decoder, name, None) is not None), None)
+    if not isinstance(norm, nn.Module):
+        raise AttendError(
+            "This model does not show where its last layer ends, so its layers cannot be read one by one."
+        )
+    return norm

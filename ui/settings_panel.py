@@ -24,6 +24,7 @@ LABELS: Mapping[str, str] = {
     "top_p": "Top-p",
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
+    "penalty_alpha": "Contrast α",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",

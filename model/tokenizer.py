@@ -118,6 +118,11 @@ class TextStream:
         """The text that this token completes; empty while a character is still open."""
         return self._decoder.decode(self._bytes_of[piece])
 
+    @property
+    def whole(self) -> bool:
+        """Whether no character is open."""
+        return not self._decoder.getstate()[0]
+
     def finish(self) -> str:
         """What was held back, as U+FFFD if it never became a character."""
         return self._decoder.decode(b"", final=True)

@@ -206,7 +206,7 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
     asked = request((0,))
     trace = Trace("tiny", "0", asked, SEEDED, 7, str)
     run = Run("compare-1", "chat", "tiny", [])
-    card = Card(SEEDED, trace, run, Growth(run), seconds=2.0)
+    card = Card(SEEDED, Growth(run, trace), seconds=2.0)
     total = 0.0
     for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)

@@ -24,3 +24,11 @@ def checked_message(value: object) -> str:
     if not text.strip():
         raise AttendError("The message is empty: type something first.")
     return text
+
+
+def checked_start(value: object, name: str) -> str:
+    """A text to continue: behind nothing at all a model puts what belongs between texts, not words."""
+    text = checked_text(value, name)
+    if not text.strip():
+        raise AttendError(f"{name} is empty: write at least one character.")
+    return text

@@ -145,7 +145,16 @@ def _run(arguments: argparse.Namespace) -> int:
             print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
         if document is not sys.stdout:
             print(flush=True)
+            if trace.finish_reason == "length":
+                print(_limit_note(len(trace.ids), settings, loaded), file=sys.stderr)
     return code
+
+
+def _limit_note(tokens: int, settings: DecodingSettings, loaded: LoadedModel) -> str:
+    """Why a text breaks off."""
+    if tokens < settings.max_new_tokens:
+        return f"Note: stopped at the end of the model's context of {loaded.model.context_length:,} tokens."
+    return f"Note: stopped at the length limit of {settings.max_new_tokens:,} tokens: raise --max-new-tokens for more."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

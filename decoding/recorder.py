@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,19 @@ class _Stage:
         self.weights = np.exp(self.relative)  # (K,)
         self.total = float(self.weights.sum())
         self.log_total = float(largest) + math.log(self.total)
+
+    @property
+    def entropy(self) -> float:
+        """Bits: the log of the total less the mean relative logit."""
+        mean = float(np.dot(self.weights, self.relative)) / self.total
+        return max(0.0, (math.log(self.total) - mean) / math.log(2))
+
+    def mass_kept_by(self, following: _Stage) -> float:
+        """The share of the probability here that the tokens left after the following stage hold."""
+        if following.ids is None or following.kept == self.kept:
+            return 1.0  # exactly, not what rounding made of it
+        left = following.ids if self.ids is None else following.logits[self.ids] > -math.inf  # (K,) ids, or a mask
+        return min(1.0, float(self.weights[left].sum()) / self.total)
 
 
 class Recording:
@@ -75,20 +89,22 @@ class Recording:
             token=token,
             rank=rank,
             draw=draw,
-            entropy=self._entropy,
             stages=self._names,
             kept=self._kept,
             candidates=candidates,
             rest=rest,
+            mass=self._mass,
+            stage_entropy=self._entropy,
             attention=attention,
         )
 
     @cached_property
-    def _entropy(self) -> float:
-        """Bits, of the model's own distribution: the log of the total less the mean relative logit."""
-        model = self._stages[0]
-        mean = float(np.dot(model.weights, model.relative)) / model.total
-        return max(0.0, (math.log(model.total) - mean) / math.log(2))
+    def _entropy(self) -> tuple[float, ...]:
+        return tuple(stage.entropy for stage in self._stages)
+
+    @cached_property
+    def _mass(self) -> tuple[float, ...]:
+        return (1.0, *(before.mass_kept_by(after) for before, after in pairwise(self._stages)))
 
     @cached_property
     def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:

@@ -30,16 +30,24 @@ class Choice:
     token: int
     rank: int  # from 1, by the model's own probability, ties by id
     draw: float | None  # in [0, 1): the uniform number behind a sampled token; None where nothing was drawn
-    entropy: float  # bits, of the model's own distribution
     stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
     candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
     rest: tuple[float, ...]  # probability of all other tokens together, one a stage
+    mass: tuple[
+        float, ...
+    ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
+    stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
     def chosen(self) -> Candidate:
         return next(candidate for candidate in self.candidates if candidate.id == self.token)
+
+    @property
+    def entropy(self) -> float:
+        """Bits, of the model's own distribution."""
+        return self.stage_entropy[0]
 
     @property
     def probability(self) -> float:

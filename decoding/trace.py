@@ -84,6 +84,8 @@ class Trace:
             "finish_reason": self.finish_reason,
             "steps": [self._step(choice) for choice in self.choices()],
         }
+        if self.request.drawn:  # where in the seed's stream a run went on; the seed alone would not repeat it
+            document["drawn"] = self.request.drawn
         if self.messages:
             document["messages"] = [dict(message) for message in self.messages]
         if self.settings.strategy == "beam":
@@ -100,6 +102,8 @@ class Trace:
             "entropy": choice.entropy,
             "stages": list(choice.stages),
             "kept": list(choice.kept),
+            "mass": list(choice.mass),
+            "stage_entropy": list(choice.stage_entropy),
             "candidates": [
                 {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
                 for candidate in choice.candidates

@@ -87,11 +87,12 @@ def choice(token: int, p: float = 0.25, draw: float | None = 0.5) -> Choice:
         token=token,
         rank=2,
         draw=draw,
-        entropy=2.0,
         stages=("model", "top_k"),
         kept=(VOCABULARY, 2),
         candidates=(better, mine, Candidate(901, (0.00001, 0.0))),
         rest=(0.4 - p - 0.00001, 0.0),
+        mass=(1.0, 0.6 + p),
+        stage_entropy=(2.0, 0.9),
         attention=None,
     )
 

@@ -17,7 +17,7 @@ from decoding.strategy import Request
 from decoding.together import generate_together
 from model.config import TransformerConfig
 from model.errors import AttendError
-from model.interface import LanguageModel, Want
+from model.interface import Forward, LanguageModel, Want
 from model.transformer import Transformer
 from tests.tiny import TinyModel, random_model, request
 
@@ -256,4 +256,35 @@ def test_closing_it_stops_the_work() -> None:
 
 def test_all_that_a_strategy_may_want_is_shared_out() -> None:
     """Whoever adds a field to Want must teach `_all_of` and `_part` of together.py to share it, then this test."""
-    assert [field.name for field in fields(Want)] == ["attention"]
+    assert [field.name for field in fields(Want)] == ["attention", "hidden", "layers"]
+    wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
+    prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
+    model = transformer()
+    told: list[list[Forward]] = [[] for _ in wants]
+    strategies = [Listening(want, heard) for want, heard in zip(wants, told, strict=True)]
+    assert len(list(generate_together(model, prompts, strategies))) == 3
+    for want, prompt, heard in zip(wants, prompts, told, strict=True):
+        own: list[Forward] = []
+        list(generate(model, prompt, Listening(want, own)))
+        for one, other in zip(heard, own, strict=True):
+            parts = [(one.logits, other.logits), (one.hidden, other.hidden), (one.layer_logits, other.layer_logits)]
+            maps = [None if each.attention is None else each.attention.decoder for each in (one, other)]
+            for company, alone in [*parts, maps]:
+                assert (company is None) is (alone is None)
+                assert company is None or torch.allclose(company, alone, atol=1e-4)  # shapes, too: no padding is left
+        assert (own[0].hidden is not None, own[0].layer_logits is not None) == (want.hidden, bool(want.layers))
+
+
+class Listening:
+    """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
+
+    seed = 0
+
+    def __init__(self, want: Want, heard: list[Forward]) -> None:
+        self.want = want
+        self._heard = heard
+
+    def advance(self, forward: Forward) -> Step:
+        self._heard.append(forward)
+        count = len(self._heard)
+        return Step((), feed=(10 + count, 20), parents=(0, count - 1), finish_reason="length" if count == 3 else None)

@@ -40,6 +40,7 @@ class TinyModel:
     """`LanguageModel` over a function from a whole text to the logits of its next token."""
 
     joinable = True
+    layer_count = 0
 
     def __init__(self, logits_of: Callable[[Text], Sequence[float]], context_length: int = 1000) -> None:
         self._logits_of = logits_of

@@ -133,6 +133,9 @@ def _answer(
     loaded = models.get(name)
     turns = turns[-(MOST_TURNS - 1) :]
     prompt = chat_prompt(loaded, turns, settings)
+    request = models.request(loaded, prompt.ids)
+    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+    trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
@@ -150,12 +153,13 @@ def _answer(
             cleared=False,
         )
         steps = models.decode(name, prompt.ids, settings, 0)
-        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
             yield _update(session, run, answer, progress, loaded, settings)
         session.limit_attention(keep=run)
+        session.limit_traces(keep=run)
     except Exception:
         answer.state = "stopped"
         session.end(stop)
@@ -211,9 +215,9 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
 
 
-def drawn_seed(settings: DecodingSettings) -> int | None:
-    """The seed, where anything was drawn with it."""
-    return settings.seed if settings.strategy == "sample" and settings.temperature > 0 else None
+def drawn_seed(settings: DecodingSettings) -> int:
+    """The seed that decided; -1 where nothing was left to chance."""
+    return -1 if settings.greedy or "seed" in settings.unused() else settings.seed
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -31,3 +31,11 @@ def checked_switch(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
     return value
+
+
+def checked_start(value: object, name: str) -> str:
+    """A text to continue: behind nothing at all a model puts what belongs between texts, not words."""
+    text = checked_text(value, name)
+    if not text.strip():
+        raise AttendError(f"{name} is empty: write at least one character.")
+    return text

@@ -15,7 +15,7 @@ from decoding.parameter import shown
 from model.catalog import LoadedModel
 from model.errors import AttendError
 from ui import figures
-from ui.chat import opened
+from ui.chat import drawn_seed, opened
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
 from ui.compare_values import comparison_value
@@ -46,7 +46,7 @@ def compare(
     if checked_switch(answer, "answer"):
         asked = said(loaded, [Turn("user", checked_message(text))], settings)
     else:
-        asked = written(loaded, checked_message(text))
+        asked = written(loaded, text)
     session.counter += 1
     identifier = f"compare-{session.counter}"
     common = checked_switch(common_draws, "common_draws")
@@ -58,8 +58,10 @@ def compare(
         for update in run_cards(comparison, models, stop=stop, attention=True):
             if update.ending is not None:
                 session.end(stop)
-            yield _update(session, comparison, loaded, update, seed=None if update.ending is None else seed)
-        session.limit_attention(keep=session.runs.get(session.shown or "") or comparison.cards[0].run)
+            yield _update(session, comparison, loaded, update)
+        keep = session.runs.get(session.shown or "") or comparison.cards[0].run
+        session.limit_attention(keep=keep)
+        session.limit_traces(keep=keep)
     except Exception:
         session.end(stop)
         yield Screen(comparison=comparison_value(comparison, loaded))
@@ -129,9 +131,7 @@ def _keep(session: Session, comparison: Comparison) -> None:
     session.shown = session.growing[0]
 
 
-def _update(
-    session: Session, comparison: Comparison, loaded: LoadedModel, update: Update, seed: int | None = None
-) -> Screen:
+def _update(session: Session, comparison: Comparison, loaded: LoadedModel, update: Update) -> Screen:
     """What an update of the cards changes on the page; at the end, all of them are sent whole."""
     busy = update.ending is None
     since = update.since if busy else None
@@ -139,7 +139,7 @@ def _update(
         comparison=comparison_value(comparison, loaded, busy=busy, since=since),
         inspector=_followed(session, comparison, loaded, update),
         meter=meter_value(_longest(comparison), loaded.model.context_length),
-        seed=seed,
+        seed=None if busy else _seed(comparison),
     )
 
 
@@ -150,6 +150,12 @@ def _followed(session: Session, comparison: Comparison, loaded: LoadedModel, upd
             since = max(0, new - _OVERLAP)
             return inspector_value(card.run, loaded.tokenizer, busy=update.ending is None, since=since)
     return None
+
+
+def _seed(comparison: Comparison) -> int:
+    """That of the first card, which the others share or count on from; -1 where no card drew anything."""
+    drawn = any(drawn_seed(card.settings) >= 0 for card in comparison.cards)
+    return comparison.cards[0].settings.seed if drawn else -1
 
 
 def _run_of_card(session: Session, identifier: str) -> Run:

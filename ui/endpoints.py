@@ -19,7 +19,7 @@ from model.errors import AttendError
 from ui import compare as side_by_side
 from ui import figures
 from ui.chat import chat_prompt
-from ui.checks import checked_message, checked_switch, checked_text
+from ui.checks import checked_message, checked_start, checked_switch, checked_text
 from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
@@ -127,7 +127,7 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     """What `/generate` returns."""
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
-    text = checked_text(prompt, "The prompt")
+    text = checked_start(prompt, "The prompt")
     ids = (loaded.begin, *loaded.tokenizer.encode(text))
     trace = _trace(loaded, text, ids, chosen, ())
     for _ in _steps(models, loaded, trace):
@@ -174,7 +174,7 @@ def _trace(
 ) -> Trace:
     request = Models.request(loaded, ids)
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
-    return Trace(loaded.name, prompt, request, settings, settings.seed, loaded.tokenizer.label, messages)
+    return Models.trace(loaded, prompt, request, settings, messages)
 
 
 def _steps(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:

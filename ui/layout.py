@@ -57,6 +57,7 @@ class Parts:
     halt: gr.Button
     one: gr.Button
     back: gr.Button
+    forth: gr.Button
     empty: gr.Button
     comparison: gr.HTML
 
@@ -69,7 +70,8 @@ class Parts:
     @property
     def write_outputs(self) -> list[Outputs]:
         """Everything that Write's functions change."""
-        return [self.text, self.inspector, self.meter, self.go, self.one, self.halt, self.panel.used]
+        shown = [self.text, self.inspector, self.meter, self.go, self.one, self.halt]
+        return [*shown, self.back, self.forth, self.empty, self.panel.used]
 
     @property
     def compare_outputs(self) -> list[Outputs]:
@@ -101,6 +103,10 @@ class Parts:
             changes[self.text] = gr.update(interactive=not screen.running)  # what is typed would be overwritten
             if screen.text is not None:
                 changes[self.text]["value"] = screen.text
+            changes[self.empty] = gr.update(interactive=not screen.running)
+        if screen.history is not None:
+            for button, possible in zip((self.back, self.forth), screen.history, strict=True):
+                changes[button] = gr.update(interactive=possible)
         if screen.mode is not None:
             if screen.corrected:
                 changes[self.mode] = screen.mode
@@ -187,7 +193,8 @@ def lay_out(models: Models) -> Parts:
                     go = _button("Continue", "attend-continue", variant="primary", min_width=100)
                     halt = _button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
                     one = _button("Next token", "attend-next", min_width=110)
-                    back = _button("Undo", "attend-back", size="sm")
+                    back = _button("Undo", "attend-back", size="sm", interactive=False)
+                    forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
             comparison = _starting_with(
                 views.comparison(compare_form()), views.packed_comparison(comparison_value(None, first))
@@ -216,6 +223,7 @@ def lay_out(models: Models) -> Parts:
         halt=halt,
         one=one,
         back=back,
+        forth=forth,
         empty=empty,
         comparison=comparison,
     )
@@ -229,9 +237,19 @@ def _button(
     size: Literal["sm", "lg"] = "lg",
     min_width: int = 70,
     visible: bool = True,
+    interactive: bool = True,
 ) -> gr.Button:
     """A button as wide as its words."""
-    return gr.Button(words, variant=variant, size=size, scale=0, min_width=min_width, visible=visible, elem_id=elem_id)
+    return gr.Button(
+        words,
+        variant=variant,
+        size=size,
+        scale=0,
+        min_width=min_width,
+        visible=visible,
+        interactive=interactive,
+        elem_id=elem_id,
+    )
 
 
 def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:

@@ -89,8 +89,11 @@ def _wire_write(parts: Parts, models: Models) -> None:
     def take(session: Session, event: gr.EventData) -> Screen:
         return write.take(session, models, field(event, "index", int), field(event, "id", int))
 
-    def back(session: Session) -> Screen:
-        return write.undo(session, models)
+    def back(session: Session, model: str, text: str) -> Screen:
+        return write.undo(session, models, model, text)
+
+    def forth(session: Session, model: str, text: str) -> Screen:
+        return write.redo(session, models, model, text)
 
     def empty(session: Session, model: str) -> Screen:
         return write.clear(session, models, model)
@@ -104,7 +107,8 @@ def _wire_write(parts: Parts, models: Models) -> None:
     parts.go.click(runs(go), [*written, *panel.inputs], outputs, **RUNNING)
     parts.one.click(runs(one), [*written, *panel.inputs], outputs, **RUNNING)
     parts.inspector.take(at_once(take), parts.session, outputs, **QUICK)
-    parts.back.click(at_once(back), parts.session, outputs, trigger_mode="multiple", **QUICK)
+    parts.back.click(at_once(back), written, outputs, trigger_mode="multiple", **QUICK)
+    parts.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **QUICK)
     parts.empty.click(at_once(empty), base, outputs, **QUICK)
     parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **QUICK)
 

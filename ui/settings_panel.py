@@ -183,9 +183,9 @@ def build(context_length: int) -> Panel:
     return panel
 
 
-def seed_note(settings_seed: int) -> dict[str, object]:
-    """The button that shows the seed of the last run and sets it when pressed."""
-    return gr.update(value=f"Seed used: {settings_seed} · keep it", visible=True)
+def seed_note(seed: int) -> dict[str, object]:
+    """The button that shows the seed of the last run and sets it when pressed; -1: the run drew nothing."""
+    return gr.update(value=f"Seed used: {seed} · keep it", visible=seed >= 0)
 
 
 def _control(parameter: Parameter, context_length: int) -> Component:

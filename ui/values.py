@@ -100,7 +100,11 @@ def empty_inspector(mode: str) -> InspectorValue:
 def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = None) -> MeterValue:
     text = f"{used:,} of {limit:,} tokens"
     if dropped:
-        text += f" · {dropped} oldest {'message' if dropped == 1 else 'messages'} dropped"
+        text += (
+            " · the oldest message no longer fits"
+            if dropped == 1
+            else f" · the {dropped} oldest messages no longer fit"
+        )
     if note:
         text += f" · {note}"
     return {"text": text, "share": min(1.0, used / limit)}

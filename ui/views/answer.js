@@ -108,14 +108,16 @@ function tokenSpan(text, p, index) {
  * Let the tokens inside be clicked, and reached with the keys.
  * @param {HTMLElement} container
  * @param {(answer: ReturnType<typeof makeAnswer>, index: number) => void} ask for a run that the inspector does not show
+ * @param {(token: HTMLElement) => void} opened whenever one was
  */
-function offerTokens(container, ask) {
+function offerTokens(container, ask, opened = () => {}) {
   /** @param {HTMLElement | null} span the inspector shows it at once, or the server is asked for its run */
   function open(span) {
     if (!span || String(getSelection()).length) return; // somebody is marking text, not clicking a token
     const answer = answers.get(span.parentElement);
     const index = Number(span.dataset.index);
     if (!signal(SIGNAL.select, { run: answer.run(), index })) ask(answer, index);
+    opened(span);
   }
 
   container.addEventListener('click', (event) => open(event.target.closest('.at-tok')));

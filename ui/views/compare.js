@@ -65,7 +65,7 @@ text.value = offered.example;
 ways[0].input.checked = true;
 followColour(root);
 offerHelp(root);
-offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }));
+offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
 start.addEventListener('click', compare);
 halt.addEventListener('click', () => trigger('halt', {}));
 add.addEventListener('click', () => {
@@ -190,13 +190,24 @@ function draw() {
     grid.replaceChildren(...nodes);
   }
   grid.dataset.count = String(cards.length);
-  for (const button of fills) button.disabled = busy;
+  fills.forEach((chip, i) => {
+    chip.disabled = busy;
+    chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
+  });
   for (const button of files) button.disabled = busy || !told.length;
   add.disabled = busy || cards.length >= offered.most;
   add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
   start.hidden = busy;
   halt.hidden = !busy;
   drawProgress(told);
+}
+
+/** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
+function reveal(token) {
+  const { bottom } = document.querySelector('.attend-inspector').getBoundingClientRect();
+  const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  if (room > 0) window.scrollBy({ top: room, behavior });
 }
 
 /** @param {Result[]} told */

@@ -25,6 +25,7 @@ LABELS: Mapping[str, str] = {
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
     "penalty_alpha": "Contrast α",
+    "dola_layers": "DoLa layers",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",

@@ -37,14 +37,12 @@ def search(
         length_penalty=length_penalty,
         max_new_tokens=limit,
         top_candidates=3,
-        seed=0,
         processors=processors,
     )
     return list(generate(model, asked.prompt, strategy))
 
 
 def best(steps: list[Step]) -> Hypothesis:
-    assert steps[-1].best is not None
     return steps[-1].best
 
 

@@ -212,7 +212,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
 
 def drawn_seed(settings: DecodingSettings) -> int | None:
     """The seed, where anything was drawn with it."""
-    return settings.seed if settings.strategy == "sample" and settings.temperature > 0 else None
+    return settings.seed if settings.drawn else None
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -136,7 +136,7 @@ def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> l
             f"The cards have the seeds {given[0]} and {given[1]}, but a comparison has one, which all cards share or "
             "count on from: give it once, or the same to all."
         )
-    seed = given[0] if given else settings[0].seeded().seed
+    seed = given[0] if given else next((one.seeded().seed for one in settings if one.drawn), 0)
     return [replace(one, seed=(seed + (0 if common_draws else place)) % SEEDS) for place, one in enumerate(settings)]
 
 
@@ -158,7 +158,7 @@ def prepare(
     request = Models.request(loaded, asked.ids)
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
-        trace = Trace(loaded.name, asked.text, request, one, one.seed, loaded.tokenizer.label, asked.messages)
+        trace = Trace(loaded.name, asked.text, request, one, loaded.tokenizer.label, asked.messages)
         prompt = [Seen(token, given=True) for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
         cards.append(Card(one, trace, run, Growth(run)))
@@ -196,8 +196,8 @@ def _timed(
 
 
 def _without_attention(step: Step) -> Step:
-    best = None if step.best is None else _bare(step.best)
-    return replace(step, hypotheses=tuple(map(_bare, step.hypotheses)), best=best)
+    hypotheses, returned = tuple(map(_bare, step.hypotheses)), tuple(map(_bare, step.returned))
+    return replace(step, hypotheses=hypotheses, best=_bare(step.best), returned=returned)
 
 
 def _bare(hypothesis: Hypothesis) -> Hypothesis:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from decoding.step import Choice, FinishReason, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step
 from ui.lookback import shape_of
 from ui.session import Run, Seen
 from ui.stream import Ending, stream
@@ -68,17 +68,22 @@ class Path:
 
     def __init__(self) -> None:
         self._living: list[tuple[Choice, ...]] = [()]
-        self._ended: dict[tuple[int, ...], tuple[Choice, ...]] = {}
+        self._ended: dict[Place, tuple[Choice, ...]] = {}
         self.best: tuple[Choice, ...] = ()
 
     def add(self, step: Step) -> None:
-        chains = {one.tokens: (*self._living[one.parent], one.choice) for one in step.hypotheses}
-        self._ended |= {one.tokens: chains[one.tokens] for one in step.hypotheses if one.finished}
-        self._living = [chains[one.tokens] for one in step.hypotheses if not one.finished]
-        if step.best is not None:
-            self.best = chains.get(step.best.tokens) or self._ended[step.best.tokens]
-        elif step.hypotheses:
-            self.best = chains[step.hypotheses[0].tokens]
+        chains = {_place(one): (*self._living[one.parent], one.choice) for one in step.hypotheses}
+        self._ended |= {_place(one): chains[_place(one)] for one in step.hypotheses if one.finished}
+        self._living = [chains[_place(one)] for one in step.hypotheses if not one.finished]
+        self.best = chains.get(_place(step.best)) or self._ended[_place(step.best)]
+
+
+Place = tuple[int, tuple[int, ...]]
+
+
+def _place(hypothesis: Hypothesis) -> Place:
+    """What tells it from all others of a run."""
+    return hypothesis.group, hypothesis.tokens
 
 
 def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:

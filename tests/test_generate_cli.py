@@ -142,7 +142,10 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
             "temperature is nan, but must lie between 0 and 2: choose a value in that range.",
         ),
         (["x", "--top-k", "many"], "Argument --top-k: invalid number value: 'many': see python generate.py --help."),
-        (["x", "--strategy", "best"], "strategy is 'best', but must be one of greedy, sample, beam."),
+        (
+            ["x", "--strategy", "best"],
+            "strategy is 'best', but must be one of greedy, sample, beam, beam_sample, diverse_beam.",
+        ),
         (["x", "--temp", "1"], "Unrecognized arguments: --temp 1: see python generate.py --help."),
         ([], "The following arguments are required: prompt: see python generate.py --help."),
         ([" \n "], "The prompt is empty: write at least one character."),

@@ -49,6 +49,7 @@ class ContrastiveSearch:
         candidates: int,
         penalty_alpha: float,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         seed: int,
         processors: Sequence[Processor] = (),
@@ -57,7 +58,7 @@ class ContrastiveSearch:
         self.want = Want(attention=request.attention, hidden=True)
         self.seed = seed
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._candidates = candidates
         self._penalty_alpha = penalty_alpha
         self._top_candidates = top_candidates

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from decoding.parameter import DECLARATION, Biases, Layers, Order, Parameter, Texts, setting
+from decoding.parameter import DECLARATION, Biases, BlankTexts, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
 StrategyName = Literal["greedy", "sample", "beam", "contrastive", "dola"]
@@ -258,6 +258,12 @@ class DeclaredSettings:
         0, "No end before this many tokens; 0 lets the model end when it likes.", STRATEGIES, integer=True, maximum=4096
     )
     banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
+    stop_texts: tuple[str, ...] = setting(
+        (),
+        'Texts that end the answer, which stops before them; a line end is ["\\n"].',
+        STRATEGIES,
+        kind=BlankTexts,
+    )
     logit_bias: tuple[tuple[int, float], ...] = setting(
         (),
         "Makes single tokens, by their ids, more or less likely; -100 all but forbids one.",

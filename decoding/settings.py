@@ -104,6 +104,7 @@ class DecodingSettings(DeclaredSettings):
                 num_beams=settings.num_beams,
                 length_penalty=settings.length_penalty,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
                 seed=settings.seed,
                 processors=settings.processors(request),
@@ -114,6 +115,7 @@ class DecodingSettings(DeclaredSettings):
                 candidates=settings.top_k or WEIGHED,
                 penalty_alpha=settings.penalty_alpha,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
                 seed=settings.seed,
                 processors=settings.processors(request),
@@ -121,6 +123,7 @@ class DecodingSettings(DeclaredSettings):
         return OneByOne(
             request,
             max_new_tokens=settings.max_new_tokens,
+            stop_texts=settings.stop_texts,
             top_candidates=settings.top_candidates,
             seed=settings.seed,
             processors=settings.processors(request),

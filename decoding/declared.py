@@ -211,7 +211,7 @@ class DeclaredSettings:
     )
     frequency_penalty: float = setting(
         0.0,
-        "Makes a token less likely every time the answer has used it; below 0 more likely.",
+        "Makes a token less likely every time the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -219,7 +219,7 @@ class DeclaredSettings:
     )
     presence_penalty: float = setting(
         0.0,
-        "Makes a token less likely once the answer has used it; below 0 more likely.",
+        "Makes a token less likely once the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -234,7 +234,8 @@ class DeclaredSettings:
     )
     dry_multiplier: float = setting(
         0.0,
-        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off.",
+        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off. A line end, a "
+        "colon, a quote or an asterisk ends every repetition.",
         STRATEGIES,
         maximum=5,
         step=0.05,

@@ -101,6 +101,8 @@ _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request
     }
 )
 
+SWITCHES: Mapping[str, tuple[str, ...]] = MappingProxyType({stage: names for stage, (names, _) in _STAGES.items()})
+
 
 def chain(settings: DeclaredSettings, request: Request, strategy: str) -> tuple[Processor, ...]:
     """The stages that change something under this strategy, in the settings' order."""

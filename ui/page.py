@@ -5,6 +5,7 @@ What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, wraps
@@ -14,7 +15,8 @@ import gradio as gr
 from gradio.blocks import Block
 
 from model.errors import AttendError
-from ui import chat, endpoints, write
+from ui import chat, code, endpoints, write
+from ui.checks import checked_text
 from ui.errors import for_people
 from ui.layout import WRITE, Outputs, Parts, lay_out
 from ui.models import Models
@@ -34,6 +36,7 @@ def build(models: Models) -> gr.Blocks:
         parts = lay_out(models)
         _wire_chat(parts, models)
         _wire_write(parts, models)
+        _wire_code(parts, models)
         _wire_page(parts, models)
         endpoints.register(models)
     return page
@@ -119,6 +122,23 @@ def _wire_write(parts: Parts, models: Models) -> None:
     parts.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **_QUICK)
     parts.empty.click(at_once(empty), base, outputs, **_QUICK)
     parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **_QUICK)
+
+
+def _wire_code(parts: Parts, models: Models) -> None:
+    panel = parts.panel
+
+    def show(session: Session, model: str, mode: str, message: object, text: object, *settings: object) -> Any:
+        with for_people():
+            loaded, chosen = models.get(model), panel.read_as_it_is(settings)
+            if mode == WRITE or loaded.chat is None:
+                asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
+            else:
+                asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
+            return {"blocks": code.blocks(asked), "opened": time.time()}
+        return gr.skip()
+
+    said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]
+    panel.code.click(show, said, panel.dialog, **_QUICK)
 
 
 def _wire_page(parts: Parts, models: Models) -> None:

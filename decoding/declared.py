@@ -13,11 +13,12 @@ from typing import Literal, get_args
 from decoding.parameter import DECLARATION, Biases, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
-StrategyName = Literal["greedy", "sample", "beam"]
+StrategyName = Literal["greedy", "sample", "beam", "contrastive"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
 FILTERED = ("sample", "beam")  # those that cut or reshape the distribution; greedy takes the top of it in any case
 DRAWN = ("sample",)
 BEAM = ("beam",)
+CONTRASTIVE = ("contrastive",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class DeclaredSettings:
 
     strategy: StrategyName = setting(
         "sample",
-        "greedy takes the most probable token, sample draws one, beam looks for the most probable text.",
+        "greedy takes the most probable token, sample draws one, beam looks for the most probable text, contrastive "
+        "shuns what resembles the text so far.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,
@@ -38,7 +40,13 @@ class DeclaredSettings:
         maximum=2,
         step=0.05,
     )
-    top_k: int = setting(0, "Keeps only the k most probable tokens; 0 keeps all.", FILTERED, integer=True, maximum=200)
+    top_k: int = setting(
+        0,
+        "Keeps only the k most probable tokens; 0 keeps all. Contrastive search weighs these k, at 0 the usual 4.",
+        (*FILTERED, *CONTRASTIVE),
+        integer=True,
+        maximum=200,
+    )
     top_p: float = setting(
         1.0,
         "Keeps the fewest most probable tokens whose probabilities reach this sum; 1 keeps all.",
@@ -55,6 +63,13 @@ class DeclaredSettings:
         minimum=-3,
         maximum=3,
         step=0.1,
+    )
+    penalty_alpha: float = setting(
+        0.6,
+        "How much contrastive search minds that a token resembles the text so far; at 0 it is greedy.",
+        CONTRASTIVE,
+        neutral=None,
+        step=0.05,
     )
     seed: int = setting(
         -1,

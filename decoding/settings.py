@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from decoding.beam import BeamSearch
 from decoding.chain import chain
+from decoding.contrastive import ContrastiveSearch
 from decoding.declared import STRATEGIES, DeclaredSettings, StrategyName, parameters
 from decoding.mirostat import Mirostat
 from decoding.parameter import shown
@@ -22,6 +23,8 @@ from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
 from decoding.strategy import Request, Strategy
 from model.errors import AttendError
+
+WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
 __all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
@@ -38,6 +41,11 @@ class DecodingSettings(DeclaredSettings):
             raise AttendError(
                 f"min_new_tokens is {self.min_new_tokens}, but max_new_tokens is {self.max_new_tokens}: lower the "
                 "first or raise the second."
+            )
+        if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
+            raise AttendError(
+                f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
+                f"choose {MOST_WEIGHED} or fewer."
             )
         if self.mirostat_mode == 1:
             raise AttendError("mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.")
@@ -77,7 +85,9 @@ class DecodingSettings(DeclaredSettings):
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        return chain(self, request, "greedy" if self.greedy else self.strategy)
+        # Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
+        filtered = not self.greedy and self.strategy != "contrastive"
+        return chain(self, request, self.strategy if filtered else "greedy")
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
@@ -92,6 +102,16 @@ class DecodingSettings(DeclaredSettings):
                 request,
                 num_beams=settings.num_beams,
                 length_penalty=settings.length_penalty,
+                max_new_tokens=settings.max_new_tokens,
+                top_candidates=settings.top_candidates,
+                seed=settings.seed,
+                processors=settings.processors(request),
+            )
+        if settings.strategy == "contrastive":
+            return ContrastiveSearch(
+                request,
+                candidates=settings.top_k or WEIGHED,
+                penalty_alpha=settings.penalty_alpha,
                 max_new_tokens=settings.max_new_tokens,
                 top_candidates=settings.top_candidates,
                 seed=settings.seed,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -84,6 +84,8 @@ class Trace:
             "finish_reason": self.finish_reason,
             "steps": [self._step(choice) for choice in self.choices()],
         }
+        if self.request.drawn:  # where in the seed's stream a run went on; the seed alone would not repeat it
+            document["drawn"] = self.request.drawn
         if self.messages:
             document["messages"] = [dict(message) for message in self.messages]
         if self.settings.strategy == "beam":
@@ -91,7 +93,7 @@ class Trace:
         return document
 
     def _step(self, choice: Choice) -> dict[str, Any]:
-        return {
+        step: dict[str, Any] = {
             "token": self._token(choice.token),
             "probability": choice.probability,
             "final_probability": choice.final_probability,
@@ -100,15 +102,24 @@ class Trace:
             "entropy": choice.entropy,
             "stages": list(choice.stages),
             "kept": list(choice.kept),
+            "mass": list(choice.mass),
+            "stage_entropy": list(choice.stage_entropy),
             "candidates": [
                 {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
                 for candidate in choice.candidates
             ],
             "rest": list(choice.rest),
         }
+        if choice.weighed:
+            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        return step
 
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
+
+
+def _numbers(weighed: Weighed) -> dict[str, float]:
+    return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
 
 
 def _beams(step: Step) -> list[dict[str, Any]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,36 +15,24 @@ from playwright import sync_api
 from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
+from model.catalog import LoadedModel
+from tests.conftest import make_checkpoint
+from tests.stage import CHROMIUM, FLAGS
 from tests.visitor import PATIENCE
 from ui import serve
 from ui.models import Models
 from ui.page import build
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 Opener = Callable[..., Page]
 
 
-needs_browser = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
-]
-
-
-@contextmanager
-def served(model: str) -> Iterator[str]:
-    """`python app.py` with this model."""
-    port = _free_port()
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as `make run` starts it, with the embedded model where there is one."""
+    model, port = catalog.DEFAULT, _free_port()
+    if model not in catalog.names():
+        model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
     command = [sys.executable, "app.py", "--port", str(port), "--model", model]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -57,9 +42,10 @@ def served(model: str) -> Iterator[str]:
         server.terminate()
 
 
-@contextmanager
-def served_slowly(names: list[str], load: Callable[[str], catalog.LoadedModel]) -> Iterator[str]:
-    """A page whose models take their time over a token."""
+@pytest.fixture(scope="module")
+def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
 
     def slow(decode: Any) -> Any:
         def slowly(*arguments: Any) -> Iterator[Any]:
@@ -70,22 +56,22 @@ def served_slowly(names: list[str], load: Callable[[str], catalog.LoadedModel]) 
         return slowly
 
     port = _free_port()
-    blocks = build(Models(names, load, wrap=slow))
+    blocks = build(Models(tuple(loaded), loaded.__getitem__, wrap=slow))
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}/"
     blocks.close()
 
 
-@contextmanager
-def started() -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
 
 
-@contextmanager
-def visits(browser: Browser, url: str) -> Iterator[Opener]:
+@pytest.fixture
+def visit(url: str, browser: Browser) -> Iterator[Opener]:
     """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
     faults: list[str] = []
     contexts = []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import sentencepiece
@@ -19,10 +17,7 @@ from model.tokenizer import ASSISTANT, BEGIN, END, USER
 from model.transformer import Transformer
 from ui.models import Models
 
-if TYPE_CHECKING:  # most tests need no browser
-    from playwright.sync_api import Browser
-
-    from tests.browsing import Opener
+pytest_plugins = ("tests.stage", "tests.browsing")
 
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",
@@ -98,42 +93,3 @@ def models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Models:
     """What a page of two models has: one that chats and one that can only write."""
     loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
     return Models(tuple(loaded), loaded.__getitem__)
-
-
-@pytest.fixture(scope="session")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as `make run` starts it, with the embedded model where there is one."""
-    from tests import browsing
-
-    model = catalog.DEFAULT
-    if model not in catalog.names():
-        model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
-    with browsing.served(model) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
-    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
-    from tests import browsing
-
-    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
-    with browsing.served_slowly(list(loaded), loaded.__getitem__) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests import browsing
-
-    with browsing.started() as started:
-        yield started
-
-
-@pytest.fixture
-def visit(url: str, browser: Browser) -> Iterator[Opener]:
-    """Opens the page as a new visitor."""
-    from tests import browsing
-
-    with browsing.visits(browser, url) as opener:
-        yield opener

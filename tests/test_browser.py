@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browsing import Opener, needs_browser
+from tests.browsing import Opener
+from tests.stage import BROWSER
 from tests.visitor import PATIENCE, boxes, choose, rest, say, set_number, to_chat, to_write
 
-pytestmark = needs_browser
+pytestmark = BROWSER
 
 
 def test_a_visitor_chats_and_looks_behind_every_token(visit: Opener) -> None:
@@ -72,7 +73,7 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     choose(page, "Top-k")
     expect(page.locator("#attend-top-k input[type=number]")).to_have_value("7")
     say(page, "Hello")
-    expect(page.locator(".at-reason")).to_contain_text("top-k left 7")
+    expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
     choose(page, "Beam search")
     expect(page.locator("#attend-num-beams")).to_be_visible()
     set_number(page, "max-new-tokens", 8)
@@ -203,8 +204,8 @@ def test_everything_works_from_the_keyboard(visit: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
     rest(page)
-    page.locator(".at-box[tabindex='0']").focus()
+    selected = page.locator(".at-box[tabindex='0']")
+    newest = int(selected.get_attribute("data-index") or 0)
+    selected.focus()
     page.keyboard.press("ArrowLeft")
-    newest = boxes(page)
-    focused = page.locator(".at-box").nth(newest - 2)
-    expect(focused).to_have_attribute("aria-selected", "true")
+    expect(page.locator(f".at-box[data-index='{newest - 1}']")).to_have_attribute("aria-selected", "true")

@@ -11,10 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import generate
-from tests.browsing import Opener, needs_browser
+from tests.browsing import Opener
+from tests.stage import BROWSER
 from tests.visitor import PATIENCE, choose, rest, say, set_number, to_write
 
-pytestmark = needs_browser
+pytestmark = BROWSER
 
 
 def marked(page: Page) -> list[str]:

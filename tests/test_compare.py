@@ -206,12 +206,12 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
     asked = request((0,))
     trace = Trace("tiny", "0", asked, SEEDED, 7, str)
     run = Run("compare-1", "chat", "tiny", [])
-    card = Card(SEEDED, trace, run, Growth(run), seconds=2.0)
+    card = Card(SEEDED, Growth(run, trace), seconds=2.0)
     total = 0.0
     for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
         candidate = Candidate(token, (probability,))
-        choice = Choice(token, rank, 0.5, entropy, ("model",), (9,), (candidate,), (1 - probability,))
+        choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
         last = place == len(tokens) - 1
         hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, total, 0, choice, finished=last)
         card.add([Step((hypothesis,), finish_reason="length" if last else None, best=hypothesis if last else None)])

@@ -17,7 +17,7 @@ from decoding.strategy import Request
 from decoding.together import generate_together
 from model.config import TransformerConfig
 from model.errors import AttendError
-from model.interface import LanguageModel, Want
+from model.interface import Forward, LanguageModel, Want
 from model.transformer import Transformer
 from tests.tiny import TinyModel, random_model, request
 
@@ -58,14 +58,14 @@ def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> li
 def together(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
-    """The Steps of each, and on the way: once somebody has finished, only None comes."""
+    """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
     strategies = [one.strategy_for(asks) for one, asks in zip(settings, requests, strict=True)]
     told: list[list[Step]] = [[] for _ in requests]
     for steps in generate_together(model, [asks.prompt for asks in requests], strategies):
         assert len(steps) == len(requests)
         for own, step in zip(told, steps, strict=True):
             finished = bool(own) and own[-1].finished
-            assert (step is None) is finished
+            assert (step is None) is finished or not own
             if step is not None:
                 own.append(step)
     return told
@@ -100,6 +100,8 @@ def check_same_choice(one: Choice, two: Choice) -> None:
     assert (one.stages, one.kept) == (two.stages, two.kept)
     assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
     assert one.rest == pytest.approx(two.rest, abs=1e-5)
+    assert [weighed.id for weighed in one.weighed] == [weighed.id for weighed in two.weighed]
+    assert [weighed.score for weighed in one.weighed] == pytest.approx([other.score for other in two.weighed], abs=1e-5)
     for candidate, other in zip(one.candidates, two.candidates, strict=True):
         assert candidate.id == other.id
         assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-5)
@@ -111,7 +113,7 @@ def check_same_choice(one: Choice, two: Choice) -> None:
 
 def any_settings(chance: random.Random) -> DecodingSettings:
     return DecodingSettings(
-        strategy=chance.choice(("greedy", "sample", "sample", "beam")),
+        strategy=chance.choice(("greedy", "sample", "sample", "beam", "contrastive")),
         temperature=chance.choice((0.0, 0.5, 0.9, 1.0, 1.4)),
         top_k=chance.choice((0, 5, 20)),
         top_p=chance.choice((0.6, 0.9, 1.0)),
@@ -130,7 +132,7 @@ def any_prompt(chance: random.Random) -> Ids:
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
 @pytest.mark.parametrize("seed", range(8))
 def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: int) -> None:
-    """Greedy, sample and beam, prompts of 1 to 30 tokens, some of them equal, some with attention, some without."""
+    """Any strategies, prompts of 1 to 30 tokens, some of them equal, some with attention, some without."""
     chance = random.Random(seed)
     model = transformer(positions)
     prompts = [any_prompt(chance) for _ in range(3)]
@@ -256,4 +258,35 @@ def test_closing_it_stops_the_work() -> None:
 
 def test_all_that_a_strategy_may_want_is_shared_out() -> None:
     """Whoever adds a field to Want must teach `_all_of` and `_part` of together.py to share it, then this test."""
-    assert [field.name for field in fields(Want)] == ["attention"]
+    assert [field.name for field in fields(Want)] == ["attention", "hidden", "layers"]
+    wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
+    prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
+    model = transformer()
+    told: list[list[Forward]] = [[] for _ in wants]
+    strategies = [Listening(want, heard) for want, heard in zip(wants, told, strict=True)]
+    assert len(list(generate_together(model, prompts, strategies))) == 3
+    for want, prompt, heard in zip(wants, prompts, told, strict=True):
+        own: list[Forward] = []
+        list(generate(model, prompt, Listening(want, own)))
+        for one, other in zip(heard, own, strict=True):
+            parts = [(one.logits, other.logits), (one.hidden, other.hidden), (one.layer_logits, other.layer_logits)]
+            maps = [None if each.attention is None else each.attention.decoder for each in (one, other)]
+            for company, alone in [*parts, maps]:
+                assert (company is None) is (alone is None)
+                assert company is None or torch.allclose(company, alone, atol=1e-4)  # shapes, too: no padding is left
+        assert (own[0].hidden is not None, own[0].layer_logits is not None) == (want.hidden, bool(want.layers))
+
+
+class Listening:
+    """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
+
+    seed = 0
+
+    def __init__(self, want: Want, heard: list[Forward]) -> None:
+        self.want = want
+        self._heard = heard
+
+    def advance(self, forward: Forward) -> Step:
+        self._heard.append(forward)
+        count = len(self._heard)
+        return Step((), feed=(10 + count, 20), parents=(0, count - 1), finish_reason="length" if count == 3 else None)

@@ -129,5 +129,6 @@ def test_rotary_is_llamas() -> None:
     cosines, sines = rotary_tables(7, 8, 10_000.0)
     heads = torch.randn(2, 7, 3, 8)
     ours = rotate(heads, cosines[None, :, None], sines[None, :, None])
-    theirs, _ = apply_rotary_pos_emb(heads.transpose(1, 2), heads.transpose(1, 2), cosines[None], sines[None])
-    assert torch.equal(ours, theirs.transpose(1, 2))
+    unsigned = torch.cat((-sines[:, :4], sines[:, 4:]), dim=-1)  # Llama negates the half of the heads instead
+    theirs, _ = apply_rotary_pos_emb(heads.transpose(1, 2), heads.transpose(1, 2), cosines[None], unsigned[None])
+    assert torch.allclose(ours, theirs.transpose(1, 2), atol=1e-6)

@@ -14,11 +14,12 @@ def choice(token: int) -> Choice:
         token=token,
         rank=1,
         draw=None,
-        entropy=0.0,
         stages=("model",),
         kept=(2,),
         candidates=(Candidate(token, (1.0,)),),
         rest=(0.0,),
+        mass=(1.0,),
+        stage_entropy=(0.0,),
     )
 
 

@@ -48,6 +48,7 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     declared = declaration(512)
     names = {parameter.name for parameter in parameters()}
     assert set(settings_panel.LABELS) == names
+    assert set(settings_panel.WORDS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
     assert json.loads(json.dumps(declared)) is not None
@@ -60,6 +61,7 @@ def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> N
     assert changed("Top-k") == {"top_k": 30, "seed": 5, **length}
     assert changed("Top-p") == {"top_p": 0.9, "seed": 5, **length}
     assert changed("Beam search") == {"strategy": "beam", "num_beams": 3, "length_penalty": 0.5, **length}
+    assert changed("Contrastive", penalty_alpha=0.3) == {"strategy": "contrastive", "penalty_alpha": 0.3, **length}
 
 
 def test_combined_means_all_that_its_strategy_uses() -> None:

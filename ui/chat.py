@@ -133,6 +133,9 @@ def _answer(
     loaded = models.get(name)
     turns = turns[-(MOST_TURNS - 1) :]
     prompt = chat_prompt(loaded, turns, settings)
+    request = models.request(loaded, prompt.ids)
+    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+    trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
@@ -149,13 +152,14 @@ def _answer(
             cleared=False,
         )
         steps = models.decode(name, prompt.ids, settings, 0)
-        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
                 session.seed = drawn_seed(settings)
             yield _update(session, run, answer, progress, loaded)
         session.limit_attention(keep=run)
+        session.limit_traces(keep=run)
     except Exception:
         answer.state = "stopped"
         session.end(stop)

@@ -1,7 +1,7 @@
 """What happens in Compare: one prompt under several cards of settings, side by side, in one batch through the model.
 
 All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
-off, every card has a stream of its own. Each card is followed like an answer of the chat, and kept as a trace as well.
+off, every card has a stream of its own. Each card is followed like an answer of the chat.
 Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `figures.py`.
 """
 
@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from decoding.parameter import shown
 from decoding.settings import DecodingSettings, parameters
-from decoding.step import Hypothesis, Step
+from decoding.step import Step
 from decoding.trace import Trace
 from model.catalog import LoadedModel
 from model.errors import AttendError
@@ -56,10 +56,17 @@ class Card:
     """One column: settings, and what they have made of the prompt so far."""
 
     settings: DecodingSettings
-    trace: Trace  # its steps carry no attention
-    run: Run  # the same as the inspector shows it, attention and all
     growth: Growth
     seconds: float = 0.0  # of computing, up to its newest token
+
+    @property
+    def run(self) -> Run:
+        """It as the inspector shows it."""
+        return self.growth.run
+
+    @property
+    def trace(self) -> Trace:
+        return self.growth.trace
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -67,8 +74,6 @@ class Card:
 
     def add(self, steps: Sequence[Step]) -> int:
         """Returns the first token of the run that differs from before."""
-        for step in steps:
-            self.trace.add(_without_attention(step))
         return self.growth.add(steps)
 
 
@@ -158,10 +163,10 @@ def prepare(
     request = Models.request(loaded, asked.ids)
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
-        trace = Trace(loaded.name, asked.text, request, one, one.seed, loaded.tokenizer.label, asked.messages)
+        trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, given=True) for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
-        cards.append(Card(one, trace, run, Growth(run)))
+        cards.append(Card(one, Growth(run, trace)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))
 
 
@@ -193,12 +198,3 @@ def _timed(
             seconds += time.perf_counter() - begun
             yield seconds, steps
             begun = time.perf_counter()
-
-
-def _without_attention(step: Step) -> Step:
-    best = None if step.best is None else _bare(step.best)
-    return replace(step, hypotheses=tuple(map(_bare, step.hypotheses)), best=best)
-
-
-def _bare(hypothesis: Hypothesis) -> Hypothesis:
-    return replace(hypothesis, choice=replace(hypothesis.choice, attention=None))

@@ -189,7 +189,7 @@ def _trace(
 ) -> Trace:
     request = Models.request(loaded, ids)
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
-    return Trace(loaded.name, prompt, request, settings, settings.seed, loaded.tokenizer.label, messages)
+    return Models.trace(loaded, prompt, request, settings, messages)
 
 
 def _steps(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:

@@ -1,8 +1,9 @@
 """One visitor: the conversation, the written text and the runs behind them, as plain records.
 
 A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. What the runs keep is numbers and
-short strings; the attention of the oldest runs is let go when a visitor's would pass `MOST_ATTENTION`, and is computed
-again when such a run is opened. The file knows nothing of gradio, of models or of how any of it is drawn.
+short strings. Of the oldest runs the attention is let go when a visitor's would pass `MOST_ATTENTION`, and is computed
+again when such a run is opened; the trace is let go beyond `MOST_TRACED`, and does not come back. The file knows
+nothing of gradio, of models or of how any of it is drawn.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from decoding.step import Choice
+from decoding.trace import Trace
 from model.errors import AttendError
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
+MOST_TRACED = 20_000  # hypotheses a visitor, one a step or one a beam; at 2.3 KB each (`make bench`) about 46 MB
 MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
 MOST_UNDO = 50
 
@@ -44,6 +47,9 @@ class Run:
     tokens: list[Seen]
     shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
     dropped: int = 0  # how many of the oldest messages its prompt had no room for
+    # How its newest continuation came about: the trace's prompt and tokens together are all tokens of the run. None for
+    # a text that nothing has continued, or that was changed since: such a text is another run.
+    trace: Trace | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -58,6 +64,11 @@ class Run:
     @property
     def attention_bytes(self) -> int:
         return sum(len(token.row) for token in self.tokens if token.row is not None)
+
+    @property
+    def traced(self) -> int:
+        """How many hypotheses its trace keeps."""
+        return 0 if self.trace is None else sum(len(step.hypotheses) for step in self.trace.steps)
 
     def forget_attention(self) -> None:
         self.tokens = [replace(token, row=None) for token in self.tokens]
@@ -186,6 +197,16 @@ class Session:
             if run is not keep:
                 total -= run.attention_bytes
                 run.forget_attention()
+
+    def limit_traces(self, keep: Run, most: int = MOST_TRACED) -> None:
+        """Let the traces of the oldest runs go until the rest fits; never that of `keep`, which is on screen."""
+        total = sum(run.traced for run in self.runs.values())
+        for run in self.runs.values():
+            if total <= most:
+                return
+            if run is not keep:
+                total -= run.traced
+                run.trace = None
 
     def drop_unused_runs(self) -> None:
         """Forget runs that neither the conversation, its Undo nor the draft can open."""

@@ -26,6 +26,7 @@ LABELS: Mapping[str, str] = {
     "top_p": "Top-p",
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
+    "penalty_alpha": "Contrast α",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",
@@ -58,10 +59,15 @@ LABELS: Mapping[str, str] = {
 
 EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
 
-WORDS: Mapping[str, str] = {"greedy": "Greedy", "sample": "Sampling", "beam": "Beam search"}  # for choices
+WORDS: Mapping[str, str] = {  # for choices
+    "greedy": "Greedy",
+    "sample": "Sampling",
+    "beam": "Beam search",
+    "contrastive": "Contrastive",
+}
 
 # What "Combined" has in sight; what is not named here or below is folded away, so that the panel stays calm.
-PLAIN = ("strategy", "temperature", "top_k", "top_p", "num_beams", "length_penalty")
+PLAIN = ("strategy", "temperature", "top_k", "top_p", "num_beams", "length_penalty", "penalty_alpha")
 RUN = ("max_new_tokens", "top_candidates", "seed")  # last: they say nothing about how a token is chosen
 
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))

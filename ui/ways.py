@@ -30,6 +30,7 @@ WAYS: Mapping[str, Way] = {
     "Top-k": Way("sample", ("top_k", *_DRAWN_RUN)),
     "Top-p": Way("sample", ("top_p", *_DRAWN_RUN)),
     "Beam search": Way("beam", ("num_beams", "length_penalty", *_RUN)),
+    "Contrastive": Way("contrastive", ("penalty_alpha", *_RUN)),
     "Combined": Way(),
 }
 FIRST_WAY = "Combined"

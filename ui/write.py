@@ -2,7 +2,8 @@
 
 The box and the tokens are one text. As long as the box says what the tokens say, a continuation goes on from the very
 same tokens; once somebody has edited it, it keeps the model's tokens that it still begins with, and the rest is cut
-into tokens anew. Knows nothing of gradio.
+into tokens anew. What a run's trace tells is the newest continuation alone, its prompt being all that stood before it.
+Knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     try:
         yield replace(_show(session, models, run), running=True)
         drawn = sum(not token.given for token in run.tokens)
+        trace = models.trace(loaded, session.draft.text, models.request(loaded, run.ids, drawn=drawn), settings)
         steps = models.decode(name, run.ids, settings, drawn)
-        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             ended = progress.ending is not None
             if ended:
                 session.end(stop)
@@ -63,6 +65,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
                 history=_history(session) if ended else None,
             )
         session.limit_attention(keep=run)
+        session.limit_traces(keep=run)
     except Exception:
         session.end(stop)
         yield Screen(running=False, history=_history(session))

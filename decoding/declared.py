@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from decoding.parameter import DECLARATION, Biases, Order, Parameter, Texts, setting
+from decoding.parameter import DECLARATION, Biases, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
-StrategyName = Literal["greedy", "sample", "beam", "contrastive"]
+StrategyName = Literal["greedy", "sample", "beam", "contrastive", "dola"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
-FILTERED = ("sample", "beam")  # those that cut or reshape the distribution; greedy takes the top of it in any case
-DRAWN = ("sample",)
+FILTERED = (
+    "sample",
+    "beam",
+    "dola",
+)  # those that cut or reshape the distribution; greedy takes the top of it in any case
+DRAWN = ("sample", "dola")
 BEAM = ("beam",)
 CONTRASTIVE = ("contrastive",)
+DOLA = ("dola",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +33,14 @@ class DeclaredSettings:
     strategy: StrategyName = setting(
         "sample",
         "greedy takes the most probable token, sample draws one, beam looks for the most probable text, contrastive "
-        "shuns what resembles the text so far.",
+        "shuns what resembles the text so far, dola draws from what the upper layers add to a lower one.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,
     )
     temperature: float = setting(
         1.0,
-        "Below 1 sharpens the distribution, above 1 flattens it; sampling at 0 is greedy.",
+        "Below 1 sharpens the distribution, above 1 flattens it; at 0 nothing is drawn, the top is taken.",
         FILTERED,
         maximum=2,
         step=0.05,
@@ -70,6 +75,17 @@ class DeclaredSettings:
         CONTRASTIVE,
         neutral=None,
         step=0.05,
+    )
+    dola_layers: str | tuple[int, ...] = setting(
+        "high",
+        "Which layers dola contrasts the last with: the low or the high half, or numbers, 0 being the "
+        "embeddings; one number is self-contrast.",
+        DOLA,
+        neutral=None,
+        integer=True,
+        maximum=1000,
+        choices=("low", "high"),
+        kind=Layers,
     )
     seed: int = setting(
         -1,

@@ -16,7 +16,8 @@ from typing import Any, Self
 from decoding.beam import BeamSearch
 from decoding.chain import chain
 from decoding.contrastive import ContrastiveSearch
-from decoding.declared import STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.declared import DRAWN, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
@@ -81,7 +82,7 @@ class DecodingSettings(DeclaredSettings):
     @property
     def greedy(self) -> bool:
         """Whether the most probable token is always taken and no draw decides."""
-        return self.strategy == "greedy" or (self.strategy == "sample" and self.temperature < ZERO_TEMPERATURE)
+        return self.strategy == "greedy" or (self.strategy in DRAWN and self.temperature < ZERO_TEMPERATURE)
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
@@ -91,7 +92,7 @@ class DecodingSettings(DeclaredSettings):
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.strategy == "sample" and not self.greedy
+        on = self.mirostat_mode and self.strategy in DRAWN and not self.greedy
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:
@@ -124,6 +125,7 @@ class DecodingSettings(DeclaredSettings):
             seed=settings.seed,
             processors=settings.processors(request),
             mirostat=settings.mirostat(),
+            dola=Dola.of(settings.dola_layers, request.layer_count) if settings.strategy == "dola" else None,
             greedy=settings.greedy,
         )
 

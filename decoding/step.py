@@ -35,6 +35,14 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerContrast:
+    """Under dola: which layer below the last a token was contrasted with, and why that one."""
+
+    layer: int  # 0 is the embeddings
+    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One token, and the distribution it was chosen from."""
 
@@ -50,6 +58,7 @@ class Choice:
     ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
     weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
+    contrast: LayerContrast | None = None  # under dola
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property

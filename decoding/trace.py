@@ -112,6 +112,9 @@ class Trace:
         }
         if choice.weighed:
             step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        if choice.contrast is not None:
+            divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
+            step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
         return step
 
     def _token(self, token: int) -> dict[str, Any]:

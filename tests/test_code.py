@@ -48,7 +48,18 @@ def executed(asked: code.Asked, capsys: pytest.CaptureFixture[str]) -> tuple[str
     return by_command.removesuffix("\n"), capsys.readouterr().out.removesuffix("\n")
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, ODD, BEAMS, DecodingSettings(strategy="greedy", max_new_tokens=8)])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SETTINGS,
+        ODD,
+        BEAMS,
+        DecodingSettings(strategy="greedy", max_new_tokens=8),
+        DecodingSettings(strategy="contrastive", penalty_alpha=0.4, max_new_tokens=8),
+        DecodingSettings(strategy="dola", dola_layers=(0, 1), temperature=0.5, max_new_tokens=8),
+    ],
+    ids=lambda settings: settings.strategy,
+)
 @pytest.mark.usefixtures("here")
 def test_both_give_the_answer_of_the_page(
     models: Models, tiny: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]

@@ -48,7 +48,7 @@ def transformer(positions: str = "rotary") -> Transformer:
 
 
 def asked(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
-    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention)
+    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
 
 
 def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> list[Step]:
@@ -100,6 +100,10 @@ def check_same_choice(one: Choice, two: Choice) -> None:
     assert (one.stages, one.kept) == (two.stages, two.kept)
     assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
     assert one.rest == pytest.approx(two.rest, abs=1e-5)
+    assert (one.contrast is None) is (two.contrast is None)
+    if one.contrast is not None and two.contrast is not None:
+        assert one.contrast.layer == two.contrast.layer
+        assert dict(one.contrast.divergences) == pytest.approx(dict(two.contrast.divergences), abs=1e-5)
     assert [weighed.id for weighed in one.weighed] == [weighed.id for weighed in two.weighed]
     assert [weighed.score for weighed in one.weighed] == pytest.approx([other.score for other in two.weighed], abs=1e-5)
     for candidate, other in zip(one.candidates, two.candidates, strict=True):
@@ -113,7 +117,7 @@ def check_same_choice(one: Choice, two: Choice) -> None:
 
 def any_settings(chance: random.Random) -> DecodingSettings:
     return DecodingSettings(
-        strategy=chance.choice(("greedy", "sample", "sample", "beam", "contrastive")),
+        strategy=chance.choice(("greedy", "sample", "sample", "beam", "contrastive", "dola")),
         temperature=chance.choice((0.0, 0.5, 0.9, 1.0, 1.4)),
         top_k=chance.choice((0, 5, 20)),
         top_p=chance.choice((0.6, 0.9, 1.0)),
@@ -122,6 +126,7 @@ def any_settings(chance: random.Random) -> DecodingSettings:
         seed=chance.randrange(1000),
         max_new_tokens=chance.randint(1, 25),
         top_candidates=chance.choice((0, 3, 10)),
+        dola_layers=chance.choice(("low", (0, 1))),
     )
 
 

@@ -30,6 +30,7 @@ VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in pa
     "banned_words": "cat, dog",
     "logit_bias": "5:-2",
     "order": "top_p, temperature",
+    "dola_layers": "0, 1",
 }
 
 
@@ -61,6 +62,7 @@ def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> N
     assert changed("Top-k") == {"top_k": 30, "seed": 5, **length}
     assert changed("Top-p") == {"top_p": 0.9, "seed": 5, **length}
     assert changed("Beam search") == {"strategy": "beam", "num_beams": 3, "length_penalty": 0.5, **length}
+    assert changed("DoLa") == {"strategy": "dola", "dola_layers": [0, 1], "temperature": 0.7, "seed": 5, **length}
     assert changed("Contrastive", penalty_alpha=0.3) == {"strategy": "contrastive", "penalty_alpha": 0.3, **length}
 
 

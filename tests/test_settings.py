@@ -28,7 +28,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         for value in (parameter.default, parameter.neutral):
             if value is not None:
                 assert parameter.checked(value) == value
-    assert STRATEGIES == ("greedy", "sample", "beam", "contrastive")
+    assert STRATEGIES == ("greedy", "sample", "beam", "contrastive", "dola")
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ def request(
     context_length: int = 1000,
     attention: bool = False,
     drawn: int = 0,
+    layer_count: int = 0,
 ) -> Request:
     """A request whose text is its ids, written out."""
     return Request(
@@ -140,5 +141,6 @@ def request(
         context_length=context_length,
         attention=attention,
         drawn=drawn,
+        layer_count=layer_count,
         ids_of=lambda text: [int(part) for part in text.split()],
     )

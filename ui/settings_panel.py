@@ -27,6 +27,7 @@ LABELS: Mapping[str, str] = {
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
     "penalty_alpha": "Contrast α",
+    "dola_layers": "DoLa layers",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",
@@ -64,11 +65,22 @@ WORDS: Mapping[str, str] = {  # for choices
     "sample": "Sampling",
     "beam": "Beam search",
     "contrastive": "Contrastive",
+    "dola": "DoLa",
 }
 
-# What "Combined" has in sight; what is not named here or below is folded away, so that the panel stays calm.
-PLAIN = ("strategy", "temperature", "top_k", "top_p", "num_beams", "length_penalty", "penalty_alpha")
 RUN = ("max_new_tokens", "top_candidates", "seed")  # last: they say nothing about how a token is chosen
+# In sight with "Combined"; what is not named here is folded away under "Advanced", so that the panel stays calm.
+PLAIN = (
+    "strategy",
+    "temperature",
+    "top_k",
+    "top_p",
+    "num_beams",
+    "length_penalty",
+    "penalty_alpha",
+    "dola_layers",
+    *RUN,
+)
 
 _SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
 _LENGTHS = ("max_new_tokens", "min_new_tokens")
@@ -179,7 +191,7 @@ def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
         "label": LABELS[parameter.name],
         "help": parameter.help,
         "kind": kind,
-        "place": "plain" if parameter.name in PLAIN else "run" if parameter.name in RUN else "advanced",
+        "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "minimum": parameter.minimum,
         "maximum": min(parameter.maximum, context_length) if parameter.name in _LENGTHS else parameter.maximum,
         "step": parameter.step,

@@ -31,6 +31,7 @@ WAYS: Mapping[str, Way] = {
     "Top-p": Way("sample", ("top_p", *_DRAWN_RUN)),
     "Beam search": Way("beam", ("num_beams", "length_penalty", *_RUN)),
     "Contrastive": Way("contrastive", ("penalty_alpha", *_RUN)),
+    "DoLa": Way("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
     "Combined": Way(),
 }
 FIRST_WAY = "Combined"

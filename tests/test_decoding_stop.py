@@ -54,7 +54,7 @@ def test_the_newest_tokens_are_enough_to_tell(ids: list[int], stop_texts: list[s
 @settings(max_examples=500, deadline=None)
 @given(IDS, STOP_TEXTS)
 def test_what_is_certain_stays_and_in_the_end_is_all(ids: list[int], stop_texts: list[str]) -> None:
-    stop, shown = stop_for(stop_texts), ""
+    stop, shown, count = stop_for(stop_texts), "", 0
     for count in range(1, len(ids) + 1):
         sure = certain(text_of(ids[:count]), stop_texts)
         assert sure.startswith(shown)
@@ -114,7 +114,7 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
         }
     )
     asks = asked(layer_count=1)
-    trace = Trace("tiny", "a", asks, chosen.seeded(), chosen.seeded().seed, str)
+    trace = Trace("tiny", "a", asks, chosen, str)
     shown = []
     for step in generate(model, asks.prompt, chosen.strategy_for(asks)):
         trace.add(step)

@@ -26,7 +26,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = _read("page.css")
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -129,7 +129,7 @@ def lay_out(models: Models) -> Parts:
     limit = first.model.context_length
     writes = first.chat is None
     session = gr.State(Session())
-    with gr.Sidebar(open=False, width=300, elem_id="attend-settings"):
+    with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         several = len(models.names) > 1
         model = gr.Dropdown(

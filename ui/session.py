@@ -124,6 +124,7 @@ class Session:
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # of the run that is going on
+    seed: int = -1  # that the last run drew from; -1 if it drew nothing
     counter: int = 0
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows

@@ -51,6 +51,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
             ended = progress.ending is not None
             if ended:
                 session.end(stop)
+                session.seed = drawn_seed(settings)
             if session.draft.run != run.id:  # the box was cleared meanwhile
                 yield Screen(running=False if ended and not session.busy else None)
                 continue
@@ -61,7 +62,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
                 meter=meter_value(len(run.tokens), limit, note=_ending(run, loaded) or note),
                 running=False if ended else None,
                 text=session.draft.text,
-                seed=drawn_seed(settings) if ended else None,
+                seed=session.seed if ended else None,
                 history=_history(session) if ended else None,
             )
         session.limit_attention(keep=run)

@@ -95,7 +95,7 @@ class DeclaredSettings:
     )
     num_return_sequences: int = setting(
         1,
-        "How many texts are made: independent ones, or the best of the beams.",
+        "How many texts are made: independent ones, whose seeds count on from the first, or the best of the beams.",
         FILTERED,
         integer=True,
         minimum=1,

@@ -22,6 +22,7 @@ class Progress:
     """One update of a run."""
 
     since: int  # the first token that differs from the update before; the number of tokens when none does
+    since_step: int = 0  # the first Step of the trace that was not there before; the number of Steps when none is new
     ending: Ending | None = None
     reason: FinishReason | None = None  # why decoding ended, when it ended by itself
 
@@ -38,7 +39,8 @@ def follow(
     """Put what the model chooses behind the tokens that the run has now; `trace` becomes the run's, and is filled."""
     growth = Growth(run, trace)
     for batch in stream(steps, lock=lock, stop=stop, time_limit=time_limit):
-        yield Progress(growth.add(batch.steps), batch.ending, growth.reason)
+        known = len(trace.steps)
+        yield Progress(growth.add(batch.steps), known, batch.ending, growth.reason)
 
 
 class Growth:
@@ -65,10 +67,15 @@ class Growth:
             self.reason = step.finish_reason
         choices = self._path.best
         agreed = _agreed(self.run.tokens[self._start :], choices)
-        self.run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
+        self.run.replace_from(self._start + agreed, [self._seen(choice) for choice in choices[agreed:]])
         if choices and choices[0].attention is not None:
             self.run.shape = shape_of(choices[0].attention)
         return self._start + agreed
+
+    def _seen(self, choice: Choice) -> Seen:
+        row = None if choice.attention is None else attention_row(choice.attention)
+        bare = replace(choice, attention=None)
+        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.strategy)
 
 
 class Path:
@@ -95,11 +102,6 @@ def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
         if token.id != choice.token:
             return place
     return min(len(tokens), len(choices))
-
-
-def _seen(choice: Choice) -> Seen:
-    row = None if choice.attention is None else attention_row(choice.attention)
-    return Seen(choice.token, given=False, choice=replace(choice, attention=None), row=row)
 
 
 def _without_attention(step: Step) -> Step:

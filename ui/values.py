@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
+from decoding.declared import BEAM
 from model.tokenizer import Tokenizer
 from ui import views
+from ui.search import search_value
 from ui.session import Run, Seen, Session
 from ui.views import ConversationValue, InspectorValue, TokenKind, Way
 
@@ -50,9 +52,9 @@ def conversation_value(session: Session) -> ConversationValue:
 
 
 def inspector_value(
-    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, since_step: int = 0, selected: int | None = None
 ) -> InspectorValue:
-    """The run from token `since` on (0: all of it), as the inspector's contract has it."""
+    """The run from token `since` and Step `since_step` on (0: all of it), as the inspector's contract has it."""
     first = run.first
     explained = run.tokens[max(first, since) :]
     rows: list[str] = []
@@ -77,6 +79,7 @@ def inspector_value(
         "heads": run.shape[1],
         "rows": rows,
         "rows_from": len(run.tokens) - len(rows) - 1,
+        "search": search_value(run.trace, tokenizer.label, since_step),
         "selected": selected,
         "busy": busy,
     }
@@ -96,6 +99,7 @@ def empty_inspector(mode: str) -> InspectorValue:
         "heads": 0,
         "rows": [],
         "rows_from": 0,
+        "search": None,
         "selected": None,
         "busy": False,
     }
@@ -126,7 +130,9 @@ def answer_tokens(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: boo
 
 
 def _way(token: Seen) -> Way:
-    return "given" if token.given else "chosen"
+    if token.given or token.strategy is None:
+        return "given" if token.given else "taken"
+    return "search" if token.strategy in BEAM else "chosen"
 
 
 def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:

@@ -24,11 +24,25 @@ SCRIPTS = {
     "conversation": ("conversation",),
     # each may use those before it
     "inspector": (
-        *("tokens", "step", "table", "why", "stages", "attention", "axis", "map", "look", "data"),
+        *(
+            "tokens",
+            "step",
+            "table",
+            "why",
+            "stages",
+            "attention",
+            "axis",
+            "map",
+            "look",
+            "search",
+            "tree",
+            "beams",
+            "data",
+        ),
         "inspector",
     ),
 }
-STYLES = {"conversation": ("conversation",), "inspector": ("inspector", "step", "plots")}
+STYLES = {"conversation": ("conversation",), "inspector": ("inspector", "step", "plots", "beams")}
 
 TokenKind = Literal["control", "prompt", "generated"]
 Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
@@ -70,6 +84,18 @@ class StepValue(TypedDict):
     rows: list[Row]
 
 
+Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
+
+
+class SearchValue(TypedDict):
+    """The texts that a search has followed; made by `ui.search.search_value`."""
+
+    first: int  # number of the token that the search's first step chose
+    since: int  # the step that `steps` begins with; those before it stand as they were
+    steps: list[list[Beam]]  # a parent is a place in the step before
+    returned: tuple[int, int] | None  # the step and the place of the text that was returned
+
+
 class InspectorValue(TypedDict):
     """What the inspector shows. Its events: `take {index, id}` (Write only) and `missing {run}`.
 
@@ -88,6 +114,7 @@ class InspectorValue(TypedDict):
     heads: int
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
     rows_from: int
+    search: SearchValue | None  # None where no search chose the newest tokens
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]

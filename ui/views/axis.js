@@ -38,7 +38,7 @@ function makeAxis(way) {
       context.save();
       context.translate(...(upright ? [middle, 4] : [AXIS.rows - 5, middle]));
       if (upright) context.rotate(-Math.PI / 2);
-      context.fillText(short(name(place)), 0, 0);
+      context.fillText(short(name(place), AXIS.letters), 0, 0);
       context.restore();
     }
   }
@@ -46,8 +46,8 @@ function makeAxis(way) {
   return { node, draw };
 }
 
-/** @param {string} name */
-function short(name) {
+/** @param {string} name @param {number} most letters */
+function short(name, most) {
   const letters = [...name];
-  return letters.length > AXIS.letters ? `${letters.slice(0, AXIS.letters - 1).join('')}…` : name;
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : name;
 }

@@ -39,8 +39,8 @@ function stageRow(step, place) {
 function stageSentence(step, place) {
   const bits = step.entropy[place];
   if (place === 0) {
-    return `The model gives all of its ${counted.format(step.kept[0])} tokens a probability; it is as unsure as between `
-      + `${(2 ** bits).toFixed(1)} equally likely ones.`;
+    return `The model gives all of its ${counted.format(step.kept[0])} tokens a probability; it is as unsure as `
+      + `between ${(2 ** bits).toFixed(1)} equally likely ones.`;
   }
   const name = capital(stageName(step.stages[place]));
   const removed = step.kept[place - 1] - step.kept[place];

@@ -37,8 +37,8 @@ function sentences(step, shown) {
   switch (step.way) {
     case 'given': return ['Given, not chosen. ', gave, ...likeliest];
     case 'taken': return ['Taken by hand. ', gave, ...likeliest];
-    case 'search': return ['The search chose the text and not the token: of all continuations that it followed, the one ',
-      'with this token scored best as a whole. ', gave, '.'];
+    case 'search': return ['The search chose the text and not the token: of all continuations that it followed, the ',
+      'one with this token scored best as a whole. ', gave, '.'];
     default: return step.draw === null ? taken(step, own, first) : drawn(step, own, shown);
   }
 }

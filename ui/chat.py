@@ -141,6 +141,7 @@ def _answer(
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
+    session.growing = (run.id,)
     session.drop_unused_runs()
     try:
         yield Screen(
@@ -208,7 +209,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     """All of a run, with its attention computed again if it was let go."""
     loaded = models.get(run.model)
     session.shown = run.id
-    running = session.busy and run.id == next(reversed(session.runs))
+    running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
         session.limit_attention(keep=run)

@@ -12,11 +12,14 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from decoding.step import Choice
 from decoding.trace import Trace
 from model.errors import AttendError
+
+if TYPE_CHECKING:
+    from ui.compare import Comparison
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
 MOST_TRACED = 20_000  # hypotheses a visitor, one a step or one a beam; at 2.3 KB each (`make bench`) about 46 MB
@@ -123,6 +126,8 @@ class Session:
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # of the run that is going on
     counter: int = 0
+    growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
+    comparison: Comparison | None = None  # what Compare shows
 
     @property
     def busy(self) -> bool:
@@ -148,7 +153,7 @@ class Session:
         """Give it back; harmless when it is not the run's any more."""
         stop.set()
         if self.stop is stop:
-            self.stop = None
+            self.stop, self.growing = None, ()
 
     def add_run(self, mode: Mode, model: str, tokens: Sequence[Seen]) -> Run:
         self.counter += 1
@@ -209,7 +214,9 @@ class Session:
                 run.trace = None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that neither the conversation, its Undo nor the draft can open."""
+        """Forget runs that neither the conversation, its Undo, the draft nor the comparison can open."""
         turns = itertools.chain(self.turns, self.cleared or ())
         used = {turn.run for turn in turns} | {self.draft.run}
+        if self.comparison is not None:
+            used |= {card.run.id for card in self.comparison.cards}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}

@@ -40,6 +40,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     if len(run.tokens) >= limit:
         raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
     stop = session.begin()
+    session.growing = (run.id,)
     session.remember_draft()
     try:
         yield replace(_show(session, models, run), running=True)

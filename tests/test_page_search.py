@@ -53,8 +53,9 @@ def test_every_text_of_a_search_can_be_followed_back(
 
 def test_an_update_sends_only_what_is_new(models: Models, tiny: LoadedModel) -> None:
     trace = searched(models, tiny)
-    whole, new = search_value(trace, str), search_value(trace, str, since=4)
+    whole, new = search_value(trace, str), search_value(trace, str, since=len(trace.request.prompt) + 4)
     assert whole is not None and new is not None
+    assert (whole["since"], new["since"]) == (0, 4)
     assert new["steps"] == whole["steps"][4:]
     trace.steps.pop()
     cut = search_value(trace, str)

@@ -200,9 +200,8 @@ def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel
     """What is new of a run, unless somebody is looking at another."""
     if session.shown != run.id:
         return None
-    since, since_step = (max(0, known - _OVERLAP) for known in (progress.since, progress.since_step))
-    busy = progress.ending is None
-    return inspector_value(run, loaded.tokenizer, busy=busy, since=since, since_step=since_step)
+    since = max(0, progress.since - _OVERLAP)
+    return inspector_value(run, loaded.tokenizer, busy=progress.ending is None, since=since)
 
 
 def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:

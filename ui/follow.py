@@ -22,7 +22,6 @@ class Progress:
     """One update of a run."""
 
     since: int  # the first token that differs from the update before; the number of tokens when none does
-    since_step: int = 0  # the first Step of the trace that was not there before; the number of Steps when none is new
     ending: Ending | None = None
     reason: FinishReason | None = None  # why decoding ended, when it ended by itself
 
@@ -39,8 +38,7 @@ def follow(
     """Put what the model chooses behind the tokens that the run has now; `trace` becomes the run's, and is filled."""
     growth = Growth(run, trace)
     for batch in stream(steps, lock=lock, stop=stop, time_limit=time_limit):
-        known = len(trace.steps)
-        yield Progress(growth.add(batch.steps), known, batch.ending, growth.reason)
+        yield Progress(growth.add(batch.steps), batch.ending, growth.reason)
 
 
 class Growth:

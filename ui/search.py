@@ -14,13 +14,18 @@ from ui.views import Beam, SearchValue
 
 
 def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:
-    """The steps from number `since` on; None where the trace is not that of a search."""
+    """The steps that a page with the tokens before number `since` lacks; None where the trace is not that of a search.
+
+    A step lengthens every text by one token, so the text that leads never has more tokens than there were steps.
+    """
     if trace is None or trace.settings.strategy not in BEAM:
         return None
+    first = len(trace.request.prompt)
+    known = max(0, since - first)
     return {
-        "first": len(trace.request.prompt),
-        "since": since,
-        "steps": [_beams(trace, number, label) for number in range(since, len(trace.steps))],
+        "first": first,
+        "since": known,
+        "steps": [_beams(trace, number, label) for number in range(known, len(trace.steps))],
         "returned": _returned(trace.steps),
     }
 

@@ -52,9 +52,9 @@ def conversation_value(session: Session) -> ConversationValue:
 
 
 def inspector_value(
-    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, since_step: int = 0, selected: int | None = None
+    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, selected: int | None = None
 ) -> InspectorValue:
-    """The run from token `since` and Step `since_step` on (0: all of it), as the inspector's contract has it."""
+    """The run from token `since` on (0: all of it), as the inspector's contract has it."""
     first = run.first
     explained = run.tokens[max(first, since) :]
     rows: list[str] = []
@@ -79,7 +79,7 @@ def inspector_value(
         "heads": run.shape[1],
         "rows": rows,
         "rows_from": len(run.tokens) - len(rows) - 1,
-        "search": search_value(run.trace, tokenizer.label, since_step),
+        "search": search_value(run.trace, tokenizer.label, since),
         "selected": selected,
         "busy": busy,
     }

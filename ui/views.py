@@ -17,13 +17,13 @@ import gradio as gr
 import torch
 from torch import Tensor
 
-from decoding.step import Candidate, Choice
+from decoding.step import Candidate, Choice, Weighed
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
     "conversation": ("answer", "conversation"),  # each may use those before it
     "inspector": (
-        *("tokens", "step", "table", "why", "stages"),
+        *("tokens", "step", "table", "contrast", "why", "stages"),
         *("attention", "axis", "map", "look"),
         *("search", "tree", "beams"),
         *("data", "inspector"),
@@ -38,6 +38,7 @@ STYLES = {
 
 TokenKind = Literal["control", "prompt", "generated"]
 Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
+WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
 
 
@@ -62,6 +63,13 @@ class ConversationValue(TypedDict):
     busy: bool  # a run is going on: nothing can be retried, undone or edited
 
 
+class ContrastValue(TypedDict):
+    """Which layer the last one was contrasted with."""
+
+    layer: int  # 0 is the embeddings
+    divergences: list[tuple[int, float]]  # of each layer looked at, in bits from the last
+
+
 class StepValue(TypedDict):
     """What one token was chosen from; made by `step_value`."""
 
@@ -74,6 +82,8 @@ class StepValue(TypedDict):
     way: Way  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
+    weighed: NotRequired[list[WeighedRow]]  # under contrastive search
+    contrast: NotRequired[ContrastValue]  # under dola
 
 
 Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
@@ -145,7 +155,7 @@ class Answer(TypedDict):
 
 def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
-    return {
+    value: StepValue = {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
         "mass": [_short(mass) for mass in choice.mass],
@@ -156,6 +166,12 @@ def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen")
         "rest": [_short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
+    if choice.weighed:
+        value["weighed"] = [_weighed(one, choice, label) for one in choice.weighed]
+    if choice.contrast is not None:
+        divergences = [(layer, _short(bits)) for layer, bits in choice.contrast.divergences]
+        value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+    return value
 
 
 def attention_row(attention: Tensor) -> str:
@@ -196,6 +212,11 @@ def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> R
     )
     chosen = int(candidate.id == choice.token)
     return candidate.id, label(candidate.id), chosen, [_short(p) for p in probabilities], removed_by
+
+
+def _weighed(one: Weighed, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+    numbers = _short(one.confidence), _short(one.degeneration), _short(one.score)
+    return label(one.id), *numbers, int(one.id == choice.token)
 
 
 def _short(number: float) -> float:

@@ -202,7 +202,7 @@ function sheets() {
   const step = run.steps[choice.index];
   const weights = look.numbers(choice.index - 1);
   return [
-    ...(step ? [candidateSheet(step)] : []),
+    ...(step ? [candidateSheet(step), ...contrastSheets(step)] : []),
     ...(search.length ? [beamSheet(search)] : []),
     ...(weights ? [attentionSheet(weights, (key) => run.tokens[key][0])] : []),
   ];

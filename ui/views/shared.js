@@ -112,7 +112,7 @@ function percent(p) {
 const counted = new Intl.NumberFormat('en-GB');
 
 const STAGES = {
-  dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
+  dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
   no_repeat_ngram_size: 'n-gram ban',
 };
 

@@ -8,7 +8,8 @@ const AGAINST_THE_LIKELY = ['typical_p', 'xtc'];
 /** @param {Step} step @returns {Node} */
 function stepReason(step) {
   const shown = walked(step);
-  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)), cumulativeBar(step, shown));
+  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
+    ...(step.weighed ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
 }
 
 /**
@@ -45,6 +46,10 @@ function sentences(step, shown) {
 
 /** @param {Step} step @param {Row} own @param {Row} first the model's own first choice */
 function taken(step, own, first) {
+  if (step.weighed) {
+    return ['Of these candidates ', tokenChip(own[1]), ' scored best: contrastive search wants a token that is ',
+      'probable (confidence) and unlike what stands in the text already (degeneration).'];
+  }
   if (own === first) return ['The most probable token was taken, without a draw.'];
   return ['The most probable token was taken, without a draw; before the settings moved the probabilities, ',
     tokenChip(first[1]), ' was the first.'];

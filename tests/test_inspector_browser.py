@@ -89,8 +89,8 @@ def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
     assert stage.find(".at-why").inner_text().startswith("Of these candidates . scored best")
     read = "[...document.querySelectorAll('.at-weighed tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     assert stage.page.evaluate(read) == [
-        ["␣better", "60.00\u00a0%", "0.950", "−0.2100"],
-        [".", "25.00\u00a0%", "0.100", "0.0900"],
+        ["␣better", "60.00\u00a0%", "0.950", "−0.210"],
+        [".", "25.00\u00a0%", "0.100", "0.090"],
     ]
     assert stage.find(".at-weighed tr.at-won th").inner_text() == "."
     assert stage.find(".at-cumulative").count() == 0

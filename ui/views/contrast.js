@@ -16,7 +16,7 @@ function weighedTable(weighed) {
   const rows = weighed.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
     make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text)),
     barCell(percent(confidence), confidence), barCell(degeneration.toFixed(3), degeneration),
-    make('td', { class: 'at-number', text: score.toFixed(4).replace('-', '−') })));
+    make('td', { class: 'at-number', text: score.toFixed(3).replace('-', '−') })));
   const table = make('table', { class: 'at-grid at-weighed' },
     make('caption', { class: 'at-hidden', text: 'What contrastive search weighed' }),
     make('thead', {}, make('tr', {}, ...headCells(['Token', 'Confidence', 'Degeneration', 'Score']))),

@@ -146,6 +146,7 @@ def inspector(
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],
         "rows_from": start - 1,
+        "search": None,
         "selected": None,
         "busy": False,
     }

@@ -79,6 +79,8 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     set_number(page, "max-new-tokens", 8)
     say(page, "Hello")
     assert page.locator(".at-assistant").last.locator(".at-tok").count() <= 8
+    expect(page.locator(".at-reason")).to_contain_text("The search chose the text and not the token")
+    expect(page.locator(".at-beams tbody tr.at-won")).to_have_count(1)
     page.locator("#attend-presets button", has_text="Precise").click()
     expect(page.locator("#attend-temperature input[type=number]")).to_have_value("0.3")
     expect(page.locator("#attend-way label.selected")).to_have_text("Combined")

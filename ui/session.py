@@ -38,6 +38,7 @@ class Seen:
     given: bool  # typed by a person or put there by the chat format; otherwise the model's
     choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
     row: str | None = None  # the attention of the pass that led to it, encoded for the page
+    strategy: str | None = None  # the one that chose it; None where a person did
 
 
 @dataclass(slots=True)

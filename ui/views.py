@@ -17,25 +17,28 @@ import gradio as gr
 import torch
 from torch import Tensor
 
-from decoding.step import Candidate, Choice
+from decoding.step import Candidate, Choice, Weighed
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
     "conversation": ("answer", "conversation"),  # each may use those before it
     "inspector": (
-        *("tokens", "step", "table", "why", "stages", "attention", "axis", "map", "look", "data"),
-        "inspector",
+        *("tokens", "step", "table", "contrast", "why", "stages"),
+        *("attention", "axis", "map", "look"),
+        *("search", "tree", "beams"),
+        *("data", "inspector"),
     ),
     "compare": ("answer", "figures", "form", "card", "compare"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
-    "inspector": ("inspector", "step", "plots"),
+    "inspector": ("inspector", "step", "plots", "beams"),
     "compare": ("answer", "compare"),
 }
 
 TokenKind = Literal["control", "prompt", "generated"]
 Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
+WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
 
 
@@ -60,6 +63,13 @@ class ConversationValue(TypedDict):
     busy: bool  # a run is going on: nothing can be retried, undone or edited
 
 
+class ContrastValue(TypedDict):
+    """Which layer the last one was contrasted with."""
+
+    layer: int  # 0 is the embeddings
+    divergences: list[tuple[int, float]]  # of each layer looked at, in bits from the last
+
+
 class StepValue(TypedDict):
     """What one token was chosen from; made by `step_value`."""
 
@@ -72,6 +82,20 @@ class StepValue(TypedDict):
     way: Way  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
+    weighed: NotRequired[list[WeighedRow]]  # under contrastive search
+    contrast: NotRequired[ContrastValue]  # under dola
+
+
+Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
+
+
+class SearchValue(TypedDict):
+    """The texts that a search has followed; made by `ui.search.search_value`."""
+
+    first: int  # number of the token that the search's first step chose
+    since: int  # the step that `steps` begins with; those before it stand as they were
+    steps: list[list[Beam]]  # a parent is a place in the step before
+    returned: tuple[int, int] | None  # the step and the place of the text that was returned
 
 
 class InspectorValue(TypedDict):
@@ -92,6 +116,7 @@ class InspectorValue(TypedDict):
     heads: int
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
     rows_from: int
+    search: SearchValue | None  # None where no search chose the newest tokens
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
@@ -130,7 +155,7 @@ class Answer(TypedDict):
 
 def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
-    return {
+    value: StepValue = {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
         "mass": [_short(mass) for mass in choice.mass],
@@ -141,6 +166,12 @@ def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen")
         "rest": [_short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
+    if choice.weighed:
+        value["weighed"] = [_weighed(one, choice, label) for one in choice.weighed]
+    if choice.contrast is not None:
+        divergences = [(layer, _short(bits)) for layer, bits in choice.contrast.divergences]
+        value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+    return value
 
 
 def attention_row(attention: Tensor) -> str:
@@ -181,6 +212,11 @@ def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> R
     )
     chosen = int(candidate.id == choice.token)
     return candidate.id, label(candidate.id), chosen, [_short(p) for p in probabilities], removed_by
+
+
+def _weighed(one: Weighed, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+    numbers = _short(one.confidence), _short(one.degeneration), _short(one.score)
+    return label(one.id), *numbers, int(one.id == choice.token)
 
 
 def _short(number: float) -> float:

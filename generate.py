@@ -86,6 +86,7 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
         end_tokens=loaded.end_tokens,
         text_of=loaded.tokenizer.decode,
         context_length=length,
+        layer_count=loaded.model.layer_count,
         ids_of=loaded.tokenizer.encode,
     )
 

@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from decoding.parameter import DECLARATION, Biases, Order, Parameter, Texts, setting
+from decoding.parameter import DECLARATION, Biases, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
-StrategyName = Literal["greedy", "sample", "beam"]
+StrategyName = Literal["greedy", "sample", "beam", "contrastive", "dola"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
-FILTERED = ("sample", "beam")  # those that cut or reshape the distribution; greedy takes the top of it in any case
-DRAWN = ("sample",)
+FILTERED = (
+    "sample",
+    "beam",
+    "dola",
+)  # those that cut or reshape the distribution; greedy takes the top of it in any case
+DRAWN = ("sample", "dola")
 BEAM = ("beam",)
+CONTRASTIVE = ("contrastive",)
+DOLA = ("dola",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +32,26 @@ class DeclaredSettings:
 
     strategy: StrategyName = setting(
         "sample",
-        "greedy takes the most probable token, sample draws one, beam looks for the most probable text.",
+        "greedy takes the most probable token, sample draws one, beam looks for the most probable text, contrastive "
+        "shuns what resembles the text so far, dola draws from what the upper layers add to a lower one.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,
     )
     temperature: float = setting(
         1.0,
-        "Below 1 sharpens the distribution, above 1 flattens it; sampling at 0 is greedy.",
+        "Below 1 sharpens the distribution, above 1 flattens it; at 0 nothing is drawn, the top is taken.",
         FILTERED,
         maximum=2,
         step=0.05,
     )
-    top_k: int = setting(0, "Keeps only the k most probable tokens; 0 keeps all.", FILTERED, integer=True, maximum=200)
+    top_k: int = setting(
+        0,
+        "Keeps only the k most probable tokens; 0 keeps all. Contrastive search weighs these k, at 0 the usual 4.",
+        (*FILTERED, *CONTRASTIVE),
+        integer=True,
+        maximum=200,
+    )
     top_p: float = setting(
         1.0,
         "Keeps the fewest most probable tokens whose probabilities reach this sum; 1 keeps all.",
@@ -55,6 +68,24 @@ class DeclaredSettings:
         minimum=-3,
         maximum=3,
         step=0.1,
+    )
+    penalty_alpha: float = setting(
+        0.6,
+        "How much contrastive search minds that a token resembles the text so far; at 0 it is greedy.",
+        CONTRASTIVE,
+        neutral=None,
+        step=0.05,
+    )
+    dola_layers: str | tuple[int, ...] = setting(
+        "high",
+        "Which layers dola contrasts the last with: the low or the high half, or numbers, 0 being the "
+        "embeddings; one number is self-contrast.",
+        DOLA,
+        neutral=None,
+        integer=True,
+        maximum=1000,
+        choices=("low", "high"),
+        kind=Layers,
     )
     seed: int = setting(
         -1,

@@ -1,7 +1,7 @@
 """What there is to know of one setting, and the check that every value of it goes through. Knows no setting by name.
 
-A `Parameter` is a number or one word of several; `Texts`, `Order` and `Biases` are the settings that hold more than one
-value. Those also read what people type into a box or behind a flag, and write themselves the same way.
+A `Parameter` is a number or one word of several; `Texts`, `Order`, `Biases` and `Layers` are the settings that may hold
+more than one value. Those also read what people type into a box or behind a flag, and write themselves the same way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from model.errors import AttendError
 
-Value = int | float | str | tuple[str, ...] | tuple[tuple[int, float], ...]
+Value = int | float | str | tuple[str, ...] | tuple[int, ...] | tuple[tuple[int, float], ...]
 DECLARATION = "parameter"  # the key of a field's declaration in its metadata
 MOST_ENTRIES, MOST_CHARACTERS = 100, 200  # of a setting that holds several values; nobody needs more, and all cost
 
@@ -181,6 +181,40 @@ class Biases(Parameter):
 
     def plain(self, value: Value) -> object:
         return {str(token): bias for token, bias in value}  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers(Parameter):
+    """Layers of a model: one of the words, or numbers."""
+
+    @property
+    def numeric(self) -> bool:
+        return False
+
+    @property
+    def accepts(self) -> str:
+        return f"{', '.join(self.choices)}, or numbers between commas"
+
+    @property
+    def hint(self) -> str:
+        return "|".join((*self.choices, "N,…"))
+
+    def checked(self, value: object) -> Value:
+        if isinstance(value, str):
+            if value.strip() in self.choices:
+                return value.strip()
+            value = [_read(part) for part in value.split(",")]
+        entries = _entries(self, [value] if isinstance(value, int | float) else value)
+        layers = {int(number(f"A layer in {self.name}", one, 0, self.maximum, integer=True)) for one in entries}
+        if not layers:
+            raise AttendError(f"{self.name} names no layer, but must be: {self.accepts}.")
+        return tuple(sorted(layers))
+
+    def typed(self, value: Value) -> str:
+        return value if isinstance(value, str) else ", ".join(map(str, value))  # type: ignore[arg-type]
+
+    def plain(self, value: Value) -> object:
+        return list(value) if isinstance(value, tuple) else value
 
 
 def setting(

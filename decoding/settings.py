@@ -15,13 +15,17 @@ from typing import Any, Self
 
 from decoding.beam import BeamSearch
 from decoding.chain import chain
-from decoding.declared import STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.contrastive import ContrastiveSearch
+from decoding.declared import DRAWN, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
 from decoding.strategy import Request, Strategy
 from model.errors import AttendError
+
+WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
 __all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
@@ -38,6 +42,11 @@ class DecodingSettings(DeclaredSettings):
             raise AttendError(
                 f"min_new_tokens is {self.min_new_tokens}, but max_new_tokens is {self.max_new_tokens}: lower the "
                 "first or raise the second."
+            )
+        if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
+            raise AttendError(
+                f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
+                f"choose {MOST_WEIGHED} or fewer."
             )
         if self.mirostat_mode == 1:
             raise AttendError("mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.")
@@ -73,15 +82,17 @@ class DecodingSettings(DeclaredSettings):
     @property
     def greedy(self) -> bool:
         """Whether the most probable token is always taken and no draw decides."""
-        return self.strategy == "greedy" or (self.strategy == "sample" and self.temperature < ZERO_TEMPERATURE)
+        return self.strategy == "greedy" or (self.strategy in DRAWN and self.temperature < ZERO_TEMPERATURE)
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        return chain(self, request, "greedy" if self.greedy else self.strategy)
+        # Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
+        filtered = not self.greedy and self.strategy != "contrastive"
+        return chain(self, request, self.strategy if filtered else "greedy")
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.strategy == "sample" and not self.greedy
+        on = self.mirostat_mode and self.strategy in DRAWN and not self.greedy
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:
@@ -97,6 +108,16 @@ class DecodingSettings(DeclaredSettings):
                 seed=settings.seed,
                 processors=settings.processors(request),
             )
+        if settings.strategy == "contrastive":
+            return ContrastiveSearch(
+                request,
+                candidates=settings.top_k or WEIGHED,
+                penalty_alpha=settings.penalty_alpha,
+                max_new_tokens=settings.max_new_tokens,
+                top_candidates=settings.top_candidates,
+                seed=settings.seed,
+                processors=settings.processors(request),
+            )
         return OneByOne(
             request,
             max_new_tokens=settings.max_new_tokens,
@@ -104,6 +125,7 @@ class DecodingSettings(DeclaredSettings):
             seed=settings.seed,
             processors=settings.processors(request),
             mirostat=settings.mirostat(),
+            dola=Dola.of(settings.dola_layers, request.layer_count) if settings.strategy == "dola" else None,
             greedy=settings.greedy,
         )
 

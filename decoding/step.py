@@ -2,7 +2,8 @@
 
 Every strategy tells its work in the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
 (one continuation so far) and a `Step` (what the loop must do next). Greedy decoding and sampling have one hypothesis a
-step, beams have several. No record holds a full-vocabulary tensor, so a long run stays small.
+step, beams have several, and a step that only looks ahead has none. No record holds a full-vocabulary tensor, so a long
+run stays small.
 """
 
 from __future__ import annotations
@@ -24,6 +25,24 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate of contrastive search, with what spoke for it and what against."""
+
+    id: int
+    confidence: float  # its probability after every processor
+    degeneration: float  # the greatest cosine similarity of its hidden state with one before it, -1 to 1
+    score: float  # what the two come to; the candidate with the highest is taken
+
+
+@dataclass(frozen=True, slots=True)
+class LayerContrast:
+    """Under dola: which layer below the last a token was contrasted with, and why that one."""
+
+    layer: int  # 0 is the embeddings
+    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One token, and the distribution it was chosen from."""
 
@@ -38,6 +57,8 @@ class Choice:
         float, ...
     ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
+    weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
+    contrast: LayerContrast | None = None  # under dola
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
@@ -76,8 +97,8 @@ class Hypothesis:
 class Step:
     """One turn of the loop: what was decided, and what to feed next."""
 
-    hypotheses: tuple[Hypothesis, ...]  # living ones first, in the order of `feed`; then those that ended in this step
-    feed: tuple[int, ...] = ()  # one token a living row; empty when finished
+    hypotheses: tuple[Hypothesis, ...]  # living ones first, best first; then those that ended in this step
+    feed: tuple[int, ...] = ()  # one token for each row of the next pass; empty when finished
     parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues
     finish_reason: FinishReason | None = None
     best: Hypothesis | None = None  # the hypothesis returned; set with finish_reason

@@ -21,7 +21,7 @@ from model.interface import Attention, CacheT, Forward, LanguageModel, Want
 def generate_together(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> Iterator[list[Step | None]]:
-    """One list a pass: the Step of every strategy, in their order; None for one that had finished before.
+    """One list a pass: the Step of every strategy, in their order; None for one that decided nothing or had finished.
 
     Each strategy's Steps are those it would make alone, but for the rounding of a batch. Closing the generator stops
     the work. Raises `AttendError` where the model cannot read prompts of different lengths side by side.
@@ -31,7 +31,7 @@ def generate_together(
     while living:
         steps: list[Step | None] = [None] * len(strategies)
         for seat in living:
-            steps[seat.place] = seat.step
+            steps[seat.place] = seat.step if seat.step.hypotheses else None
         yield steps
         living = [seat for seat in living if not seat.step.finished]
         if living:

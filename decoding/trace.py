@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -93,7 +93,7 @@ class Trace:
         return document
 
     def _step(self, choice: Choice) -> dict[str, Any]:
-        return {
+        step: dict[str, Any] = {
             "token": self._token(choice.token),
             "probability": choice.probability,
             "final_probability": choice.final_probability,
@@ -110,9 +110,19 @@ class Trace:
             ],
             "rest": list(choice.rest),
         }
+        if choice.weighed:
+            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        if choice.contrast is not None:
+            divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
+            step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+        return step
 
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
+
+
+def _numbers(weighed: Weighed) -> dict[str, float]:
+    return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
 
 
 def _beams(step: Step) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def transformer(positions: str = "rotary") -> Transformer:
 
 
 def asked(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
-    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention)
+    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
 
 
 def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> list[Step]:
@@ -58,14 +58,14 @@ def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> li
 def together(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
-    """The Steps of each, and on the way: once somebody has finished, only None comes."""
+    """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
     strategies = [one.strategy_for(asks) for one, asks in zip(settings, requests, strict=True)]
     told: list[list[Step]] = [[] for _ in requests]
     for steps in generate_together(model, [asks.prompt for asks in requests], strategies):
         assert len(steps) == len(requests)
         for own, step in zip(told, steps, strict=True):
             finished = bool(own) and own[-1].finished
-            assert (step is None) is finished
+            assert (step is None) is finished or not own
             if step is not None:
                 own.append(step)
     return told
@@ -100,6 +100,12 @@ def check_same_choice(one: Choice, two: Choice) -> None:
     assert (one.stages, one.kept) == (two.stages, two.kept)
     assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
     assert one.rest == pytest.approx(two.rest, abs=1e-5)
+    assert (one.contrast is None) is (two.contrast is None)
+    if one.contrast is not None and two.contrast is not None:
+        assert one.contrast.layer == two.contrast.layer
+        assert dict(one.contrast.divergences) == pytest.approx(dict(two.contrast.divergences), abs=1e-5)
+    assert [weighed.id for weighed in one.weighed] == [weighed.id for weighed in two.weighed]
+    assert [weighed.score for weighed in one.weighed] == pytest.approx([other.score for other in two.weighed], abs=1e-5)
     for candidate, other in zip(one.candidates, two.candidates, strict=True):
         assert candidate.id == other.id
         assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-5)
@@ -111,7 +117,7 @@ def check_same_choice(one: Choice, two: Choice) -> None:
 
 def any_settings(chance: random.Random) -> DecodingSettings:
     return DecodingSettings(
-        strategy=chance.choice(("greedy", "sample", "sample", "beam")),
+        strategy=chance.choice(("greedy", "sample", "sample", "beam", "contrastive", "dola")),
         temperature=chance.choice((0.0, 0.5, 0.9, 1.0, 1.4)),
         top_k=chance.choice((0, 5, 20)),
         top_p=chance.choice((0.6, 0.9, 1.0)),
@@ -120,6 +126,7 @@ def any_settings(chance: random.Random) -> DecodingSettings:
         seed=chance.randrange(1000),
         max_new_tokens=chance.randint(1, 25),
         top_candidates=chance.choice((0, 3, 10)),
+        dola_layers=chance.choice(("low", (0, 1))),
     )
 
 
@@ -130,7 +137,7 @@ def any_prompt(chance: random.Random) -> Ids:
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
 @pytest.mark.parametrize("seed", range(8))
 def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: int) -> None:
-    """Greedy, sample and beam, prompts of 1 to 30 tokens, some of them equal, some with attention, some without."""
+    """Any strategies, prompts of 1 to 30 tokens, some of them equal, some with attention, some without."""
     chance = random.Random(seed)
     model = transformer(positions)
     prompts = [any_prompt(chance) for _ in range(3)]

@@ -28,7 +28,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         for value in (parameter.default, parameter.neutral):
             if value is not None:
                 assert parameter.checked(value) == value
-    assert STRATEGIES == ("greedy", "sample", "beam")
+    assert STRATEGIES == ("greedy", "sample", "beam", "contrastive", "dola")
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         ("num_beams", [4], "num_beams is [4], but must be a whole number between 1 and 8."),
         ("seed", -2, "seed is -2, but must lie between -1 and 4294967295: choose a value in that range."),
         ("max_new_tokens", 0, "max_new_tokens is 0, but must lie between 1 and 4096: choose a value in that range."),
-        ("strategy", "best", "strategy is 'best', but must be one of greedy, sample, beam."),
-        ("strategy", ["beam"], "strategy is ['beam'], but must be one of greedy, sample, beam."),
-        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of greedy, sample, beam."),
+        ("strategy", "best", f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}."),
+        ("strategy", ["beam"], f"strategy is ['beam'], but must be one of {', '.join(STRATEGIES)}."),
+        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of {', '.join(STRATEGIES)}."),
     ],
 )
 def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:

@@ -42,7 +42,8 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
     value = views.step_value(make_choice(), lambda id: f"<{id}>")
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
-    assert (value["rank"], value["draw"], value["entropy"], value["rest"][0]) == (2, 0.61, 1.5, 0.1)
+    assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
+    assert (value["rank"], value["draw"], value["way"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
     assert value["rows"] == [
         (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
         (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),
@@ -70,7 +71,7 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
 def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
     value = views.step_value(choice, str)
-    assert (value["entropy"], value["rows"][0][3], value["rest"]) == (3.14159, [0.333333], [0.666667])
+    assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])

@@ -103,6 +103,7 @@ class Models:
             context_length=loaded.model.context_length,
             attention=attention,
             drawn=drawn,
+            layer_count=loaded.model.layer_count,
             ids_of=loaded.tokenizer.encode,
         )
 

@@ -24,6 +24,8 @@ LABELS: Mapping[str, str] = {
     "top_p": "Top-p",
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
+    "penalty_alpha": "Contrast α",
+    "dola_layers": "DoLa layers",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",

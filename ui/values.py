@@ -11,7 +11,7 @@ from typing import TypedDict
 from model.tokenizer import Tokenizer
 from ui import views
 from ui.session import Run, Seen, Session
-from ui.views import ConversationValue, InspectorValue, TokenKind
+from ui.views import ConversationValue, InspectorValue, TokenKind, Way
 
 MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
@@ -68,7 +68,11 @@ def inspector_value(
         "mode": run.mode,
         "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
         "first": first,
-        "steps": [views.step_value(token.choice, tokenizer.label) for token in explained if token.choice is not None],
+        "steps": [
+            views.step_value(token.choice, tokenizer.label, _way(token))
+            for token in explained
+            if token.choice is not None
+        ],
         "layers": run.shape[0],
         "heads": run.shape[1],
         "rows": rows,
@@ -119,6 +123,10 @@ def answer_tokens(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: boo
         text, probability = shown[-1]
         shown[-1] = (text + rest, probability)
     return shown
+
+
+def _way(token: Seen) -> Way:
+    return "given" if token.given else "chosen"
 
 
 def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:

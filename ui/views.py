@@ -22,16 +22,20 @@ from decoding.step import Candidate, Choice
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
     "conversation": ("answer", "conversation"),  # each may use those before it
-    "inspector": ("tokens", "step", "attention", "map", "data", "inspector"),
+    "inspector": (
+        *("tokens", "step", "table", "why", "stages", "attention", "axis", "map", "look", "data"),
+        "inspector",
+    ),
     "compare": ("answer", "figures", "form", "card", "compare"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
-    "inspector": ("inspector", "plots"),
+    "inspector": ("inspector", "step", "plots"),
     "compare": ("answer", "compare"),
 }
 
 TokenKind = Literal["control", "prompt", "generated"]
+Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
 Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
 
 
@@ -61,9 +65,11 @@ class StepValue(TypedDict):
 
     stages: list[str]
     kept: list[int]
+    mass: list[float]  # one a stage, as `kept` and `entropy`
+    entropy: list[float]  # bits
     rank: int
     draw: float | None
-    entropy: float
+    way: Way  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
 
@@ -123,14 +129,16 @@ class Answer(TypedDict):
     file: NotRequired[tuple[str, str]]  # name and content
 
 
-def step_value(choice: Choice, label: Callable[[int], str]) -> StepValue:
+def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
     return {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
+        "mass": [_short(mass) for mass in choice.mass],
+        "entropy": [_short(bits) for bits in choice.stage_entropy],
         "rank": choice.rank,
         "draw": choice.draw,
-        "entropy": _short(choice.entropy),
+        "way": way,
         "rest": [_short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }

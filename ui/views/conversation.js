@@ -134,7 +134,8 @@ function edit(view, number) {
   area.value = view.turn.text;
   const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend' });
   const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel' });
-  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' }, save, cancel));
+  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
+    make('span', { class: 'at-keys', text: 'Ctrl+Enter sends, Esc cancels' }), save, cancel));
   const fit = () => {
     area.style.height = 'auto';
     area.style.height = `${area.scrollHeight + 2}px`;

@@ -172,7 +172,7 @@ def _field(parameter: Parameter) -> dict[str, Any]:
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": parameter.help,
-        "main": parameter.name in PLAIN,
+        "main": parameter.name in (*PLAIN, "max_new_tokens"),
         "strategies": list(parameter.strategies),
         "choices": list(one_of),
         "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.numeric else None,

@@ -51,8 +51,9 @@ class Parameter:
     def checked(self, value: object) -> Value:
         """The value in the parameter's own type, or an error that says what would be accepted."""
         if self.choices:
-            if isinstance(value, str) and value in self.choices:
-                return value
+            word = str(value).lower() if isinstance(value, bool) else value  # JSON's true and false are words, too
+            if isinstance(word, str) and word in self.choices:
+                return word
             raise AttendError(f"{self.name} is {shown(value)}, but must be one of {', '.join(self.choices)}.")
         return number(self.name, value, self.minimum, self.maximum, integer=self.integer)
 

@@ -217,7 +217,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
 
 def drawn_seed(settings: DecodingSettings) -> int:
     """The seed that decided; -1 where nothing was left to chance."""
-    return -1 if settings.greedy or "seed" in settings.unused() else settings.seed
+    return settings.seed if settings.drawn else -1
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -49,13 +49,14 @@ class ContrastiveSearch:
         candidates: int,
         penalty_alpha: float,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         processors: Sequence[Processor] = (),
     ) -> None:
         """`candidates` is the paper's k; `top_candidates`, as everywhere, is how many are recorded."""
         self.want = Want(attention=request.attention, hidden=True)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._candidates = candidates
         self._penalty_alpha = penalty_alpha
         self._top_candidates = top_candidates

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from decoding.bank import EarlyStopping
-from decoding.parameter import DECLARATION, Biases, Layers, Order, Parameter, Texts, setting
+from decoding.parameter import DECLARATION, Biases, BlankTexts, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
 StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam", "contrastive", "dola"]
@@ -243,7 +243,7 @@ class DeclaredSettings:
     )
     frequency_penalty: float = setting(
         0.0,
-        "Makes a token less likely every time the answer has used it; below 0 more likely.",
+        "Makes a token less likely every time the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -251,7 +251,7 @@ class DeclaredSettings:
     )
     presence_penalty: float = setting(
         0.0,
-        "Makes a token less likely once the answer has used it; below 0 more likely.",
+        "Makes a token less likely once the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -266,7 +266,8 @@ class DeclaredSettings:
     )
     dry_multiplier: float = setting(
         0.0,
-        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off.",
+        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off. A line end, a "
+        "colon, a quote or an asterisk ends every repetition.",
         STRATEGIES,
         maximum=5,
         step=0.05,
@@ -290,6 +291,12 @@ class DeclaredSettings:
         0, "No end before this many tokens; 0 lets the model end when it likes.", STRATEGIES, integer=True, maximum=4096
     )
     banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
+    stop_texts: tuple[str, ...] = setting(
+        (),
+        'Texts that end the answer, which stops before them; a line end is ["\\n"].',
+        STRATEGIES,
+        kind=BlankTexts,
+    )
     logit_bias: tuple[tuple[int, float], ...] = setting(
         (),
         "Makes single tokens, by their ids, more or less likely; -100 all but forbids one.",

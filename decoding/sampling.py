@@ -77,6 +77,7 @@ class OneByOne:
         request: Request,
         *,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         seed: int,
         processors: Sequence[Processor] = (),
@@ -86,7 +87,7 @@ class OneByOne:
     ) -> None:
         self.want = Want(attention=request.attention, layers=() if dola is None else dola.layers)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._top_candidates = top_candidates
         self._processors = tuple(processors)
         self._mirostat = mirostat

@@ -137,6 +137,7 @@ class DecodingSettings(DeclaredSettings):
                 request,
                 num_beams=settings.num_beams,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
                 length_penalty=settings.length_penalty,
                 early_stopping=settings.early_stopping,
@@ -152,6 +153,7 @@ class DecodingSettings(DeclaredSettings):
                 candidates=settings.top_k or WEIGHED,
                 penalty_alpha=settings.penalty_alpha,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
                 processors=settings.processors(request),
             )
@@ -164,6 +166,7 @@ class DecodingSettings(DeclaredSettings):
         return OneByOne(
             request,
             max_new_tokens=self.max_new_tokens,
+            stop_texts=self.stop_texts,
             top_candidates=self.top_candidates,
             seed=self.seed,
             processors=self.processors(request),

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -57,7 +58,13 @@ class Trace:
 
     @property
     def text(self) -> str:
-        return self.request.text_of(self.ids)
+        """It ends before a stop text."""
+        return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+
+    @property
+    def certain_text(self) -> str:
+        """What of a text that still grows will be part of it whatever comes."""
+        return certain(self.request.text_of(self.ids), self.settings.stop_texts)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -195,7 +195,7 @@ def test_each_strategy_is_the_one_that_was_named() -> None:
         kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else OneByOne
         assert isinstance(settings.strategy_for(request(layer_count=4)), kind)
         assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
-        assert settings.drawn is (name in ("sample", "beam_sample"))
+        assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
     assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(request()), Several)
 
 

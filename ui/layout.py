@@ -14,7 +14,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from ui import settings_panel, views
-from ui.compare_values import compare_form, comparison_value
+from ui.compare_values import compare_form, no_comparison
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
@@ -197,7 +197,7 @@ def lay_out(models: Models) -> Parts:
                     forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
             comparison = _starting_with(
-                views.comparison(compare_form()), views.packed_comparison(comparison_value(None, first))
+                views.comparison(compare_form()), views.packed_comparison(no_comparison(chats=not writes))
             )
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(

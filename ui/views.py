@@ -137,7 +137,8 @@ class CardValue(TypedDict):
 
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, common, cards}`, `halt`, `token {run, index}`,
-    `remove {run}`, `missing`, and those that are replied to by an `Answer`: `panel {number}`, `file {number, kind}`."""
+    `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`, `file {number, kind}`.
+    """
 
     run: str | None  # another name is another comparison, whose cards take the places of those asked for
     busy: bool

@@ -20,6 +20,7 @@ from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
 from ui.values import conversation_value, empty_inspector, meter_value
+from ui.whatif import whatif_form
 
 
 def _read(name: str) -> str:
@@ -44,6 +45,7 @@ class Parts:
     mode: gr.Radio
     meter: gr.HTML
     inspector: gr.HTML
+    record: gr.HTML
     chat_side: gr.Column
     conversation: gr.HTML
     message: gr.Textbox
@@ -203,6 +205,7 @@ def lay_out(models: Models) -> Parts:
             inspector = _starting_with(
                 views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
             )
+            record = views.record(whatif_form())
     return Parts(
         session=session,
         model=model,
@@ -210,6 +213,7 @@ def lay_out(models: Models) -> Parts:
         mode=mode,
         meter=meter,
         inspector=inspector,
+        record=record,
         chat_side=chat_side,
         conversation=conversation,
         message=message,

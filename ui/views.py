@@ -1,4 +1,4 @@
-"""The things people look at, the conversation, the inspector and the comparison, and the values they show.
+"""What people look at: the conversation, the inspector, the comparison, a run's record; and the values they show.
 
 Each is one `gr.HTML` whose script (ui/views/*.js) draws with `textContent` alone, so a token is text and never markup.
 The typed dictionaries below are the contract with the page, the functions build their parts from decoding's records.
@@ -28,11 +28,13 @@ SCRIPTS = {
         *("search", "tree", "beams"),
         *("data", "inspector"),
     ),
+    "record": ("whatif", "record"),
     "compare": ("answer", "figures", "form", "card", "compare"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
     "inspector": ("inspector", "step", "plots", "beams"),
+    "record": ("record",),
     "compare": ("answer", "compare"),
 }
 
@@ -154,6 +156,34 @@ class Answer(TypedDict):
     file: NotRequired[tuple[str, str]]  # name and content
 
 
+class WhatIfForm(TypedDict):
+    """What of the settings can be varied; it never changes."""
+
+    controls: list[dict[str, Any]]  # name, label, help, minimum, maximum, step, neutral
+    quick: list[float]  # temperatures that are one press away
+
+
+class WhatIfValue(TypedDict):
+    """What other settings would have made of a run."""
+
+    run: str
+    sentence: str  # goes on with the first token that differs, where one does
+    settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
+    own: dict[str, Any]  # those of the run
+    first: int  # the number, among the inspector's explained tokens, of the first one here
+    tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken
+    first_difference: int | None
+
+
+class RecordReply(TypedDict):
+    """What the record is told. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
+    are replied to under their number (with nothing more where they were refused), and `open_file {text}`."""
+
+    number: int
+    file: NotRequired[tuple[str, str]]  # name and content
+    whatif: NotRequired[WhatIfValue]
+
+
 def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
     value: StepValue = {
@@ -200,6 +230,11 @@ def comparison(form: Mapping[str, Any]) -> gr.HTML:
     return _component("compare", visible="hidden", form=_pack(form))
 
 
+def record(form: Mapping[str, Any]) -> gr.HTML:
+    """What can be done with the run that is shown; its values are `RecordReply`s, its form is a `WhatIfForm`."""
+    return _component("record", form=_pack(form))
+
+
 def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
     probabilities = candidate.probabilities
     removed_by = next(
@@ -229,7 +264,7 @@ def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: 
     """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
     style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
     return gr.HTML(
-        html_template=f'<div class="attend-{name}"></div>',
+        html_template=f'<div class="attend-{name} at-view"></div>',
         js_on_load="\n".join(_read(f"{script}.js") for script in ("shared", *SCRIPTS[name])),
         head=f"<style>{style}</style>",
         apply_default_css=False,  # Gradio's prose styles are made for articles
@@ -260,6 +295,11 @@ def packed_inspector(value: InspectorValue) -> str:
     Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a session in
     which it was once skipped, and its differ mends nested lists wrongly, so the page showed tables of other tokens.
     """
+    return _pack(value)
+
+
+def packed_record(value: RecordReply) -> str:
+    """What a handler returns for the record: one string, for the same reason."""
     return _pack(value)
 
 

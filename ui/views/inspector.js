@@ -88,8 +88,10 @@ function receive() {
   if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
   if (run.gap && !run.busy) trigger('missing', { run: run.name });
   root.classList.toggle('at-busy', run.busy);
-  if (!run.tokens.length) root.replaceChildren(hint);
-  else if (!table.isConnected) root.replaceChildren(...panels);
+  if (!run.tokens.length) {
+    root.replaceChildren(hint);
+    signal(SIGNAL.selected, { run: null, index: null, levels: null, busy: run.busy });
+  } else if (!table.isConnected) root.replaceChildren(...panels);
   strip.update(run.tokens);
   look.offer();
   settle();
@@ -188,7 +190,7 @@ function shade() {
   const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
   strip.shade(levels);
   const index = choice.index >= run.first ? choice.index - run.first : null;
-  signal(SIGNAL.selected, { run: run.name, index, levels: levels && levels.slice(run.first) });
+  signal(SIGNAL.selected, { run: run.name, index, levels: levels && levels.slice(run.first), busy: run.busy });
 }
 
 /** @param {Float32Array} weights against the strongest but for the first token, so that long contexts do not pale */

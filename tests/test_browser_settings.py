@@ -77,7 +77,7 @@ def test_presets_are_marked_and_neutralise_can_be_taken_back(visit: Opener) -> N
     assert marked(page) == ["Precise"]
     page.locator("#attend-presets button", has_text="Neutralise").click()
     assert [number(page, name) for name in ("temperature", "top-k", "top-p", "seed")] == ["1", "0", "1", "5"]
-    expect(page.locator(".at-note")).to_contain_text("neutral value")
+    expect(page.locator("#attend-form .at-note")).to_contain_text("neutral value")
     page.locator("#attend-presets button", has_text="Bring back").click()
     assert [number(page, name) for name in ("temperature", "top-k", "top-p")] == ["0.3", "40", "0.9"]
     assert marked(page) == ["Precise"]
@@ -137,7 +137,7 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
     expect(page.locator("#attend-way label.selected")).to_have_text("Top-k", timeout=PATIENCE)
     assert number(page, "top-k") == "7"
     say(page, "Hello")
-    expect(page.locator(".at-reason")).to_contain_text("top-k left 7")
+    expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed used: 3 ")
 
 

@@ -19,6 +19,7 @@ from typing import NoReturn, TextIO
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings, parameters
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
@@ -86,6 +87,7 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
         end_tokens=loaded.end_tokens,
         text_of=loaded.tokenizer.decode,
         context_length=length,
+        layer_count=loaded.model.layer_count,
         ids_of=loaded.tokenizer.encode,
     )
 
@@ -93,15 +95,20 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
 def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
     """Decode to the end, handing out text as soon as it is certain."""
     settings = trace.settings
-    stream, handed_out = loaded.tokenizer.stream(), 0
+    stream, text = loaded.tokenizer.stream(), ""
+    read, handed_out = 0, 0  # tokens, characters
     for step in generate(loaded.model, trace.request.prompt, strategy):
         trace.add(step)
         # What beams say may change until the search is over; everybody else's words are final at once.
         if settings.sequences == 1 and (step.finished or not settings.beams):
-            yield "".join(stream.push(token) for token in trace.ids[handed_out:])
-            handed_out = len(trace.ids)
-    yield stream.finish()
-    if settings.sequences > 1:
+            text += "".join(stream.push(token) for token in trace.ids[read:])
+            read = len(trace.ids)
+            sure = certain(text, settings.stop_texts)
+            yield sure[handed_out:]
+            handed_out = len(sure)
+    if settings.sequences == 1:
+        yield before_stop(text + stream.finish(), settings.stop_texts)[handed_out:]
+    else:
         yield "\n".join(f"{number}. {text}" for number, text in enumerate(trace.texts, start=1))
 
 
@@ -149,7 +156,16 @@ def _run(arguments: argparse.Namespace) -> int:
             print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
         if document is not sys.stdout:
             print(flush=True)
+            if trace.finish_reason == "length":
+                print(_limit_note(len(trace.ids), settings, loaded), file=sys.stderr)
     return code
+
+
+def _limit_note(tokens: int, settings: DecodingSettings, loaded: LoadedModel) -> str:
+    """Why a text breaks off."""
+    if tokens < settings.max_new_tokens:
+        return f"Note: stopped at the end of the model's context of {loaded.model.context_length:,} tokens."
+    return f"Note: stopped at the length limit of {settings.max_new_tokens:,} tokens: raise --max-new-tokens for more."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -93,6 +93,7 @@ class BeamSearch:
         *,
         num_beams: int,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         length_penalty: float = 1.0,
         early_stopping: EarlyStopping = "false",
@@ -110,7 +111,7 @@ class BeamSearch:
         """
         self.want = Want(attention=request.attention)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._size = num_beams // num_beam_groups  # of a group
         self._returned = num_return_sequences
         self._diversity_penalty = diversity_penalty

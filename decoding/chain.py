@@ -33,7 +33,7 @@ from decoding.processors import (
 )
 from decoding.strategy import Request
 
-BREAKERS = '\n:"*'  # a token with one of these ends every repetition for DRY, as in the projects that have it
+BREAKERS = '\n:"*'  # what ends every repetition for DRY: text-generation-webui's default, here always
 
 
 def _temperature(settings: DeclaredSettings, request: Request) -> Processor:

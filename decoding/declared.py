@@ -11,14 +11,16 @@ from functools import cache
 from typing import Literal, get_args
 
 from decoding.bank import EarlyStopping
-from decoding.parameter import DECLARATION, Biases, Order, Parameter, Texts, setting
+from decoding.parameter import DECLARATION, Biases, BlankTexts, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
-StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam"]
+StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam", "contrastive", "dola"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
 BEAM = ("beam", "beam_sample", "diverse_beam")
-DRAWN = ("sample", "beam_sample")
-FILTERED = ("sample", *BEAM)  # those that cut or reshape the distribution; greedy takes the top of it in any case
+DRAWN = ("sample", "beam_sample", "dola")
+FILTERED = ("sample", *BEAM, "dola")  # those that cut or reshape the distribution; greedy takes its top in any case
+CONTRASTIVE = ("contrastive",)
+DOLA = ("dola",)
 SEEDS = 2**32  # how many there are
 
 
@@ -29,19 +31,26 @@ class DeclaredSettings:
     strategy: StrategyName = setting(
         "sample",
         "greedy takes the most probable token, sample draws one, beam looks for the most probable text; beam_sample "
-        "draws what the beams go on with, diverse_beam keeps groups of beams apart.",
+        "draws what the beams go on with, diverse_beam keeps groups of beams apart; contrastive shuns what resembles "
+        "the text so far, dola draws from what the upper layers add to a lower one.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,
     )
     temperature: float = setting(
         1.0,
-        "Below 1 sharpens the distribution, above 1 flattens it; sampling at 0 is greedy.",
+        "Below 1 sharpens the distribution, above 1 flattens it; at 0 nothing is drawn, the top is taken.",
         FILTERED,
         maximum=2,
         step=0.05,
     )
-    top_k: int = setting(0, "Keeps only the k most probable tokens; 0 keeps all.", FILTERED, integer=True, maximum=200)
+    top_k: int = setting(
+        0,
+        "Keeps only the k most probable tokens; 0 keeps all. Contrastive search weighs these k, at 0 the usual 4.",
+        (*FILTERED, *CONTRASTIVE),
+        integer=True,
+        maximum=200,
+    )
     top_p: float = setting(
         1.0,
         "Keeps the fewest most probable tokens whose probabilities reach this sum; 1 keeps all.",
@@ -91,6 +100,24 @@ class DeclaredSettings:
         integer=True,
         minimum=1,
         maximum=8,
+    )
+    penalty_alpha: float = setting(
+        0.6,
+        "How much contrastive search minds that a token resembles the text so far; at 0 it is greedy.",
+        CONTRASTIVE,
+        neutral=None,
+        step=0.05,
+    )
+    dola_layers: str | tuple[int, ...] = setting(
+        "high",
+        "Which layers dola contrasts the last with: the low or the high half, or numbers, 0 being the "
+        "embeddings; one number is self-contrast.",
+        DOLA,
+        neutral=None,
+        integer=True,
+        maximum=1000,
+        choices=("low", "high"),
+        kind=Layers,
     )
     seed: int = setting(
         -1,
@@ -216,7 +243,7 @@ class DeclaredSettings:
     )
     frequency_penalty: float = setting(
         0.0,
-        "Makes a token less likely every time the answer has used it; below 0 more likely.",
+        "Makes a token less likely every time the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -224,7 +251,7 @@ class DeclaredSettings:
     )
     presence_penalty: float = setting(
         0.0,
-        "Makes a token less likely once the answer has used it; below 0 more likely.",
+        "Makes a token less likely once the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -239,7 +266,8 @@ class DeclaredSettings:
     )
     dry_multiplier: float = setting(
         0.0,
-        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off.",
+        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off. A line end, a "
+        "colon, a quote or an asterisk ends every repetition.",
         STRATEGIES,
         maximum=5,
         step=0.05,
@@ -263,6 +291,12 @@ class DeclaredSettings:
         0, "No end before this many tokens; 0 lets the model end when it likes.", STRATEGIES, integer=True, maximum=4096
     )
     banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
+    stop_texts: tuple[str, ...] = setting(
+        (),
+        'Texts that end the answer, which stops before them; a line end is ["\\n"].',
+        STRATEGIES,
+        kind=BlankTexts,
+    )
     logit_bias: tuple[tuple[int, float], ...] = setting(
         (),
         "Makes single tokens, by their ids, more or less likely; -100 all but forbids one.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,28 @@ class _Stage:
         self.total = float(self.weights.sum())
         self.log_total = float(largest) + math.log(self.total)
 
+    @property
+    def entropy(self) -> float:
+        """Bits: the log of the total less the mean relative logit."""
+        mean = float(np.dot(self.weights, self.relative)) / self.total
+        return max(0.0, (math.log(self.total) - mean) / math.log(2))
+
+    def best(self, count: int) -> list[int]:
+        """The ids of the most probable tokens, highest first, ties by id."""
+        count = min(count, self.kept)
+        if count == 0:
+            return []
+        smallest = np.partition(self.logits, self.logits.size - count)[self.logits.size - count]
+        ids = np.flatnonzero(self.logits >= smallest)  # ascending; more than count where others tie with the last
+        return ids[np.argsort(-self.logits[ids], kind="stable")[:count]].tolist()
+
+    def mass_kept_by(self, following: _Stage) -> float:
+        """The share of the probability here that the tokens left after the following stage hold."""
+        if following.ids is None or following.kept == self.kept:
+            return 1.0  # exactly, not what rounding made of it
+        left = following.ids if self.ids is None else following.logits[self.ids] > -math.inf  # (K,) ids, or a mask
+        return min(1.0, float(self.weights[left].sum()) / self.total)
+
 
 class Recording:
     """One row: what can be said of any token in it."""
@@ -62,6 +85,13 @@ class Recording:
         ids = np.arange(final.kept) if final.ids is None else final.ids
         return ids, final.weights / final.total
 
+    def best(self, count: int) -> tuple[tuple[int, float], ...]:
+        """The most probable tokens that survived every stage and their probabilities, highest first, ties by id."""
+        final = self._stages[-1]
+        ids = final.best(count)
+        probabilities = np.exp(final.logits[ids].astype(np.float64) - final.log_total)
+        return tuple(zip(ids, probabilities.tolist(), strict=True))
+
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
         """The record of having chosen this token."""
         candidates, rest = self._top
@@ -75,31 +105,27 @@ class Recording:
             token=token,
             rank=rank,
             draw=draw,
-            entropy=self._entropy,
             stages=self._names,
             kept=self._kept,
             candidates=candidates,
             rest=rest,
+            mass=self._mass,
+            stage_entropy=self._entropy,
             attention=attention,
         )
 
     @cached_property
-    def _entropy(self) -> float:
-        """Bits, of the model's own distribution: the log of the total less the mean relative logit."""
-        model = self._stages[0]
-        mean = float(np.dot(model.weights, model.relative)) / model.total
-        return max(0.0, (math.log(model.total) - mean) / math.log(2))
+    def _entropy(self) -> tuple[float, ...]:
+        return tuple(stage.entropy for stage in self._stages)
+
+    @cached_property
+    def _mass(self) -> tuple[float, ...]:
+        return (1.0, *(before.mass_kept_by(after) for before, after in pairwise(self._stages)))
 
     @cached_property
     def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
         """The best by the model's probability, ties by id; several beams share what one row offered."""
-        model = self._stages[0].logits
-        count = min(self._top_candidates, self._kept[0])
-        if count == 0:
-            return self._describe([])
-        smallest = np.partition(model, model.size - count)[model.size - count]
-        ids = np.flatnonzero(model >= smallest)  # ascending; more than count where others tie with the last
-        return self._describe(ids[np.argsort(-model[ids], kind="stable")[:count]].tolist())
+        return self._describe(self._stages[0].best(self._top_candidates))
 
     def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
         """These candidates with their probabilities, and what each stage left to all others."""

@@ -15,7 +15,9 @@ from typing import Any, Self
 
 from decoding.beam import BeamSearch
 from decoding.chain import chain
+from decoding.contrastive import ContrastiveSearch
 from decoding.declared import BEAM, DRAWN, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
@@ -23,6 +25,8 @@ from decoding.sampling import OneByOne
 from decoding.several import Several
 from decoding.strategy import Request, Strategy
 from model.errors import AttendError
+
+WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
 __all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
@@ -39,6 +43,11 @@ class DecodingSettings(DeclaredSettings):
             raise AttendError(
                 f"min_new_tokens is {self.min_new_tokens}, but max_new_tokens is {self.max_new_tokens}: lower the "
                 "first or raise the second."
+            )
+        if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
+            raise AttendError(
+                f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
+                f"choose {MOST_WEIGHED} or fewer."
             )
         if self.mirostat_mode == 1:
             raise AttendError("mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.")
@@ -81,7 +90,7 @@ class DecodingSettings(DeclaredSettings):
     def acts_as(self) -> StrategyName:
         """The strategy that these settings come to: at temperature 0 nothing is left to draw."""
         if self.temperature < ZERO_TEMPERATURE and self.strategy in DRAWN:
-            return "greedy" if self.strategy == "sample" else "beam"
+            return "beam" if self.strategy == "beam_sample" else "greedy"
         return self.strategy
 
     @property
@@ -102,7 +111,7 @@ class DecodingSettings(DeclaredSettings):
     @property
     def sequences(self) -> int:
         """How many texts a run returns at most; taking the most probable tokens there is only one to make."""
-        return 1 if self.greedy else self.num_return_sequences
+        return self.num_return_sequences if self.drawn or self.beams else 1
 
     def seeded(self) -> Self:
         """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
@@ -110,13 +119,14 @@ class DecodingSettings(DeclaredSettings):
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        return chain(dataclasses.replace(self, strategy=self.acts_as), request)
+        # Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
+        strategy = "greedy" if self.strategy == "contrastive" else self.acts_as
+        return chain(dataclasses.replace(self, strategy=strategy), request)
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        return (
-            Mirostat(self.mirostat_tau, self.mirostat_eta) if self.mirostat_mode and self.acts_as == "sample" else None
-        )
+        on = self.mirostat_mode and self.acts_as in ("sample", "dola")
+        return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:
         """The strategy that these settings mean, ready for one request."""
@@ -127,6 +137,7 @@ class DecodingSettings(DeclaredSettings):
                 request,
                 num_beams=settings.num_beams,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
                 length_penalty=settings.length_penalty,
                 early_stopping=settings.early_stopping,
@@ -134,6 +145,16 @@ class DecodingSettings(DeclaredSettings):
                 num_beam_groups=settings.num_beam_groups if diverse else 1,
                 diversity_penalty=settings.diversity_penalty,
                 seed=settings.seed if settings.drawn else None,
+                processors=settings.processors(request),
+            )
+        if settings.strategy == "contrastive":
+            return ContrastiveSearch(
+                request,
+                candidates=settings.top_k or WEIGHED,
+                penalty_alpha=settings.penalty_alpha,
+                max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
+                top_candidates=settings.top_candidates,
                 processors=settings.processors(request),
             )
         if settings.sequences > 1:
@@ -145,10 +166,12 @@ class DecodingSettings(DeclaredSettings):
         return OneByOne(
             request,
             max_new_tokens=self.max_new_tokens,
+            stop_texts=self.stop_texts,
             top_candidates=self.top_candidates,
             seed=self.seed,
             processors=self.processors(request),
             mirostat=self.mirostat(),
+            dola=Dola.of(self.dola_layers, request.layer_count) if self.strategy == "dola" else None,
             greedy=self.greedy,
         )
 

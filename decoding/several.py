@@ -30,8 +30,9 @@ class Several:
     def advance(self, forward: Forward[Any]) -> Step:
         for row, place in enumerate(self._living):
             row = row if self._newest.get(place) else 0  # of the prompt there is one row for all
-            share = part(forward, slice(row, row + 1), self._length, self.want)
+            share = part(forward, self.want, slice(row, row + 1), self._length, self.want)
             step = self._texts[place].advance(share)
+            assert step.best is not None  # each of these steps decides a token
             self._newest[place] = replace(step.best, parent=row, group=place)
         self._length += 1
         moved = [self._newest[place] for place in self._living]

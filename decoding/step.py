@@ -2,7 +2,8 @@
 
 Every strategy tells its work in the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
 (one continuation so far) and a `Step` (what the loop must do next). Greedy decoding and sampling have one hypothesis a
-step, beams have several. No record holds a full-vocabulary tensor, so a long run stays small.
+step, beams have several, and a step that only looks ahead has none. No record holds a full-vocabulary tensor, so a long
+run stays small.
 """
 
 from __future__ import annotations
@@ -24,22 +25,50 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate of contrastive search, with what spoke for it and what against."""
+
+    id: int
+    confidence: float  # its probability after every processor
+    degeneration: float  # the greatest cosine similarity of its hidden state with one before it, -1 to 1
+    score: float  # what the two come to; the candidate with the highest is taken
+
+
+@dataclass(frozen=True, slots=True)
+class LayerContrast:
+    """Under dola: which layer below the last a token was contrasted with, and why that one."""
+
+    layer: int  # 0 is the embeddings
+    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One token, and the distribution it was chosen from."""
 
     token: int
     rank: int  # from 1, by the model's own probability, ties by id
     draw: float | None  # in [0, 1): the uniform number behind a sampled token; None where nothing was drawn
-    entropy: float  # bits, of the model's own distribution
     stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
     candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
     rest: tuple[float, ...]  # probability of all other tokens together, one a stage
+    mass: tuple[
+        float, ...
+    ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
+    stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
+    weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
+    contrast: LayerContrast | None = None  # under dola
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
     def chosen(self) -> Candidate:
         return next(candidate for candidate in self.candidates if candidate.id == self.token)
+
+    @property
+    def entropy(self) -> float:
+        """Bits, of the model's own distribution."""
+        return self.stage_entropy[0]
 
     @property
     def probability(self) -> float:
@@ -101,8 +130,10 @@ class Step:
 
     # Those that live on first, in the order of `feed`; then what a finished search leaves unfinished; then what ended.
     hypotheses: tuple[Hypothesis, ...]
-    best: Hypothesis  # the one returned first or, until the end, the one that leads; it may have ended earlier
-    feed: tuple[int, ...] = ()  # one token a living row; empty when finished
+    # The one returned first or, until the end, the one that leads; it may have ended earlier. None where the strategy
+    # only looked ahead: such a step has no hypotheses, and the loops keep it to themselves.
+    best: Hypothesis | None
+    feed: tuple[int, ...] = ()  # one token for each row of the next pass; empty when finished
     parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues
     returned: tuple[Hypothesis, ...] = ()  # the result, best first; set in the last step
     dropped: tuple[Dropped, ...] = ()  # what a search let go in this step
@@ -114,4 +145,4 @@ class Step:
     @property
     def finish_reason(self) -> FinishReason | None:
         """That of the hypothesis returned first."""
-        return self.best.finish_reason if self.finished else None
+        return self.returned[0].finish_reason if self.returned else None

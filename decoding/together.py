@@ -21,7 +21,7 @@ from model.interface import Attention, CacheT, Forward, LanguageModel, Want
 def generate_together(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> Iterator[list[Step | None]]:
-    """One list a pass: the Step of every strategy, in their order; None for one that had finished before.
+    """One list a pass: the Step of every strategy, in their order; None for one that decided nothing or had finished.
 
     Each strategy's Steps are those it would make alone, but for the rounding of a batch. Closing the generator stops
     the work. Raises `AttendError` where the model cannot read prompts of different lengths side by side.
@@ -31,7 +31,7 @@ def generate_together(
     while living:
         steps: list[Step | None] = [None] * len(strategies)
         for seat in living:
-            steps[seat.place] = seat.step
+            steps[seat.place] = seat.step if seat.step.hypotheses else None
         yield steps
         living = [seat for seat in living if not seat.step.finished]
         if living:
@@ -53,12 +53,12 @@ def _read(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> tuple[list[_Seat], CacheT]:
     """Every strategy's first Step, and a cache with one row for each prompt that differs."""
-    want = _all_of(strategy.want for strategy in strategies)
-    passes = {prompt: model.prefill(prompt, want=want) for prompt in dict.fromkeys(map(tuple, prompts))}
+    asked = _all_of(strategy.want for strategy in strategies)
+    passes = {prompt: model.prefill(prompt, want=asked) for prompt in dict.fromkeys(map(tuple, prompts))}
     rows = {prompt: row for row, prompt in enumerate(passes)}
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
-        step = strategy.advance(part(passes[prompt], slice(1), len(prompt), strategy.want))
+        step = strategy.advance(part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
         seats.append(_Seat(place, strategy, rows[prompt], len(prompt), step))
     return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
 
@@ -67,27 +67,38 @@ def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT)
     """One pass over the rows of all who are left, and everybody's next Step."""
     feed = [token for seat in living for token in seat.step.feed]
     parents = [seat.first + parent for seat in living for parent in seat.step.parents]
-    forward = model.step(feed, cache.select(parents), want=_all_of(seat.strategy.want for seat in living))
+    asked = _all_of(seat.strategy.want for seat in living)
+    forward = model.step(feed, cache.select(parents), want=asked)
     first = 0
     for seat in living:
         rows = slice(first, first + len(seat.step.feed))
         seat.first, seat.length, first = rows.start, seat.length + 1, rows.stop
-        seat.step = seat.strategy.advance(part(forward, rows, seat.length, seat.strategy.want))
+        seat.step = seat.strategy.advance(part(forward, asked, rows, seat.length, seat.strategy.want))
     return forward.cache
 
 
-def part(forward: Forward[CacheT], rows: slice, length: int, want: Want) -> Forward[CacheT]:
-    """One strategy's share of a pass, as if it had asked alone: its rows, its tokens without padding, and what it
-    wants. The cache stays whole: only the loop knows caches."""
-    attention = None
+def part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
+    """One strategy's share of a pass that was asked for `asked`, as if it had asked alone: its rows, its tokens without
+    padding, and what it wants. The cache stays whole: only the loop knows caches."""
+    attention = hidden = layer_logits = None
     if want.attention and forward.attention is not None:
         attention = Attention(forward.attention.decoder[rows, ..., -length:])  # (rows, layers, heads, queries, length)
-    return replace(forward, logits=forward.logits[rows], attention=attention)
+    if want.hidden and forward.hidden is not None:
+        hidden = forward.hidden[rows]  # (rows, fed, width): a prompt is read alone and a step feeds one token
+    if want.layers and forward.layer_logits is not None:
+        places = [asked.layers.index(layer) for layer in want.layers]
+        layer_logits = forward.layer_logits[rows, places]  # (rows, layers wanted, V)
+    return replace(forward, logits=forward.logits[rows], attention=attention, hidden=hidden, layer_logits=layer_logits)
 
 
 def _all_of(wants: Iterable[Want]) -> Want:
     """What one pass must return so that everybody gets what they want."""
-    return Want(attention=any(want.attention for want in wants))
+    wants = tuple(wants)
+    return Want(
+        attention=any(want.attention for want in wants),
+        hidden=any(want.hidden for want in wants),
+        layers=tuple(sorted({layer for want in wants for layer in want.layers})),
+    )
 
 
 def _refuse_what_cannot_join(model: LanguageModel[Any], prompts: Sequence[Sequence[int]]) -> None:

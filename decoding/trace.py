@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -57,7 +58,13 @@ class Trace:
 
     @property
     def text(self) -> str:
-        return self.request.text_of(self.ids)
+        """It ends before a stop text."""
+        return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+
+    @property
+    def certain_text(self) -> str:
+        """What of a text that still grows will be part of it whatever comes."""
+        return certain(self.request.text_of(self.ids), self.settings.stop_texts)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -94,6 +101,8 @@ class Trace:
             "finish_reason": self.finish_reason,
             "steps": [self._step(choice) for choice in self.choices()],
         }
+        if self.request.drawn:  # where in the seed's stream a run went on; the seed alone would not repeat it
+            document["drawn"] = self.request.drawn
         if self.messages:
             document["messages"] = [dict(message) for message in self.messages]
         if len(self.sequences) > 1:
@@ -113,7 +122,7 @@ class Trace:
         return document
 
     def _step(self, choice: Choice) -> dict[str, Any]:
-        return {
+        step: dict[str, Any] = {
             "token": self._token(choice.token),
             "probability": choice.probability,
             "final_probability": choice.final_probability,
@@ -122,15 +131,27 @@ class Trace:
             "entropy": choice.entropy,
             "stages": list(choice.stages),
             "kept": list(choice.kept),
+            "mass": list(choice.mass),
+            "stage_entropy": list(choice.stage_entropy),
             "candidates": [
                 {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
                 for candidate in choice.candidates
             ],
             "rest": list(choice.rest),
         }
+        if choice.weighed:
+            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        if choice.contrast is not None:
+            divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
+            step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+        return step
 
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
+
+
+def _numbers(weighed: Weighed) -> dict[str, float]:
+    return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
 
 
 def _beams(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:

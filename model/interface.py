@@ -41,6 +41,8 @@ class Want:
     """What a pass should return besides logits; whatever is not asked for is not computed."""
 
     attention: bool = False
+    hidden: bool = False  # the final hidden states of the tokens fed
+    layers: tuple[int, ...] = ()  # the logits of these layers for the newest token: 0 (the embeddings) to `layer_count`
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Forward(Generic[CacheT]):
     logits: Tensor  # (rows, vocabulary), for each row's next token, float32
     cache: CacheT
     attention: Attention | None = None
+    hidden: Tensor | None = (
+        None  # (rows, fed, width), float32: what the logits are made from; None where a model keeps it
+    )
+    layer_logits: Tensor | None = None  # (rows, layers asked, vocabulary), float32, in the order they were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,11 @@ class LanguageModel(Protocol[CacheT]):
     @property
     def joinable(self) -> bool:
         """Whether rows of different lengths may share one batch without changing each other's logits."""
+        ...
+
+    @property
+    def layer_count(self) -> int:
+        """How many layers stand on the embeddings, each with logits to be asked for; 0 where they cannot be told."""
         ...
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:

@@ -24,10 +24,13 @@ def sinusoids(length: int, width: int) -> Tensor:
 
 
 def rotary_tables(length: int, head_width: int, base: float) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's."""
+    """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's.
+
+    The first half of the sines is negative: a pair (x, y) turns into (x cos - y sin, y cos + x sin).
+    """
     angles = _angles(length, torch.arange(0, head_width, 2) / head_width, base)  # (length, D / 2)
-    angles = torch.cat((angles, angles), dim=-1)  # (length, D)
-    return angles.cos(), angles.sin()
+    cosines, sines = angles.cos(), angles.sin()
+    return torch.cat((cosines, cosines), dim=-1), torch.cat((-sines, sines), dim=-1)  # (length, D) each
 
 
 def _angles(length: int, exponents: Tensor, base: float) -> Tensor:
@@ -36,8 +39,8 @@ def _angles(length: int, exponents: Tensor, base: float) -> Tensor:
 
 def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Turn each pair (i, i + D/2) of every head by its angle; heads (R, T, H, D), tables (R or 1, T, 1, D)."""
-    first, second = heads.chunk(2, dim=-1)  # (R, T, H, D / 2) each
-    return heads * cosines + torch.cat((-second, first), dim=-1) * sines  # (R, T, H, D)
+    partners = heads.roll(heads.shape[-1] // 2, dims=-1)  # (R, T, H, D), each number's other of the pair in its place
+    return torch.addcmul(heads * cosines, partners, sines)  # (R, T, H, D)
 
 
 def attend(

@@ -86,10 +86,16 @@ class Tokenizer:
         return piece in self._control
 
     def label(self, piece: int) -> str:
-        """What a table shows for a token: its text, `<0xF0>` for a lone byte, `<end>` for a control token."""
-        if self._pieces.IsByte(piece) or piece in self._control:
-            return self._pieces.IdToPiece(piece)
-        return self._bytes[piece].decode()
+        """What a table shows for a token: its text, `<end>` for a control token.
+
+        A lone byte is a character only if it is one that can be told apart: printable ASCII or a line end. Every other
+        is `<0xF0>`.
+        """
+        if piece not in self._control:
+            text = self._bytes[piece].decode(errors="replace")
+            if not self._pieces.IsByte(piece) or text == "\n" or (text.isascii() and text.isprintable()):
+                return text
+        return self._pieces.IdToPiece(piece)
 
     def stream(self) -> TextStream:
         return TextStream(self._bytes)
@@ -111,6 +117,11 @@ class TextStream:
     def push(self, piece: int) -> str:
         """The text that this token completes; empty while a character is still open."""
         return self._decoder.decode(self._bytes_of[piece])
+
+    @property
+    def whole(self) -> bool:
+        """Whether no character is open."""
+        return not self._decoder.getstate()[0]
 
     def finish(self) -> str:
         """What was held back, as U+FFFD if it never became a character."""

@@ -9,7 +9,7 @@ Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model w
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import torch
@@ -21,6 +21,7 @@ from model.config import TransformerConfig
 from model.errors import AttendError
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
+from model.stepping import Apply, FastBlock, fast_norm
 
 
 class Transformer(nn.Module):
@@ -47,6 +48,7 @@ class Transformer(nn.Module):
             cosines, sines = rotary_tables(config.context_length, config.head_width, config.rotary_base)
             self.register_buffer("cosines", cosines, persistent=False)
             self.register_buffer("sines", sines, persistent=False)
+        self._fast: tuple[list[FastBlock], Apply] | None = None  # blocks and final norm for one token a row
         self._initialise()
 
     def _initialise(self) -> None:
@@ -60,15 +62,22 @@ class Transformer(nn.Module):
                 nn.init.zeros_(parameter)
 
     def lay_out_for_steps(self) -> Self:
-        """Store every matrix by its columns, in place; no value changes.
+        """Make single steps fast, in place; no value changes. To be called again after a change of device or precision.
 
-        A step multiplies one row by each matrix, so it is bound by how fast the matrix can be read, and here that is up
-        to twice as fast by columns (`make bench` shows what a step costs).
+        A step multiplies one row by each matrix, so it is bound by how fast the matrix can be read. One with more
+        outputs than inputs is read up to three times as fast by columns, the others by rows as they are (`make bench`
+        shows what a step costs).
         """
         for module in self.modules():
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module.out_features > module.in_features:
                 module.weight.data = module.weight.data.t().contiguous().t()
+        blocks = [FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block)]
+        self._fast = blocks, fast_norm(self.final_norm)
         return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        self._fast = None  # they see the tensors that are being replaced
+        return super()._apply(fn, recurse)
 
     @property
     def vocabulary_size(self) -> int:
@@ -82,6 +91,10 @@ class Transformer(nn.Module):
     def joinable(self) -> bool:
         return True  # positions are counted from each row's own first token
 
+    @property
+    def layer_count(self) -> int:
+        return self.config.layers
+
     def forward(self, tokens: Tensor, positions: Tensor | None = None, visible: Tensor | None = None) -> Tensor:
         """Logits of every position, (R, T, V), for training.
 
@@ -90,7 +103,7 @@ class Transformer(nn.Module):
             positions: of each token, (R, T); None counts from 0.
             visible: boolean, (R, 1, T, T), True where a query may look; None for plain causal attention.
         """
-        hidden, _ = self._read(tokens, positions=positions, visible=visible)
+        hidden, _, _ = self._read(tokens, positions=positions, visible=visible)
         return self.unembedding(hidden)
 
     @torch.inference_mode()
@@ -119,27 +132,32 @@ class Transformer(nn.Module):
         if not tokens:
             return torch.empty(0, self.vocabulary_size, device=self.embedding.weight.device)
         fed = self._row((*prompt, *tokens[:-1]))  # (1, T); the last token predicts nothing that is asked for
-        hidden, _ = self._read(fed)
+        hidden, _, _ = self._read(fed)
         return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int]) -> Inspection:
         fed = self._row(tokens)  # (1, T)
-        hidden, weights = self._read(fed, capture=fed.shape[1])
+        hidden, weights, _ = self._read(fed, capture=fed.shape[1])
         return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1)))
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and answers for each row's newest token."""
-        hidden, weights = self._read(
+        hidden, weights, early = self._read(
             tokens,
             positions=cache.positions(tokens.shape[1]),
             visible=cache.visible(),
             cache=cache,
             capture=1 if want.attention else 0,
+            layers=want.layers,
         )
         logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
         attention = Attention(torch.stack(weights, dim=1)) if want.attention else None  # (R, layers, H, 1, K)
-        return Forward(logits, cache, attention)
+        layer_logits = None
+        if want.layers:
+            newest = torch.stack([early[layer][:, -1] for layer in want.layers], dim=1)  # (R, layers asked, W)
+            layer_logits = self.unembedding(self.final_norm(newest)).float()  # (R, layers asked, V)
+        return Forward(logits, cache, attention, hidden.float() if want.hidden else None, layer_logits)
 
     def _read(
         self,
@@ -149,8 +167,10 @@ class Transformer(nn.Module):
         visible: Tensor | None = None,
         cache: KeyValueCache | None = None,
         capture: int = 0,
-    ) -> tuple[Tensor, list[Tensor]]:
-        """Normed hidden states (R, T, W), and each layer's attention (R, H, capture, K) if any is asked for."""
+        layers: Sequence[int] = (),
+    ) -> tuple[Tensor, list[Tensor], dict[int, Tensor]]:
+        """Normed hidden states (R, T, W), each layer's attention (R, H, capture, K) if any is asked for, and what came
+        out of the layers asked for, before the final norm (R, T, W); layer 0 is the embeddings."""
         rows, length = tokens.shape
         start = cache.length - length if cache is not None else 0
         hidden = self.embedding(tokens)  # (R, T, W)
@@ -166,11 +186,17 @@ class Transformer(nn.Module):
         if self.training:
             hidden = functional.dropout(hidden, self.config.dropout)
         shared, captured = Pass(rows, rotary, visible, cache, capture), []
+        blocks, final_norm = self.blocks, self.final_norm
+        if self._fast is not None and cache is not None and length == 1:
+            blocks, final_norm = self._fast
         hidden = hidden.flatten(0, 1)  # (R * T, W): but for attention, every token goes its own way
-        for layer, block in enumerate(self.blocks):
+        early = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
+        for layer, block in enumerate(blocks):
             hidden, weights = block(hidden, layer, shared)
             captured.append(weights)
-        return self.final_norm(hidden).view(rows, length, -1), captured  # (R, T, W)
+            if layer + 1 in layers:
+                early[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
+        return final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
 
     @staticmethod
     def _at(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:

@@ -206,12 +206,12 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
     asked = request((0,))
     trace = Trace("tiny", "0", asked, SEEDED, str)
     run = Run("compare-1", "chat", "tiny", [])
-    card = Card(SEEDED, trace, run, Growth(run), seconds=2.0)
+    card = Card(SEEDED, Growth(run, trace), seconds=2.0)
     total = 0.0
     for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
         candidate = Candidate(token, (probability,))
-        choice = Choice(token, rank, 0.5, entropy, ("model",), (9,), (candidate,), (1 - probability,))
+        choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
         score = math.log(probability)
         reason = "length" if place == len(tokens) - 1 else None
         hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)

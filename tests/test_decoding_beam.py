@@ -43,7 +43,7 @@ def search(
 
 
 def best(steps: list[Step]) -> Hypothesis:
-    return steps[-1].best
+    return steps[-1].returned[0]
 
 
 def test_two_beams_find_the_published_text_that_greedy_misses() -> None:

@@ -134,7 +134,7 @@ def test_the_modes_are_three() -> None:
                 }
             )
             told = list(generate(model, asked.prompt, settings.strategy_for(asked)))
-            texts[mode].append(told[-1].best.tokens)
+            texts[mode].append(told[-1].returned[0].tokens)
             steps[mode].append(len(told))
     assert texts["true"] != texts["false"] and texts["false"] != texts["never"] and texts["never"] != texts["true"]
     assert all(map(int.__le__, steps["true"], steps["false"])) and all(map(int.__le__, steps["false"], steps["never"]))

@@ -32,18 +32,28 @@ def slow_choice(stages: list[list[float]], token: int, count: int) -> Choice:
         token=token,
         rank=1 + sorted(range(len(stages[0])), key=lambda i: (-stages[0][i], i)).index(token),
         draw=None,
-        entropy=-math.fsum(p * math.log2(p) for p in probabilities[0] if p > 0),
         stages=NAMES[: len(stages)],
         kept=tuple(sum(value > -math.inf for value in row) for row in stages),
         candidates=tuple(Candidate(i, tuple(row[i] for row in probabilities)) for i in shown),
         rest=tuple(math.fsum(p for i, p in enumerate(row) if i not in shown) for row in probabilities),
+        mass=(
+            1.0,
+            *(
+                math.fsum(p for p, value in zip(before, after, strict=True) if value > -math.inf)
+                for before, after in zip(probabilities, stages[1:], strict=False)
+            ),
+        ),
+        stage_entropy=tuple(-math.fsum(p * math.log2(p) for p in row if p > 0) for row in probabilities),
     )
 
 
 def compare(ours: Choice, slow: Choice) -> None:
     for name in ("token", "rank", "stages", "kept"):
         assert getattr(ours, name) == getattr(slow, name)
-    assert ours.entropy == pytest.approx(slow.entropy, abs=1e-9)
+    assert ours.stage_entropy == pytest.approx(slow.stage_entropy, abs=1e-9)
+    assert ours.mass == pytest.approx(slow.mass, abs=1e-12)
+    for place in range(1, len(ours.kept)):
+        assert ours.kept[place] < ours.kept[place - 1] or ours.mass[place] == 1.0
     assert ours.rest == pytest.approx(slow.rest, abs=1e-12)
     assert [candidate.id for candidate in ours.candidates] == [candidate.id for candidate in slow.candidates]
     for one, other in zip(ours.candidates, slow.candidates, strict=True):
@@ -84,6 +94,9 @@ def test_a_removed_candidate_has_probability_0_from_the_stage_that_removed_it() 
         pytest.approx((0.2, 0.0, 0.0)),
     ]
     assert choice.kept == (3, 2, 1)
+    assert choice.mass == (1.0, pytest.approx(0.8), pytest.approx(0.625))  # .5 + .3 of all, then .625 of what was left
+    # -.5 log2 .5 - .3 log2 .3 - .2 log2 .2, then -.625 log2 .625 - .375 log2 .375, then one token alone
+    assert choice.stage_entropy == pytest.approx((1.4854753, 0.9544340, 0.0))
     assert choice.rest == (0.0, 0.0, 0.0)  # exactly: nothing else is left
     assert choice.probability == pytest.approx(0.5) and choice.final_probability == pytest.approx(1.0)
 
@@ -92,6 +105,13 @@ def test_kept_counts_tokens_whose_probability_underflows() -> None:
     choice = record(("model",), [torch.tensor([[0.0, -2000.0, -math.inf]])], 3)[0].choice(0)
     assert choice.kept == (2,)
     assert [candidate.probabilities for candidate in choice.candidates] == [(1.0,), (0.0,)]
+
+
+def test_stages_that_remove_nothing_have_a_mass_of_exactly_1() -> None:
+    logits = torch.randn(1, 999, generator=torch.Generator().manual_seed(2))
+    stages = run_chain((Temperature(0.7), TopK(7), Temperature(3.0)), logits, NO_CONTEXT)
+    mass = record(("model", "temperature", "top_k", "again"), stages, 5)[0].choice(0).mass
+    assert (mass[0], mass[1], mass[3]) == (1.0, 1.0, 1.0) and 0 < mass[2] < 1
 
 
 def test_entropy_is_in_bits() -> None:

@@ -58,6 +58,8 @@ def check_step(step: dict[str, Any], token: int) -> None:
         "entropy",
         "stages",
         "kept",
+        "mass",
+        "stage_entropy",
         "candidates",
         "rest",
     ]
@@ -74,7 +76,11 @@ def check_step(step: dict[str, Any], token: int) -> None:
     for stage in range(len(step["stages"])):
         total = sum(candidate["probabilities"][stage] for candidate in candidates) + step["rest"][stage]
         assert total == pytest.approx(1.0)
-    assert 0 <= step["entropy"] <= math.log2(step["kept"][0])
+    assert step["entropy"] == step["stage_entropy"][0]
+    for kept, mass, entropy in zip(step["kept"], step["mass"], step["stage_entropy"], strict=True):
+        assert 0 <= entropy <= math.log2(kept) + 1e-9
+        assert 0 < mass <= 1
+    assert step["mass"][0] == 1
 
 
 def test_ids_end_with_the_end_token_when_it_ended_the_text() -> None:

@@ -114,7 +114,7 @@ def test_by_hand() -> None:
 
 def drawn(token: int, draw: float | None) -> Choice:
     """As much of a choice as matters here."""
-    return Choice(token, rank=1, draw=draw, entropy=0.0, stages=("model",), kept=(5,), candidates=(), rest=(0.0,))
+    return Choice(token, 1, draw, ("model",), kept=(5,), candidates=(), rest=(0.0,), mass=(1.0,), stage_entropy=(0.0,))
 
 
 def test_it_takes_one_pass_and_no_step() -> None:

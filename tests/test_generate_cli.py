@@ -58,8 +58,9 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     )
     file = tmp_path / "run.json"
     code, text, errors = run(*flags, "--json", str(file))
-    assert (code, errors) == (0, "")
     document = json.loads(file.read_text(encoding="utf-8"))
+    assert (code, document["finish_reason"]) == (0, "length")
+    assert errors == "Note: stopped at the length limit of 20 tokens: raise --max-new-tokens for more.\n"
     assert text == document["text"] + "\n"
     assert document["schema"] == "attend.trace/1" and document["seed"] == 7
     assert (
@@ -69,6 +70,11 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     code, only, errors = run(*flags, "--json", "-")
     assert (code, errors) == (0, "")
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
+
+
+def test_a_text_that_fills_the_context_says_so(run: Run) -> None:
+    code, _, errors = run("fox " * 60, "--strategy", "greedy", "--max-new-tokens", "500", "--min-new-tokens", "500")
+    assert (code, errors) == (0, "Note: stopped at the end of the model's context of 128 tokens.\n")
 
 
 def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run, tiny_checkpoint: Path) -> None:

@@ -14,11 +14,12 @@ def choice(token: int) -> Choice:
         token=token,
         rank=1,
         draw=None,
-        entropy=0.0,
         stages=("model",),
         kept=(2,),
         candidates=(Candidate(token, (1.0,)),),
         rest=(0.0,),
+        mass=(1.0,),
+        stage_entropy=(0.0,),
     )
 
 
@@ -78,11 +79,12 @@ def test_undo_states_keep_the_numbers_without_the_attention() -> None:
     session = Session()
     run = run_of(session, 10)
     session.draft.text = "before"
-    session.draft.remember(run)
+    session.draft.run = run.id
+    session.remember_draft()
     earlier = session.draft.undo[0]
     assert earlier.text == "before"
     assert [token.row for token in earlier.tokens] == [None, None, None]
     assert [token.choice for token in earlier.tokens] == [token.choice for token in run.tokens]
     for _ in range(200):
-        session.draft.remember(run)
+        session.remember_draft()
     assert len(session.draft.undo) == 50

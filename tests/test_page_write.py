@@ -28,6 +28,14 @@ def run_of(session: Session) -> Run:
     return session.run(session.draft.run)
 
 
+def undo(session: Session, models: Models) -> Screen:
+    return write.undo(session, models, models.default, session.draft.text)
+
+
+def redo(session: Session, models: Models) -> Screen:
+    return write.redo(session, models, models.default, session.draft.text)
+
+
 def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     screen = last(write.write(session, models, models.default, START, SAMPLE))
@@ -113,13 +121,77 @@ def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
         texts.append(session.draft.text)
         ids.append(run_of(session).ids)
     for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
-        screen = write.undo(session, models)
+        screen = undo(session, models)
         assert screen.text == text
         assert run_of(session).ids == tokens
         assert screen.inspector is not None
         assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
+    assert write.overview(session, models, models.default).history == (False, True)
     with pytest.raises(AttendError, match="nothing to undo"):
-        write.undo(session, models)
+        undo(session, models)
+    for text, tokens in zip(texts[1:], ids[1:], strict=True):
+        assert redo(session, models).text == text
+        assert run_of(session).ids == tokens
+    with pytest.raises(AttendError, match="nothing to redo"):
+        redo(session, models)
+
+
+def test_what_was_typed_since_is_a_step_of_its_own(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    generated, ids = session.draft.text, run_of(session).ids
+    for typed in (" a", " and", " and so"):
+        write.preview(session, models, models.default, generated + typed)
+    assert undo(session, models).text == generated
+    assert run_of(session).ids == ids
+    assert undo(session, models).text == START
+    assert [redo(session, models).text for _ in range(2)] == [generated, f"{generated} and so"]
+    undo(session, models)
+    assert write.preview(session, models, models.default, "Something else").history == (True, False)
+
+
+def test_undo_takes_up_words_that_the_page_had_no_time_to_tell(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    generated = session.draft.text
+    assert write.undo(session, models, models.default, f"{generated} or not").text == generated
+    assert redo(session, models).text == f"{generated} or not"
+
+
+def test_typing_behind_the_models_words_keeps_what_they_were_chosen_from(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = run_of(session)
+    write.preview(session, models, models.default, f"{session.draft.text} and so on")
+    after = run_of(session)
+    assert after.ids == (*before.ids, *tiny.tokenizer.encode(" and so on"))
+    assert [token.given for token in after.tokens].count(False) == 6
+    assert [(token.given, token.choice) for token in after.tokens[: len(before.tokens)]] == [
+        (token.given, token.choice) for token in before.tokens
+    ]
+    assert all(token.row is not None for token in after.tokens[1:])
+    write.preview(session, models, models.default, START[:-1])  # before the model's first token: nothing is kept
+    assert all(token.given for token in run_of(session).tokens)
+
+
+def test_typed_words_grow_as_one(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    for typed in ("wee", "week", "weekends"):
+        write.preview(session, models, models.default, typed)
+        assert run_of(session).ids == (tiny.begin, *tiny.tokenizer.encode(typed))
+
+
+def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models: Models, tiny: LoadedModel) -> None:
+    (end,) = tiny.end_tokens
+    session = Session()
+    last(write.write(session, models, models.default, START, replace(SAMPLE, logit_bias=((end, 100.0),))))
+    assert run_of(session).ids[-1] == end
+    assert session.draft.text == START
+    with pytest.raises(AttendError, match="ended its text"):
+        next(iter(write.write(session, models, models.default, START, ONE)))
+    assert not session.busy
+    last(write.write(session, models, models.default, f"{START} jumps", ONE))
+    assert run_of(session).ids[:-1] == (tiny.begin, *tiny.tokenizer.encode(f"{START} jumps"))
 
 
 def test_clear_can_be_undone(models: Models) -> None:
@@ -128,7 +200,7 @@ def test_clear_can_be_undone(models: Models) -> None:
     text = session.draft.text
     ids = run_of(session).ids
     assert write.clear(session, models, models.default).text == ""
-    assert write.undo(session, models).text == text
+    assert undo(session, models).text == text
     assert run_of(session).ids == ids
     assert [token.given for token in run_of(session).tokens].count(False) == 6
 
@@ -144,11 +216,24 @@ def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
     assert not session.busy
 
 
-def test_it_writes_from_nothing(models: Models, tiny: LoadedModel) -> None:
+def test_an_emptied_box_can_be_undone_and_redone(models: Models) -> None:
     session = Session()
-    last(write.write(session, models, models.default, "", ONE))
-    assert run_of(session).ids[0] == tiny.begin
-    assert len(run_of(session).ids) == 2
+    last(write.write(session, models, models.default, START, SAMPLE))
+    text = session.draft.text
+    assert write.preview(session, models, models.default, "").history == (True, False)
+    assert undo(session, models).text == text
+    assert redo(session, models).text == ""
+    write.preview(session, models, models.default, "New")
+    assert undo(session, models).text == ""
+
+
+def test_nothing_can_be_undone_while_the_model_writes(models: Models) -> None:
+    session = Session()
+    screens = write.write(session, models, models.default, START, SAMPLE)
+    assert next(screens).history == (False, False)
+    with pytest.raises(AttendError, match="still writing"):
+        undo(session, models)
+    assert last(screens).history == (True, False)
 
 
 def test_a_model_without_a_chat_format_writes(models: Models, tiny_writer: LoadedModel) -> None:
@@ -181,6 +266,8 @@ def test_a_full_context_says_so(models: Models) -> None:
     ("text", "sentence"),
     [
         (None, "not text"),
+        ("", "The text is empty: write at least one character."),
+        (" \n", "The text is empty"),
         ("x" * 20_001, "20,001 characters"),
         ("\udc80", "half a character"),
         ("dog " * 400, "reads at most 128"),

@@ -9,6 +9,7 @@ import math
 import pytest
 
 from decoding.beam import BeamSearch
+from decoding.contrastive import ContrastiveSearch
 from decoding.generate import generate
 from decoding.processors import Temperature, TopK, TopP
 from decoding.sampling import OneByOne
@@ -17,7 +18,7 @@ from decoding.several import Several
 from model.errors import AttendError
 from tests.tiny import random_model, request
 
-NAMES = "greedy, sample, beam, beam_sample, diverse_beam"
+NAMES = "greedy, sample, beam, beam_sample, diverse_beam, contrastive, dola"
 
 
 def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
@@ -191,9 +192,10 @@ def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_orde
 def test_each_strategy_is_the_one_that_was_named() -> None:
     for name in STRATEGIES:
         settings = DecodingSettings.from_dict({"strategy": name})
-        assert isinstance(settings.strategy_for(request()), BeamSearch if settings.beams else OneByOne)
+        kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else OneByOne
+        assert isinstance(settings.strategy_for(request(layer_count=4)), kind)
         assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
-        assert settings.drawn is (name in ("sample", "beam_sample"))
+        assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
     assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(request()), Several)
 
 

@@ -78,6 +78,16 @@ def test_labels_show_spaces_and_bytes() -> None:
     assert [TOKENIZER.label(piece) for piece in TOKENIZER.encode(" the\x07")] == [" the", "<0x07>"]
 
 
+@pytest.mark.parametrize(
+    ("byte", "label"),
+    [(0x0A, "\n"), (0x20, " "), (0x3C, "<"), (0x7E, "~"), (0x09, "<0x09>"), (0x7F, "<0x7F>"), (0xF0, "<0xF0>")],
+)
+def test_a_byte_that_is_a_character_of_its_own_is_shown_as_it(byte: int, label: str) -> None:
+    """ASCII is printable from 0x20 to 0x7E (RFC 20); from 0x80 on a byte is only a part of a character in UTF-8."""
+    first = TOKENIZER.encode("\x00")[0]  # SentencePiece keeps its 256 byte pieces together, in their order
+    assert TOKENIZER.label(first + byte) == label
+
+
 def test_training_twice_gives_the_same_vocabulary() -> None:
     texts = [" ".join(WORDS)] * 3
     assert train_vocabulary(texts, 300) == train_vocabulary(texts, 300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import pytest
@@ -76,6 +77,40 @@ def test_attention_of_a_token_is_that_of_the_token_before_it() -> None:
         assert seen.shape == (1, 2, 4, 1, predicted)
         assert torch.allclose(seen[..., 0, :], whole[..., predicted - 1, :predicted], atol=1e-5)
         forward = model.step([ids[predicted]], forward.cache, want=Want(attention=True))
+
+
+@pytest.mark.parametrize(("place", "tied"), [("before", True), ("before", False), ("after", True)])
+def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, tied: bool) -> None:
+    """The logit lens: the final norm and the unembedding, as if the layers above were not there."""
+    model, ids = random_model(layers=4, norm_place=place, tied_embeddings=tied), text(9)
+    want, cut = Want(layers=(3, 0, 4)), []
+    for layer in want.layers:
+        shorter = copy.deepcopy(model)
+        shorter.blocks = shorter.blocks[:layer]
+        cut.append(shorter(torch.tensor([ids]))[0].detach())  # (T, V)
+    assert model.layer_count == 4
+    forward = model.prefill(ids[:6], want=want)
+    for seen in range(6, 10):
+        assert forward.layer_logits is not None and forward.layer_logits.shape == (1, 3, 50)
+        for told, whole in zip(forward.layer_logits[0], cut, strict=True):
+            assert torch.allclose(told, whole[seen - 1], atol=1e-5)
+        assert torch.allclose(forward.layer_logits[0, 2], forward.logits[0], atol=1e-6)  # the last layer is the model
+        forward = model.step([ids[seen]], forward.cache, want=want) if seen < 9 else forward
+    assert model.prefill(ids).layer_logits is None
+
+
+def test_hidden_states_are_what_the_logits_are_made_from() -> None:
+    """After a prefill those of every token of the prompt, after a step that of the one fed."""
+    model, ids = random_model(), text(9)
+    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    matrix = model.unembedding.weight.detach()  # (V, W)
+    forward = model.prefill(ids[:8], want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (1, 8, 32)
+    assert torch.allclose(forward.hidden[0] @ matrix.T, whole[:8], atol=1e-5)
+    forward = model.step([ids[8]] * 2, forward.cache.select([0, 0]), want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (2, 1, 32)
+    assert torch.allclose(forward.hidden[1] @ matrix.T, whole[8:], atol=1e-5)
+    assert model.prefill(ids).hidden is None
 
 
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
@@ -181,3 +216,33 @@ def test_a_full_context_is_refused_in_plain_words() -> None:
 def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> None:
     with pytest.raises(AttendError, match=words):
         random_model(**changes)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
+def test_fast_steps_equal_the_modules(
+    positions: str, norm: str, place: str, activation: str, shared: int, biases: bool
+) -> None:
+    model = random_model(
+        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=biases
+    )
+    with torch.no_grad():
+        for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
+    cache = model.prefill(text(9)).cache.join(model.prefill(text(4, seed=1)).cache).select([1, 0, 1])
+    slow, want = model, Want(attention=True)
+    fast = copy.deepcopy(model).lay_out_for_steps()
+    slow_cache = fast_cache = cache
+    for tokens in ([3, 1, 4], [1, 5, 9], [2, 6, 5]):
+        by_modules, by_tensors = slow.step(tokens, slow_cache, want=want), fast.step(tokens, fast_cache, want=want)
+        assert torch.allclose(by_tensors.logits, by_modules.logits, atol=1e-5)
+        assert by_modules.attention is not None and by_tensors.attention is not None
+        assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-6)
+        slow_cache, fast_cache = by_modules.cache, by_tensors.cache
+
+
+def test_steps_survive_a_change_of_precision() -> None:
+    model = random_model().lay_out_for_steps()
+    single = model.step([7], model.prefill(text(5)).cache).logits
+    model.double()
+    assert torch.allclose(model.step([7], model.prefill(text(5)).cache).logits, single, atol=1e-5)

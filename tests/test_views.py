@@ -24,7 +24,6 @@ def make_choice() -> Choice:
         token=7,
         rank=2,
         draw=0.61,
-        entropy=1.5,
         stages=("model", "temperature", "top_k", "top_p"),
         kept=(50, 50, 3, 2),
         candidates=(
@@ -34,6 +33,8 @@ def make_choice() -> Choice:
             Candidate(3, (0.05, 0.01, 0.0, 0.0)),
         ),
         rest=(0.1, 0.19, 0.0, 0.0),
+        mass=(1.0, 1.0, 0.8, 0.9375),  # 0.6 + 0.15 + 0.05, then 0.75 + 0.1875
+        stage_entropy=(1.5, 1.2, 1.01, 0.72),
     )
 
 
@@ -41,7 +42,8 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
     value = views.step_value(make_choice(), lambda id: f"<{id}>")
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
-    assert (value["rank"], value["draw"], value["entropy"], value["rest"][0]) == (2, 0.61, 1.5, 0.1)
+    assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
+    assert (value["rank"], value["draw"], value["way"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
     assert value["rows"] == [
         (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
         (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),
@@ -56,19 +58,20 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         token=1,
         rank=1,
         draw=None,
-        entropy=1.0,
         stages=("model", "temperature"),
         kept=(2, 2),
         candidates=(Candidate(1, (0.9, 1.0)), Candidate(2, (0.1, 0.0))),
         rest=(0.0, 0.0),
+        mass=(1.0, 1.0),
+        stage_entropy=(0.469, 0.0),
     )
     assert [row[4] for row in views.step_value(choice, str)["rows"]] == [None, None]
 
 
 def test_numbers_are_sent_with_six_digits() -> None:
-    choice = Choice(1, 1, None, math.pi, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,))
+    choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
     value = views.step_value(choice, str)
-    assert (value["entropy"], value["rows"][0][3], value["rest"]) == (3.14159, [0.333333], [0.666667])
+    assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])

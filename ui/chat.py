@@ -114,6 +114,8 @@ def ending_note(progress: Progress, used: int, limit: int) -> str | None:
     """Why a text ends where it ends, where that is not plain to see."""
     if progress.ending == "time":
         return "stopped at the time limit"
+    if progress.ending == "finished" and progress.reason == "stop_text":
+        return "ended at a stop text"
     if progress.ending == "finished" and progress.reason == "length":
         return "reached the end of the context" if used >= limit else "reached the length limit"
     return None
@@ -133,11 +135,15 @@ def _answer(
     loaded = models.get(name)
     turns = turns[-(MOST_TURNS - 1) :]
     prompt = chat_prompt(loaded, turns, settings)
+    request = models.request(loaded, prompt.ids)
+    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+    trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
+    session.growing = (run.id,)
     session.drop_unused_runs()
     try:
         yield Screen(
@@ -149,12 +155,13 @@ def _answer(
             cleared=False,
         )
         steps = models.decode(name, prompt.ids, settings, 0)
-        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
             yield _update(session, run, answer, progress, loaded, settings)
         session.limit_attention(keep=run)
+        session.limit_traces(keep=run)
     except Exception:
         answer.state = "stopped"
         session.end(stop)
@@ -168,7 +175,8 @@ def _answer(
 
 def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, loaded: LoadedModel) -> None:
     ended = progress.ending is not None
-    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, finished=ended)
+    stop_texts = () if run.trace is None else run.trace.settings.stop_texts
+    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, stop_texts, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"
@@ -203,16 +211,16 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     """All of a run, with its attention computed again if it was let go."""
     loaded = models.get(run.model)
     session.shown = run.id
-    running = session.busy and run.id == next(reversed(session.runs))
+    running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
         session.limit_attention(keep=run)
     return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
 
 
-def drawn_seed(settings: DecodingSettings) -> int | None:
-    """The seed, where anything was drawn with it."""
-    return settings.seed if settings.drawn else None
+def drawn_seed(settings: DecodingSettings) -> int:
+    """The seed that decided; -1 where nothing was left to chance."""
+    return settings.seed if settings.drawn else -1
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -1,7 +1,7 @@
-"""What happens in Compare: one prompt under several cards of settings, side by side, in one batch through the model.
+"""Comparing: one prompt under several cards of settings, side by side, in one batch through the model.
 
 All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
-off, every card has a stream of its own. Each card is followed like an answer of the chat, and kept as a trace as well.
+off, every card has a stream of its own. Each card is followed like an answer of the chat.
 Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `figures.py`.
 """
 
@@ -16,12 +16,12 @@ from types import MappingProxyType
 
 from decoding.parameter import shown
 from decoding.settings import DecodingSettings, parameters
-from decoding.step import Hypothesis, Step
+from decoding.step import Step
 from decoding.trace import Trace
 from model.catalog import LoadedModel
 from model.errors import AttendError
 from ui.chat import chat_prompt
-from ui.checks import checked_text
+from ui.checks import checked_start
 from ui.follow import Growth
 from ui.models import Models
 from ui.session import Run, Seen, Turn
@@ -31,12 +31,13 @@ FEWEST, MOST = 2, 6  # cards
 SEEDS = 2**32
 
 # Values that show what a setting does, from careful to bold.
-SWEEPS: Mapping[str, tuple[float, ...]] = MappingProxyType(
+SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
     {
         "temperature": (0, 0.5, 1, 1.5),
         "top_k": (1, 5, 40, 0),
         "top_p": (0.5, 0.8, 0.95, 1),
         "num_beams": (1, 2, 4, 8),
+        "strategy": ("greedy", "sample", "beam"),
     }
 )
 
@@ -56,10 +57,17 @@ class Card:
     """One column: settings, and what they have made of the prompt so far."""
 
     settings: DecodingSettings
-    trace: Trace  # its steps carry no attention
-    run: Run  # the same as the inspector shows it, attention and all
     growth: Growth
     seconds: float = 0.0  # of computing, up to its newest token
+
+    @property
+    def run(self) -> Run:
+        """It as the inspector shows it."""
+        return self.growth.run
+
+    @property
+    def trace(self) -> Trace:
+        return self.growth.trace
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -67,8 +75,6 @@ class Card:
 
     def add(self, steps: Sequence[Step]) -> int:
         """Returns the first token of the run that differs from before."""
-        for step in steps:
-            self.trace.add(_without_attention(step))
         return self.growth.add(steps)
 
 
@@ -93,12 +99,14 @@ class Update:
 
 def written(loaded: LoadedModel, text: object) -> Asked:
     """A raw text to continue."""
-    checked = checked_text(text, "The prompt")
+    checked = checked_start(text, "The prompt")
     return Asked(checked, (loaded.begin, *loaded.tokenizer.encode(checked)))
 
 
 def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings]) -> Asked:
     """A conversation whose last message is to be answered, with room for the longest answer asked for."""
+    if loaded.chat is None:
+        raise AttendError(f"{loaded.name} was not made for conversations: let it continue the text instead.")
     longest = max(settings, key=lambda one: one.max_new_tokens)
     prompt = chat_prompt(loaded, turns, longest)
     messages = tuple({"role": turn.role, "content": turn.text} for turn in turns)
@@ -126,6 +134,14 @@ def check_count(cards: int) -> None:
             f"There {'is 1 card' if cards == 1 else f'are {cards:,} cards'}, but a comparison has {FEWEST} to {MOST}: "
             f"{'add some' if cards < FEWEST else 'take some away'}."
         )
+
+
+def checked_cards(settings: object) -> list[DecodingSettings]:
+    """What several cards should run under."""
+    if not isinstance(settings, list):
+        raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
+    check_count(len(settings))
+    return [DecodingSettings.from_dict(one) for one in settings]
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
@@ -158,10 +174,10 @@ def prepare(
     request = Models.request(loaded, asked.ids)
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
-        trace = Trace(loaded.name, asked.text, request, one, loaded.tokenizer.label, asked.messages)
+        trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, given=True) for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
-        cards.append(Card(one, trace, run, Growth(run)))
+        cards.append(Card(one, Growth(run, trace)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))
 
 
@@ -193,12 +209,3 @@ def _timed(
             seconds += time.perf_counter() - begun
             yield seconds, steps
             begun = time.perf_counter()
-
-
-def _without_attention(step: Step) -> Step:
-    hypotheses, returned = tuple(map(_bare, step.hypotheses)), tuple(map(_bare, step.returned))
-    return replace(step, hypotheses=hypotheses, best=_bare(step.best), returned=returned)
-
-
-def _bare(hypothesis: Hypothesis) -> Hypothesis:
-    return replace(hypothesis, choice=replace(hypothesis.choice, attention=None))

@@ -1,6 +1,6 @@
-"""A decode as the page follows it: Steps come in, and the run's tokens are brought up to date.
+"""A decode as the page follows it: Steps come in, and the run's tokens and its trace are brought up to date.
 
-Knows nothing of the screen; the chat and the written text both stand on it.
+Knows nothing of the screen; the chat, the written text and the cards of a comparison all stand on it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.trace import Trace
 from ui.lookback import shape_of
 from ui.session import Run, Seen
 from ui.stream import Ending, stream
@@ -27,23 +28,29 @@ class Progress:
 
 def follow(
     run: Run,
+    trace: Trace,
     steps: Generator[Step, None, None],
     *,
     lock: threading.Lock,
     stop: threading.Event,
     time_limit: float,
 ) -> Iterator[Progress]:
-    """Put what the model chooses behind the tokens that the run has now."""
-    growth = Growth(run)
+    """Put what the model chooses behind the tokens that the run has now; `trace` becomes the run's, and is filled."""
+    growth = Growth(run, trace)
     for batch in stream(steps, lock=lock, stop=stop, time_limit=time_limit):
         yield Progress(growth.add(batch.steps), batch.ending, growth.reason)
 
 
 class Growth:
-    """A run, and the Steps that lengthen it."""
+    """A run, and the Steps that lengthen it.
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    The trace gets every Step without its attention: a beam's would be kept for all beams, and the rows that are shown
+    are kept with the run's tokens.
+    """
+
+    def __init__(self, run: Run, trace: Trace) -> None:
+        self.run = run
+        self.trace = run.trace = trace
         self._start = len(run.tokens)
         self._path = Path()
         self.reason: FinishReason | None = None  # why decoding ended, when it ended by itself
@@ -51,15 +58,16 @@ class Growth:
     def add(self, steps: Sequence[Step]) -> int:
         """Bring the run up to date; returns the first token that differs from before."""
         if not steps:
-            return len(self._run.tokens)
+            return len(self.run.tokens)
         for step in steps:
             self._path.add(step)
+            self.trace.add(_without_attention(step))
             self.reason = step.finish_reason
         choices = self._path.best
-        agreed = _agreed(self._run.tokens[self._start :], choices)
-        self._run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
+        agreed = _agreed(self.run.tokens[self._start :], choices)
+        self.run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
         if choices and choices[0].attention is not None:
-            self._run.shape = shape_of(choices[0].attention)
+            self.run.shape = shape_of(choices[0].attention)
         return self._start + agreed
 
 
@@ -75,7 +83,8 @@ class Path:
         chains = {_place(one): (*self._living[one.parent], one.choice) for one in step.hypotheses}
         self._ended |= {_place(one): chains[_place(one)] for one in step.hypotheses if one.finished}
         self._living = [chains[_place(one)] for one in step.hypotheses if not one.finished]
-        self.best = chains.get(_place(step.best)) or self._ended[_place(step.best)]
+        if step.best is not None:
+            self.best = chains.get(_place(step.best)) or self._ended[_place(step.best)]
 
 
 Place = tuple[int, tuple[int, ...]]
@@ -97,3 +106,12 @@ def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
 def _seen(choice: Choice) -> Seen:
     row = None if choice.attention is None else attention_row(choice.attention)
     return Seen(choice.token, given=False, choice=replace(choice, attention=None), row=row)
+
+
+def _without_attention(step: Step) -> Step:
+    hypotheses, returned = tuple(map(_bare, step.hypotheses)), tuple(map(_bare, step.returned))
+    return replace(step, hypotheses=hypotheses, best=step.best and _bare(step.best), returned=returned)
+
+
+def _bare(hypothesis: Hypothesis) -> Hypothesis:
+    return replace(hypothesis, choice=replace(hypothesis.choice, attention=None))

@@ -14,6 +14,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from ui import settings_panel, views
+from ui.compare_values import compare_form, comparison_value
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
@@ -28,7 +29,7 @@ def _read(name: str) -> str:
 CSS = _read("page.css")
 SCRIPT = _read("page.js")
 
-CHAT, WRITE = "Chat", "Write"
+CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
 
 Outputs = Component | BlockContext
 
@@ -56,7 +57,9 @@ class Parts:
     halt: gr.Button
     one: gr.Button
     back: gr.Button
+    forth: gr.Button
     empty: gr.Button
+    comparison: gr.HTML
 
     @property
     def chat_outputs(self) -> list[Outputs]:
@@ -67,19 +70,26 @@ class Parts:
     @property
     def write_outputs(self) -> list[Outputs]:
         """Everything that Write's functions change."""
-        return [self.text, self.inspector, self.meter, self.go, self.one, self.halt, self.panel.used]
+        shown = [self.text, self.inspector, self.meter, self.go, self.one, self.halt]
+        return [*shown, self.back, self.forth, self.empty, self.panel.used]
+
+    @property
+    def compare_outputs(self) -> list[Outputs]:
+        """Everything that Compare's functions change."""
+        return [self.comparison, self.inspector, self.meter, self.panel.used]
 
     @property
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
-        both = [*self.chat_outputs, *self.write_outputs, self.mode, self.chat_side, self.write_side]
-        return list(dict.fromkeys(both))
+        sides = [self.chat_side, self.write_side, self.comparison]
+        return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
         values = {
             self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
             self.inspector: screen.inspector and views.packed_inspector(screen.inspector),
+            self.comparison: screen.comparison and views.packed_comparison(screen.comparison),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -93,11 +103,18 @@ class Parts:
             changes[self.text] = gr.update(interactive=not screen.running)  # what is typed would be overwritten
             if screen.text is not None:
                 changes[self.text]["value"] = screen.text
-        if screen.writing is not None:
+            changes[self.empty] = gr.update(interactive=not screen.running)
+        if screen.history is not None:
+            for button, possible in zip((self.back, self.forth), screen.history, strict=True):
+                changes[button] = gr.update(interactive=possible)
+        if screen.mode is not None:
             if screen.corrected:
-                changes[self.mode] = WRITE if screen.writing else CHAT
-            changes[self.write_side] = gr.update(visible=screen.writing)
-            changes[self.chat_side] = gr.update(visible=not screen.writing)
+                changes[self.mode] = screen.mode
+            changes[self.chat_side] = gr.update(visible=screen.mode == CHAT)
+            changes[self.write_side] = gr.update(visible=screen.mode == WRITE)
+            # hidden and not taken away: what somebody typed and chose in it stays
+            comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
+            changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
         if screen.cleared is not None:
             changes[self.unclear] = gr.update(visible=screen.cleared)
         if screen.seed is not None:
@@ -124,7 +141,7 @@ def lay_out(models: Models) -> Parts:
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
                 mode = gr.Radio(
-                    [CHAT, WRITE],
+                    [CHAT, WRITE, COMPARE],
                     value=WRITE if writes else CHAT,
                     label="What to do",
                     show_label=False,
@@ -176,8 +193,12 @@ def lay_out(models: Models) -> Parts:
                     go = _button("Continue", "attend-continue", variant="primary", min_width=100)
                     halt = _button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
                     one = _button("Next token", "attend-next", min_width=110)
-                    back = _button("Undo", "attend-back", size="sm")
+                    back = _button("Undo", "attend-back", size="sm", interactive=False)
+                    forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
+            comparison = _starting_with(
+                views.comparison(compare_form()), views.packed_comparison(comparison_value(None, first))
+            )
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(
                 views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
@@ -202,7 +223,9 @@ def lay_out(models: Models) -> Parts:
         halt=halt,
         one=one,
         back=back,
+        forth=forth,
         empty=empty,
+        comparison=comparison,
     )
 
 
@@ -214,9 +237,19 @@ def _button(
     size: Literal["sm", "lg"] = "lg",
     min_width: int = 70,
     visible: bool = True,
+    interactive: bool = True,
 ) -> gr.Button:
     """A button as wide as its words."""
-    return gr.Button(words, variant=variant, size=size, scale=0, min_width=min_width, visible=visible, elem_id=elem_id)
+    return gr.Button(
+        words,
+        variant=variant,
+        size=size,
+        scale=0,
+        min_width=min_width,
+        visible=visible,
+        interactive=interactive,
+        elem_id=elem_id,
+    )
 
 
 def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:

@@ -6,7 +6,7 @@ What a visitor sends is only ever a name; a name that is not on the list is refu
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from decoding.generate import generate
@@ -14,6 +14,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.strategy import Request
 from decoding.together import generate_together
+from decoding.trace import Trace
 from model.catalog import LoadedModel
 from model.errors import AttendError
 
@@ -102,5 +103,23 @@ class Models:
             context_length=loaded.model.context_length,
             attention=attention,
             drawn=drawn,
+            layer_count=loaded.model.layer_count,
             ids_of=loaded.tokenizer.encode,
         )
+
+    @staticmethod
+    def trace(
+        loaded: LoadedModel,
+        text: str,
+        request: Request,
+        settings: DecodingSettings,
+        messages: Sequence[Mapping[str, str]] = (),
+    ) -> Trace:
+        """The record of a run that is about to begin, still without steps.
+
+        Args:
+            text: what a person wrote: the text that is continued, or the newest message.
+            settings: with a definite seed.
+            messages: the conversation, where it is one.
+        """
+        return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

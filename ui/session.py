@@ -1,8 +1,9 @@
 """One visitor: the conversation, the written text and the runs behind them, as plain records.
 
 A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. What the runs keep is numbers and
-short strings; the attention of the oldest runs is let go when a visitor's would pass `MOST_ATTENTION`, and is computed
-again when such a run is opened. The file knows nothing of gradio, of models or of how any of it is drawn.
+short strings. Of the oldest runs the attention is let go when a visitor's would pass `MOST_ATTENTION`, and is computed
+again when such a run is opened; the trace is let go beyond `MOST_TRACED`, and does not come back. The file knows
+nothing of gradio, of models or of how any of it is drawn.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from decoding.step import Choice
+from decoding.trace import Trace
 from model.errors import AttendError
 
+if TYPE_CHECKING:
+    from ui.compare import Comparison
+
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
+MOST_TRACED = 20_000  # hypotheses a visitor, one a step or one a beam; at 2.3 KB each (`make bench`) about 46 MB
 MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
 MOST_UNDO = 50
 
@@ -44,6 +50,9 @@ class Run:
     tokens: list[Seen]
     shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
     dropped: int = 0  # how many of the oldest messages its prompt had no room for
+    # How its newest continuation came about: the trace's prompt and tokens together are all tokens of the run. None for
+    # a text that nothing has continued, or that was changed since: such a text is another run.
+    trace: Trace | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -58,6 +67,11 @@ class Run:
     @property
     def attention_bytes(self) -> int:
         return sum(len(token.row) for token in self.tokens if token.row is not None)
+
+    @property
+    def traced(self) -> int:
+        """How many hypotheses its trace keeps."""
+        return 0 if self.trace is None else sum(len(step.hypotheses) for step in self.trace.steps)
 
     def forget_attention(self) -> None:
         self.tokens = [replace(token, row=None) for token in self.tokens]
@@ -80,13 +94,13 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A state that Write's Undo comes back to; its attention is computed again then."""
+class Version:
+    """A state that Write's Undo or Redo comes back to; its attention is computed again then."""
 
-    text: str
-    model: str
-    tokens: tuple[Seen, ...]
-    shape: tuple[int, int]
+    text: str = ""
+    model: str = ""
+    tokens: tuple[Seen, ...] = ()  # none of an empty box
+    shape: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -95,12 +109,9 @@ class Draft:
 
     text: str = ""  # as it stands in the box; whatever differs from it was typed since
     run: str | None = None
-    undo: list[Earlier] = field(default_factory=list)
-
-    def remember(self, run: Run) -> None:
-        """Make the present state the one that Undo comes back to."""
-        bare = tuple(replace(token, row=None) for token in run.tokens)
-        self.undo = [*self.undo[-(MOST_UNDO - 1) :], Earlier(self.text, run.model, bare, run.shape)]
+    typed: bool = True  # whether the last change was typing, which is one change however long it goes on
+    undo: list[Version] = field(default_factory=list)
+    redo: list[Version] = field(default_factory=list)  # the next one last
 
 
 @dataclass(slots=True)
@@ -114,6 +125,8 @@ class Session:
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # of the run that is going on
     counter: int = 0
+    growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
+    comparison: Comparison | None = None  # what Compare shows
 
     @property
     def busy(self) -> bool:
@@ -139,13 +152,29 @@ class Session:
         """Give it back; harmless when it is not the run's any more."""
         stop.set()
         if self.stop is stop:
-            self.stop = None
+            self.stop, self.growing = None, ()
 
     def add_run(self, mode: Mode, model: str, tokens: Sequence[Seen]) -> Run:
         self.counter += 1
         run = Run(f"{mode}-{self.counter}", mode, model, list(tokens))
         self.runs[run.id] = run
         return run
+
+    @property
+    def draft_version(self) -> Version:
+        """The written text as it stands."""
+        run = self.runs.get(self.draft.run or "")
+        if run is None:
+            return Version()
+        bare = tuple(replace(token, row=None) for token in run.tokens)
+        return Version(self.draft.text, run.model, bare, run.shape)
+
+    def remember_draft(self, *, typed: bool = False) -> None:
+        """Before the written text changes: make this the state that Undo comes back to; there is no Redo any more."""
+        if not (typed and self.draft.typed):
+            self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], self.draft_version]
+            self.draft.redo = []
+        self.draft.typed = typed
 
     @property
     def newest_answer(self) -> Run | None:
@@ -173,8 +202,20 @@ class Session:
                 total -= run.attention_bytes
                 run.forget_attention()
 
+    def limit_traces(self, keep: Run, most: int = MOST_TRACED) -> None:
+        """Let the traces of the oldest runs go until the rest fits; never that of `keep`, which is on screen."""
+        total = sum(run.traced for run in self.runs.values())
+        for run in self.runs.values():
+            if total <= most:
+                return
+            if run is not keep:
+                total -= run.traced
+                run.trace = None
+
     def drop_unused_runs(self) -> None:
-        """Forget runs that neither the conversation, its Undo nor the draft can open."""
+        """Forget runs that neither the conversation, its Undo, the draft nor the comparison can open."""
         turns = itertools.chain(self.turns, self.cleared or ())
         used = {turn.run for turn in turns} | {self.draft.run}
+        if self.comparison is not None:
+            used |= {card.run.id for card in self.comparison.cards}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}

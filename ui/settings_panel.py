@@ -24,6 +24,8 @@ LABELS: Mapping[str, str] = {
     "top_p": "Top-p",
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
+    "penalty_alpha": "Contrast α",
+    "dola_layers": "DoLa layers",
     "early_stopping": "Early stopping",
     "num_beam_groups": "Beam groups",
     "diversity_penalty": "Diversity penalty",
@@ -54,11 +56,16 @@ LABELS: Mapping[str, str] = {
     "dry_allowed_length": "DRY length",
     "min_new_tokens": "Least length",
     "banned_words": "Banned words",
+    "stop_texts": "Stop texts",
     "logit_bias": "Logit bias",
     "order": "Order of the stages",
 }
 
-EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
+EXAMPLES: Mapping[str, str] = {
+    "banned_words": "cat, dog",
+    "stop_texts": "The end, ###",
+    "logit_bias": "5:-100, 7:2.5",
+}  # in empty boxes
 
 # In sight for "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
 PLAIN = (
@@ -187,9 +194,9 @@ def build(context_length: int) -> Panel:
     return panel
 
 
-def seed_note(settings_seed: int) -> dict[str, object]:
-    """The button that shows the seed of the last run and sets it when pressed."""
-    return gr.update(value=f"Seed used: {settings_seed} · keep it", visible=True)
+def seed_note(seed: int) -> dict[str, object]:
+    """The button that shows the seed of the last run and sets it when pressed; -1: the run drew nothing."""
+    return gr.update(value=f"Seed used: {seed} · keep it", visible=seed >= 0)
 
 
 def _control(parameter: Parameter, context_length: int) -> Component:

@@ -1,4 +1,4 @@
-"""The two things people look at, the conversation and the inspector, and the values they show.
+"""The things people look at, the conversation, the inspector and the comparison, and the values they show.
 
 Each is one `gr.HTML` whose script (ui/views/*.js) draws with `textContent` alone, so a token is text and never markup.
 The typed dictionaries below are the contract with the page, the functions build their parts from decoding's records.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -21,12 +21,21 @@ from decoding.step import Candidate, Choice
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
-    "conversation": ("conversation",),
-    "inspector": ("tokens", "step", "attention", "map", "data", "inspector"),  # each may use those before it
+    "conversation": ("answer", "conversation"),  # each may use those before it
+    "inspector": (
+        *("tokens", "step", "table", "why", "stages", "attention", "axis", "map", "look", "data"),
+        "inspector",
+    ),
+    "compare": ("answer", "figures", "form", "card", "compare"),
 }
-STYLES = {"conversation": ("conversation",), "inspector": ("inspector", "plots")}
+STYLES = {
+    "conversation": ("answer", "conversation"),
+    "inspector": ("inspector", "step", "plots"),
+    "compare": ("answer", "compare"),
+}
 
 TokenKind = Literal["control", "prompt", "generated"]
+Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
 Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
 
 
@@ -56,9 +65,11 @@ class StepValue(TypedDict):
 
     stages: list[str]
     kept: list[int]
+    mass: list[float]  # one a stage, as `kept` and `entropy`
+    entropy: list[float]  # bits
     rank: int
     draw: float | None
-    entropy: float
+    way: Way  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
 
@@ -86,14 +97,47 @@ class InspectorValue(TypedDict):
     since: NotRequired[int]
 
 
-def step_value(choice: Choice, label: Callable[[int], str]) -> StepValue:
+class CardValue(TypedDict):
+    """One card's answer. `tokens` are those from number `since` on; the ones before it stand as they were."""
+
+    run: str
+    since: int
+    tokens: list[tuple[str, float]]  # text and the model's probability
+    state: Literal["streaming", "done", "stopped"]
+    note: str | None
+    length: int  # the most tokens it can have
+    first_difference: int | None
+    figures: list[float | None]  # in the order of the form's
+
+
+class CompareValue(TypedDict):
+    """What Compare shows. Its events: `compare {text, answer, common, cards}`, `halt`, `token {run, index}`,
+    `remove {run}`, `missing`, and those that are replied to by an `Answer`: `panel {number}`, `file {number, kind}`."""
+
+    run: str | None  # another name is another comparison, whose cards take the places of those asked for
+    busy: bool
+    chats: bool  # whether the model answers messages
+    cards: list[CardValue]
+
+
+class Answer(TypedDict):
+    """The reply to the question of this number."""
+
+    number: int
+    settings: NotRequired[dict[str, Any]]
+    file: NotRequired[tuple[str, str]]  # name and content
+
+
+def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
     return {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
+        "mass": [_short(mass) for mass in choice.mass],
+        "entropy": [_short(bits) for bits in choice.stage_entropy],
         "rank": choice.rank,
         "draw": choice.draw,
-        "entropy": _short(choice.entropy),
+        "way": way,
         "rest": [_short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
@@ -119,6 +163,11 @@ def inspector() -> gr.HTML:
     return _component("inspector")
 
 
+def comparison(form: Mapping[str, Any]) -> gr.HTML:
+    """Cards of settings and their texts; its values are a `CompareValue` or an `Answer`, its form never changes."""
+    return _component("compare", visible="hidden", form=_pack(form))
+
+
 def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
     probabilities = candidate.probabilities
     removed_by = next(
@@ -139,7 +188,7 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _component(name: str) -> gr.HTML:
+def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: str) -> gr.HTML:
     """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
     style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
     return gr.HTML(
@@ -149,6 +198,8 @@ def _component(name: str) -> gr.HTML:
         apply_default_css=False,  # Gradio's prose styles are made for articles
         padding=False,
         elem_id=f"attend-{name}",
+        visible=visible,
+        **props,  # pyright: ignore[reportArgumentType]
     )
 
 
@@ -159,6 +210,11 @@ def packed_conversation(value: ConversationValue) -> dict[str, Any]:
     than drawing; and a streamed token sends its own turn again, no other.
     """
     return {**value, "turns": [_pack(turn) for turn in value["turns"]]}
+
+
+def packed_comparison(value: CompareValue | Answer) -> str:
+    """What a handler returns for the comparison: one string, for the same reason."""
+    return _pack(value)
 
 
 def packed_inspector(value: InspectorValue) -> str:

@@ -1,7 +1,9 @@
 """What happens in Write: a raw text is continued in place, token by token if wished, and any token can be changed.
 
 The box and the tokens are one text. As long as the box says what the tokens say, a continuation goes on from the very
-same tokens; as soon as somebody edits it, the edited text is cut into tokens anew. Knows nothing of gradio.
+same tokens; once somebody has edited it, it keeps the model's tokens that it still begins with, and the rest is cut
+into tokens anew. What a run's trace tells is the newest continuation alone, its prompt being all that stood before it.
+Knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from model.catalog import LoadedModel
 from model.errors import AttendError
 from model.tokenizer import Tokenizer
 from ui.chat import drawn_seed, ending_note, followed, opened
-from ui.checks import checked_text
+from ui.checks import checked_start, checked_text
 from ui.follow import follow
 from ui.lookback import explain
 from ui.models import Models
 from ui.screen import Screen
-from ui.session import Run, Seen, Session
+from ui.session import Run, Seen, Session, Version
 from ui.values import empty_inspector, meter_value
 
 _CANDIDATES = 10  # traced for tokens that a person typed
@@ -29,19 +31,23 @@ _CANDIDATES = 10  # traced for tokens that a person typed
 def write(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
     """Continue the text that is in the box; with `max_new_tokens` 1 by exactly one token."""
     loaded = models.get(name)
-    checked = checked_text(text, "The text")
+    checked = checked_start(text, "The text")
     session.refuse_while_busy()
     run = _run_of(session, loaded, checked)
     limit = loaded.model.context_length
+    if _ending(run, loaded) is not None:
+        raise AttendError("The model has ended its text here: type on, press Undo, or take another token instead.")
     if len(run.tokens) >= limit:
         raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
     stop = session.begin()
-    session.draft.remember(run)
+    session.growing = (run.id,)
+    session.remember_draft()
     try:
         yield replace(_show(session, models, run), running=True)
         drawn = sum(not token.given for token in run.tokens)
+        trace = models.trace(loaded, session.draft.text, models.request(loaded, run.ids, drawn=drawn), settings)
         steps = models.decode(name, run.ids, settings, drawn)
-        for progress in follow(run, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             ended = progress.ending is not None
             if ended:
                 session.end(stop)
@@ -56,11 +62,13 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
                 running=False if ended else None,
                 text=session.draft.text,
                 seed=drawn_seed(settings) if ended else None,
+                history=_history(session) if ended else None,
             )
         session.limit_attention(keep=run)
+        session.limit_traces(keep=run)
     except Exception:
         session.end(stop)
-        yield Screen(running=False)
+        yield Screen(running=False, history=_history(session))
         raise
     finally:
         session.end(stop)
@@ -76,32 +84,29 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     old = run.tokens[index]
     if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
         raise AttendError("This token is not in the table: click one of its rows.")
-    session.draft.remember(run)
+    session.remember_draft()
     taken = replace(old, id=token, given=False, choice=_chosen_instead(old.choice, token))
     return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 
-def undo(session: Session, models: Models) -> Screen:
-    """Take back the last continuation, token or exchange of a token."""
-    session.refuse_while_busy()
-    if not session.draft.undo:
-        raise AttendError("There is nothing to undo.")
-    earlier = session.draft.undo.pop()
-    loaded = models.get(earlier.model)
-    run = _replaced(session, loaded, earlier.tokens, earlier.shape)
-    session.draft.text = earlier.text
-    return _show(session, models, run)
+def undo(session: Session, models: Models, name: str, text: object) -> Screen:
+    """Take back the last change: what was typed since, a continuation, an exchange of a token, or Clear."""
+    _take_up(session, models.get(name), text)
+    return _change_over(session, models, name, "undo", session.draft.undo, session.draft.redo)
+
+
+def redo(session: Session, models: Models, name: str, text: object) -> Screen:
+    """Bring back what Undo took last, as long as nothing else has changed."""
+    _take_up(session, models.get(name), text)
+    return _change_over(session, models, name, "redo", session.draft.redo, session.draft.undo)
 
 
 def clear(session: Session, models: Models, name: str) -> Screen:
     """An empty box; Undo brings the text back."""
     session.cancel()
-    run = session.runs.get(session.draft.run or "")
-    if run is not None:
-        session.draft.remember(run)
-    session.draft.text, session.draft.run = "", None
-    session.drop_unused_runs()
-    return _empty(session, models.get(name))
+    if session.draft.run is not None:
+        session.remember_draft()
+    return _emptied(session, models.get(name))
 
 
 def preview(session: Session, models: Models, name: str, text: object) -> Screen:
@@ -109,11 +114,8 @@ def preview(session: Session, models: Models, name: str, text: object) -> Screen
     if session.busy:
         return Screen()
     loaded = models.get(name)
-    checked = checked_text(text, "The text")
-    if not checked:
-        session.draft.text, session.draft.run = "", None
-        return _empty(session, loaded)
-    screen = _show(session, models, _run_of(session, loaded, checked))
+    run = _take_up(session, loaded, text)
+    screen = _show(session, models, run) if run is not None else _empty(session, loaded)
     return replace(screen, text=None)  # somebody is typing in it
 
 
@@ -125,20 +127,70 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     return _show(session, models, _run_of(session, loaded, session.draft.text))
 
 
+def _take_up(session: Session, loaded: LoadedModel, text: object) -> Run | None:
+    """Let the draft say what the box says; None when it is empty."""
+    session.refuse_while_busy()
+    checked = checked_text(text, "The text")
+    if checked:
+        return _run_of(session, loaded, checked)
+    if session.draft.run is not None:
+        session.remember_draft(typed=True)
+        _emptied(session, loaded)
+    return None
+
+
+def _change_over(
+    session: Session, models: Models, name: str, what: str, source: list[Version], target: list[Version]
+) -> Screen:
+    """Show the last version of `source`; what is shown now becomes the last of `target`."""
+    if not source:
+        raise AttendError(f"There is nothing to {what}.")
+    target.append(session.draft_version)
+    version = source.pop()
+    session.draft.typed = False
+    if not version.tokens:
+        return _emptied(session, models.get(name))
+    run = _replaced(session, models.get(version.model), version.tokens, version.shape)
+    session.draft.text = version.text
+    return _show(session, models, run)
+
+
 def _run_of(session: Session, loaded: LoadedModel, text: str) -> Run:
     """The draft's run if the box still says what it says; otherwise a new one, for the text as it stands now."""
     draft = session.draft
     run = session.runs.get(draft.run or "")
-    if run is not None and run.model == loaded.name and _lines(draft.text) == _lines(text):
+    same_model = run is not None and run.model == loaded.name
+    if run is not None and same_model and _lines(draft.text) == _lines(text):
         return run
-    ids = [loaded.begin, *loaded.tokenizer.encode(text)]
+    kept = _kept(run.tokens, text, loaded.tokenizer) if run is not None and same_model else []
+    rest = text[len(_text(kept, loaded.tokenizer, finished=True)) :]
+    ids = [loaded.begin, *(token.id for token in kept[1:]), *loaded.tokenizer.encode(rest)]
     if len(ids) > loaded.model.context_length:
         limit = loaded.model.context_length
         raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
     tokens, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
+    for place, token in enumerate(kept):
+        tokens[place] = replace(token, row=tokens[place].row)
+    session.remember_draft(typed=True)
     run = _replaced(session, loaded, tokens, shape)
     draft.text = text
     return run
+
+
+def _kept(tokens: Sequence[Seen], text: str, tokenizer: Tokenizer) -> list[Seen]:
+    """What an edited text still begins with, up to the last token that nobody typed.
+
+    Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
+    behind a control token, which no text can say.
+    """
+    stream, said, kept = tokenizer.stream(), "", 0
+    for place, token in enumerate(tokens[1:], start=1):
+        said += stream.push(token.id)
+        if tokenizer.is_control(token.id) or not text.startswith(said):
+            break
+        if not token.given and stream.whole:
+            kept = place + 1
+    return list(tokens[:kept])
 
 
 def _replaced(session: Session, loaded: LoadedModel, tokens: Sequence[Seen], shape: tuple[int, int]) -> Run:
@@ -169,14 +221,28 @@ def _show(session: Session, models: Models, run: Run) -> Screen:
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=_ending(run, loaded)),
         text=session.draft.text,
+        history=_history(session),
     )
+
+
+def _emptied(session: Session, loaded: LoadedModel) -> Screen:
+    session.draft.text, session.draft.run = "", None
+    session.drop_unused_runs()
+    return _empty(session, loaded)
 
 
 def _empty(session: Session, loaded: LoadedModel) -> Screen:
     session.shown = None
     return Screen(
-        inspector=empty_inspector("write"), meter=meter_value(1, loaded.model.context_length), text=session.draft.text
+        inspector=empty_inspector("write"),
+        meter=meter_value(1, loaded.model.context_length),
+        text=session.draft.text,
+        history=_history(session),
     )
+
+
+def _history(session: Session) -> tuple[bool, bool]:
+    return (not session.busy and bool(session.draft.undo), not session.busy and bool(session.draft.redo))
 
 
 def _text(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> str:

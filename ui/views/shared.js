@@ -31,6 +31,7 @@ const ICONS = {
   edit: 'M2.5 13.5l.7-3.2 7.6-7.6 2.5 2.5-7.6 7.6zM9.3 4.2l2.5 2.5',
   previous: 'M10 3 5 8l5 5',
   next: 'M6 3l5 5-5 5',
+  remove: 'M4 4l8 8M12 4l-8 8',
 };
 
 /**
@@ -52,7 +53,7 @@ function iconButton(icon, name, onClick) {
   return button;
 }
 
-const MARKS = new Map([[' ', '␣'], ['\n', '⏎'], ['\r', '␍'], ['\t', '⇥']]);
+const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
 // What would not be seen, or would turn the text around it: named by its code point.
 const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 const JOINERS = /^[\u200c\u200d\ufe0e\ufe0f]+$/u;
@@ -108,8 +109,13 @@ function percent(p) {
 
 const counted = new Intl.NumberFormat('en-GB');
 
-/** @param {string} stage a processor's name as people know it */
-const stageName = (stage) => stage.replaceAll('_', '-');
+const STAGES = {
+  dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
+  no_repeat_ngram_size: 'n-gram ban',
+};
+
+/** @param {string} stage a processor's name as people know it: top-k, repetition penalty */
+const stageName = (stage) => STAGES[stage] ?? stage.replace(/_([a-z])$/, '-$1').replaceAll('_', ' ');
 
 /**
  * Eleven shades: the square root gives the small values room, so 1 % and 10 % differ as much as 40 % and 70 %.

@@ -1,0 +1,132 @@
+"""One more token a row, in as few calls as PyTorch has for it.
+
+A step of a small model spends as long on calling as on multiplying: modules, look-ups and dozens of small kernels a
+block. Here the blocks of `layers.py` run on their bare tensors, by kernels that do two things at once. The modules are
+the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
+a row goes through them.
+
+Shapes: R rows, K keys (all tokens so far), H query heads, G key/value heads, D head width, W model and F feed-forward
+width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.config import Activation, TransformerConfig
+from model.layers import Block, Pass, rotate
+
+Apply = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """What a linear layer multiplies by and adds."""
+
+    transposed: Tensor  # (inputs, outputs)
+    bias: Tensor | None  # (outputs,)
+
+    @classmethod
+    def of(cls, linear: nn.Linear) -> _Matrix:
+        return cls(linear.weight.data.t(), None if linear.bias is None else linear.bias.data)
+
+    def times(self, given: Tensor) -> Tensor:
+        """(R, inputs) to (R, outputs)."""
+        if self.bias is None:
+            return given.mm(self.transposed)
+        return torch.addmm(self.bias, given, self.transposed)
+
+    def onto(self, residual: Tensor, given: Tensor) -> Tensor:
+        """The product added to the residual stream in one kernel: (R, inputs) and (R, W) to (R, W)."""
+        added = torch.addmm(residual, given, self.transposed)
+        return added if self.bias is None else added + self.bias
+
+
+@dataclass(frozen=True, slots=True)
+class FastBlock:
+    """The tensors of one `layers.Block`, the same ones, so that a change of their values is seen here as well."""
+
+    before: bool  # whether the norms stand before their sub-layers
+    heads: int
+    key_value_heads: int
+    head_width: int
+    attention_norm: Apply
+    queries_keys_values: _Matrix
+    output: _Matrix
+    feed_forward_norm: Apply
+    wide: _Matrix
+    bend: Apply
+    narrow: _Matrix
+
+    @classmethod
+    def of(cls, block: Block, config: TransformerConfig) -> FastBlock:
+        return cls(
+            before=config.norm_place == "before",
+            heads=config.heads,
+            key_value_heads=config.key_value_heads,
+            head_width=config.head_width,
+            attention_norm=fast_norm(block.attention_norm),
+            queries_keys_values=_Matrix.of(block.attention.queries_keys_values),
+            output=_Matrix.of(block.attention.output),
+            feed_forward_norm=fast_norm(block.feed_forward_norm),
+            wide=_Matrix.of(block.feed_forward.wide),
+            bend=_BENDS[config.activation],
+            narrow=_Matrix.of(block.feed_forward.narrow),
+        )
+
+    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
+        """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K)."""
+        mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
+        hidden = self.output.onto(hidden, mixed)
+        if self.before:
+            return self.narrow.onto(hidden, self.bend(self.wide.times(self.feed_forward_norm(hidden)))), weights
+        hidden = self.attention_norm(hidden)
+        return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide.times(hidden)))), weights
+
+    def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
+        assert shared.cache is not None
+        rows, groups = shared.rows, self.key_value_heads
+        joint = self.queries_keys_values.times(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
+        turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, 1, H + G, D), (R, 1, G, D)
+        if shared.rotary is not None:
+            turned = rotate(turned, *shared.rotary)
+        queries = turned[:, :, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
+        newest = turned[:, :, self.heads :].transpose(1, 2), values.transpose(1, 2)  # (R, G, 1, D) each
+        keys, values = (part.flatten(0, 1) for part in shared.cache.write(layer, *newest))  # (R * G, K, D) each
+        # Product and division by sqrt(D) in one kernel; with beta 0 the sum's other half is not read.
+        unread, scale = given.new_empty(()), self.head_width**-0.5
+        scores = torch.baddbmm(unread, queries, keys.transpose(1, 2), beta=0, alpha=scale)  # (R * G, H / G, K)
+        if shared.visible is not None:
+            seen = scores.view(rows, self.heads, 1, -1).masked_fill(~shared.visible, -math.inf)  # (R, H, 1, K)
+            scores = seen.view_as(scores)
+        weights = scores.softmax(dim=-1)  # (R * G, H / G, K)
+        mixed = torch.bmm(weights, values)  # (R * G, H / G, D)
+        return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
+
+
+def fast_norm(norm: nn.Module) -> Apply:
+    """The same norm, over (R, W)."""
+    if not isinstance(norm, nn.RMSNorm):
+        return norm.forward
+    weight = norm.weight.data
+    if weight.dtype != torch.float32:  # half precision has to be squared in single
+        return norm.forward
+    # One product gives mean square + epsilon, where PyTorch's norm runs seven small kernels on a CPU.
+    mean = weight.new_full((weight.shape[0], 1), 1 / weight.shape[0])
+    epsilon = weight.new_full((1, 1), norm.eps or torch.finfo(weight.dtype).eps)
+    return lambda x: torch.addmm(epsilon, x * x, mean).rsqrt_().mul(x).mul_(weight)  # (R, 1), then (R, W)
+
+
+def _gate(wide: Tensor) -> Tensor:
+    """SwiGLU: (R, 2F), the gate first, to (R, F)."""
+    gate, wide = wide.chunk(2, dim=-1)  # (R, F) each
+    return functional.silu(gate).mul_(wide)
+
+
+_BENDS: dict[Activation, Apply] = {"swiglu": _gate, "relu": functional.relu, "gelu": functional.gelu}

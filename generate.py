@@ -19,6 +19,7 @@ from typing import NoReturn, TextIO
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings, parameters
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
@@ -93,14 +94,22 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
 
 def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
     """Decode to the end, handing out text as soon as it is certain."""
-    stream, handed_out = loaded.tokenizer.stream(), 0
+    settings = trace.settings
+    stream, text = loaded.tokenizer.stream(), ""
+    read, handed_out = 0, 0  # tokens, characters
     for step in generate(loaded.model, trace.request.prompt, strategy):
         trace.add(step)
         # What beams say may change until the search is over; everybody else's words are final at once.
-        if step.finished or trace.settings.strategy != "beam":
-            yield "".join(stream.push(token) for token in trace.ids[handed_out:])
-            handed_out = len(trace.ids)
-    yield stream.finish()
+        if settings.sequences == 1 and (step.finished or not settings.beams):
+            text += "".join(stream.push(token) for token in trace.ids[read:])
+            read = len(trace.ids)
+            sure = certain(text, settings.stop_texts)
+            yield sure[handed_out:]
+            handed_out = len(sure)
+    if settings.sequences == 1:
+        yield before_stop(text + stream.finish(), settings.stop_texts)[handed_out:]
+    else:
+        yield "\n".join(f"{number}. {text}" for number, text in enumerate(trace.texts, start=1))
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
@@ -115,7 +124,9 @@ def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
 
 def _run(arguments: argparse.Namespace) -> int:
     names = {parameter.name for parameter in parameters()}
-    settings = DecodingSettings.from_dict({name: value for name, value in vars(arguments).items() if name in names})
+    settings = DecodingSettings.from_dict(
+        {name: value for name, value in vars(arguments).items() if name in names}
+    ).seeded()
     for name in settings.unused():
         print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
     loaded = catalog.load(arguments.model)
@@ -127,7 +138,6 @@ def _run(arguments: argparse.Namespace) -> int:
         prompt=arguments.prompt,
         request=request,
         settings=settings,
-        seed=strategy.seed,
         label=loaded.tokenizer.label,
         messages=[{"role": message.role, "content": message.text} for message in messages],
     )

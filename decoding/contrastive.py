@@ -49,15 +49,14 @@ class ContrastiveSearch:
         candidates: int,
         penalty_alpha: float,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
-        seed: int,
         processors: Sequence[Processor] = (),
     ) -> None:
         """`candidates` is the paper's k; `top_candidates`, as everywhere, is how many are recorded."""
         self.want = Want(attention=request.attention, hidden=True)
-        self.seed = seed
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._candidates = candidates
         self._penalty_alpha = penalty_alpha
         self._top_candidates = top_candidates
@@ -78,13 +77,11 @@ class ContrastiveSearch:
         row = max(range(len(weighed)), key=lambda place: weighed[place].score)  # of equals the most probable
         hypothesis = self._take(self._offer, weighed, row)
         self._text = torch.cat((self._text, directions[row]))  # (N + 1, W)
-        reason = self._stop.reason(self._tokens)
-        if reason is not None:
-            best = replace(hypothesis, finished=True)
-            return Step((best,), finish_reason=reason, best=best)
+        if hypothesis.finished:
+            return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
         return self._go_on(forward, row, hypothesis)
 
-    def _go_on(self, forward: Forward[Any], row: int, *decided: Hypothesis) -> Step:
+    def _go_on(self, forward: Forward[Any], row: int, decided: Hypothesis | None = None) -> Step:
         """Feed what may follow the text that ends in this row."""
         logits = usable_logits(forward.logits[row : row + 1], len(self._tokens))  # (1, V)
         stages = run_chain(self._processors, logits, Context(self._request.prompt, (self._tokens,)))
@@ -92,7 +89,8 @@ class ContrastiveSearch:
         keys = len(self._request.prompt) + len(self._tokens)
         best = recording.best(self._candidates)
         self._offer = _Offer(best, recording, newest_attention(forward, row, keys))
-        return Step(decided, feed=tuple(token for token, _ in best), parents=(row,) * len(best))
+        hypotheses = () if decided is None else (decided,)
+        return Step(hypotheses, decided, feed=tuple(token for token, _ in best), parents=(row,) * len(best))
 
     def _weigh(self, offer: _Offer, fed: Tensor) -> tuple[Weighed, ...]:
         """`fed` holds the candidates' directions, (k, W)."""
@@ -106,14 +104,17 @@ class ContrastiveSearch:
     def _take(self, offer: _Offer, weighed: tuple[Weighed, ...], row: int) -> Hypothesis:
         token = weighed[row].id
         self._tokens += (token,)
-        self._score += offer.recording.log_probability(token, stage=-1)
+        step_score = offer.recording.log_probability(token, stage=-1)
+        self._score += step_score
         self._log_probability += offer.recording.log_probability(token, stage=0)
         return Hypothesis(
             tokens=self._tokens,
             score=self._score,
+            step_score=step_score,
             log_probability=self._log_probability,
             parent=0,
             choice=replace(offer.recording.choice(token, attention=offer.attention), weighed=weighed),
+            finish_reason=self._stop.reason(self._tokens),
         )
 
 

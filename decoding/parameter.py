@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 from model.errors import AttendError
 
@@ -51,8 +51,9 @@ class Parameter:
     def checked(self, value: object) -> Value:
         """The value in the parameter's own type, or an error that says what would be accepted."""
         if self.choices:
-            if isinstance(value, str) and value in self.choices:
-                return value
+            word = str(value).lower() if isinstance(value, bool) else value  # JSON's true and false are words, too
+            if isinstance(word, str) and word in self.choices:
+                return word
             raise AttendError(f"{self.name} is {shown(value)}, but must be one of {', '.join(self.choices)}.")
         return number(self.name, value, self.minimum, self.maximum, integer=self.integer)
 
@@ -68,7 +69,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts(Parameter):
-    """Several texts; typed, they stand between commas, or as a JSON list where they hold commas themselves."""
+    """Several texts; typed, they stand between commas, or as a JSON list where they hold commas or are blank."""
+
+    may_be_blank: ClassVar[bool] = False  # an entry such as a line end
 
     @property
     def numeric(self) -> bool:
@@ -90,10 +93,11 @@ class Texts(Parameter):
             )
         texts = _entries(self, value)
         for text in texts:
-            if not isinstance(text, str) or not text.strip() or len(text) > MOST_CHARACTERS:
+            blank = isinstance(text, str) and not (text if self.may_be_blank else text.strip())
+            if not isinstance(text, str) or blank or len(text) > MOST_CHARACTERS:
                 raise AttendError(
                     f"{self.name} holds {shown(text)}, but each entry must be a text of 1 to {MOST_CHARACTERS} "
-                    "characters that are not all blank."
+                    f"characters{'' if self.may_be_blank else ' that are not all blank'}."
                 )
         return tuple(dict.fromkeys(texts))
 
@@ -105,6 +109,13 @@ class Texts(Parameter):
     def plain(self, value: Value) -> object:
         assert isinstance(value, tuple)
         return list(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlankTexts(Texts):
+    """Texts that may be blank, such as a line end."""
+
+    may_be_blank: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

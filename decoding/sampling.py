@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from decoding.dola import Dola
 from decoding.mirostat import Mirostat
@@ -50,6 +51,24 @@ def token_at(draw: float, recording: Recording) -> int:
     return int(ids[np.flatnonzero(probabilities == value)[place - before]])
 
 
+def places_without_replacement(draws: Sequence[float], probabilities: NDArray[np.float64]) -> list[int]:
+    """Where several draws fall, each on what those before it have left, renormalised.
+
+    The order is that of `token_at`: highest first, ties by place. Fewer places than draws where nothing is left.
+    """
+    ids = np.flatnonzero(probabilities)
+    ids = ids[np.argsort(-probabilities[ids], kind="stable")]
+    left = probabilities[ids]
+    places: list[int] = []
+    for draw in draws[: ids.size]:
+        sums = np.cumsum(left)
+        place = int(np.searchsorted(sums, draw * sums[-1], side="right"))
+        place = min(place, int(np.flatnonzero(left)[-1]))
+        left[place] = 0.0
+        places.append(int(ids[place]))
+    return places
+
+
 class OneByOne:
     """One continuation: with a seed it samples, without draws it is greedy."""
 
@@ -58,6 +77,7 @@ class OneByOne:
         request: Request,
         *,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         seed: int,
         processors: Sequence[Processor] = (),
@@ -66,9 +86,8 @@ class OneByOne:
         greedy: bool = False,
     ) -> None:
         self.want = Want(attention=request.attention, layers=() if dola is None else dola.layers)
-        self.seed = seed
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._top_candidates = top_candidates
         self._processors = tuple(processors)
         self._mirostat = mirostat
@@ -94,7 +113,8 @@ class OneByOne:
         attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
 
         self._tokens += (token,)
-        self._score += recording.log_probability(token, stage=-1)
+        step_score = recording.log_probability(token, stage=-1)
+        self._score += step_score
         self._log_probability += recording.log_probability(token, stage=0)
         reason = self._stop.reason(self._tokens)
         choice = replace(recording.choice(token, draw=draw, attention=attention), contrast=contrast)
@@ -103,11 +123,12 @@ class OneByOne:
         hypothesis = Hypothesis(
             tokens=self._tokens,
             score=self._score,
+            step_score=step_score,
             log_probability=self._log_probability,
             parent=0,
             choice=choice,
-            finished=reason is not None,
+            finish_reason=reason,
         )
         if reason is not None:
-            return Step((hypothesis,), finish_reason=reason, best=hypothesis)
-        return Step((hypothesis,), feed=(token,), parents=(0,))
+            return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
+        return Step((hypothesis,), best=hypothesis, feed=(token,), parents=(0,))

@@ -50,11 +50,6 @@ class Strategy(Protocol):
         """What every pass must return besides logits."""
         ...
 
-    @property
-    def seed(self) -> int:
-        """The seed of its draws; with the same settings it repeats the run."""
-        ...
-
     def advance(self, forward: Forward[Any]) -> Step:
         """Decide from one pass what comes next."""
         ...

@@ -58,7 +58,7 @@ def _read(
     rows = {prompt: row for row, prompt in enumerate(passes)}
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
-        step = strategy.advance(_part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
+        step = strategy.advance(part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
         seats.append(_Seat(place, strategy, rows[prompt], len(prompt), step))
     return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
 
@@ -73,11 +73,11 @@ def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT)
     for seat in living:
         rows = slice(first, first + len(seat.step.feed))
         seat.first, seat.length, first = rows.start, seat.length + 1, rows.stop
-        seat.step = seat.strategy.advance(_part(forward, asked, rows, seat.length, seat.strategy.want))
+        seat.step = seat.strategy.advance(part(forward, asked, rows, seat.length, seat.strategy.want))
     return forward.cache
 
 
-def _part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
+def part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
     """One strategy's share of a pass that was asked for `asked`, as if it had asked alone: its rows, its tokens without
     padding, and what it wants. The cache stays whole: only the loop knows caches."""
     attention = hidden = layer_logits = None

@@ -57,7 +57,7 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
     for card in comparison.cards:
         own = list(models.decode(tiny.name, comparison.asked.ids, card.settings, 0))[-1].best
         assert own is not None and card.ids == own.tokens
-        assert card.trace.finish_reason in ("stop", "length") and card.trace.seed == card.settings.seed
+        assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
         assert card.seconds > 0
 
 
@@ -204,7 +204,7 @@ def test_a_sweep_that_makes_no_sense_is_refused(name: object, values: list[objec
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
     asked = request((0,))
-    trace = Trace("tiny", "0", asked, SEEDED, 7, str)
+    trace = Trace("tiny", "0", asked, SEEDED, str)
     run = Run("compare-1", "chat", "tiny", [])
     card = Card(SEEDED, Growth(run, trace), seconds=2.0)
     total = 0.0
@@ -212,9 +212,10 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         total += math.log(probability)
         candidate = Candidate(token, (probability,))
         choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
-        last = place == len(tokens) - 1
-        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, total, 0, choice, finished=last)
-        card.add([Step((hypothesis,), finish_reason="length" if last else None, best=hypothesis if last else None)])
+        score = math.log(probability)
+        reason = "length" if place == len(tokens) - 1 else None
+        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)
+        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
     return card
 
 

@@ -188,7 +188,7 @@ def test_a_model_that_hides_its_states_is_refused() -> None:
 
 def test_the_document_tells_what_was_weighed() -> None:
     asked, settings = request((9,)), contrastive(top_k=2, max_new_tokens=3)
-    trace = Trace("tiny", "9", asked, settings, 0, lambda token: f"<{token}>")
+    trace = Trace("tiny", "9", asked, settings, lambda token: f"<{token}>")
     trace.collect(generate(by_hand(), asked.prompt, settings.strategy_for(asked)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     assert document["ids"] == [1, 0, 0] and len(document["steps"]) == 3

@@ -179,7 +179,7 @@ def test_other_layers_are_refused_by_name(value: object) -> None:
 def test_the_document_tells_the_layer_and_the_divergences() -> None:
     model, settings = random_model(9, seed=1), dola(max_new_tokens=3, seed=1)
     asked = request((3,), layer_count=model.layer_count)
-    trace = Trace("tiny", "3", asked, settings, 1, str)
+    trace = Trace("tiny", "3", asked, settings, str)
     trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     for step in document["steps"]:

@@ -33,7 +33,7 @@ VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in pa
 
 def changed(way: str) -> dict[str, object]:
     """What differs from neutral settings."""
-    settings, neutral = settings_of(way, VALUES), DecodingSettings(num_beams=1)
+    settings, neutral = settings_of(way, VALUES), DecodingSettings(num_beams=1, num_beam_groups=1, diversity_penalty=0)
     return {name: value for name, value in settings.to_dict().items() if value != neutral.to_dict()[name]}
 
 

@@ -114,6 +114,8 @@ def ending_note(progress: Progress, used: int, limit: int) -> str | None:
     """Why a text ends where it ends, where that is not plain to see."""
     if progress.ending == "time":
         return "stopped at the time limit"
+    if progress.ending == "finished" and progress.reason == "stop_text":
+        return "ended at a stop text"
     if progress.ending == "finished" and progress.reason == "length":
         return "reached the end of the context" if used >= limit else "reached the length limit"
     return None
@@ -173,7 +175,8 @@ def _answer(
 
 def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, loaded: LoadedModel) -> None:
     ended = progress.ending is not None
-    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, finished=ended)
+    stop_texts = () if run.trace is None else run.trace.settings.stop_texts
+    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, stop_texts, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"
@@ -217,7 +220,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
 
 def drawn_seed(settings: DecodingSettings) -> int:
     """The seed that decided; -1 where nothing was left to chance."""
-    return -1 if settings.greedy or "seed" in settings.unused() else settings.seed
+    return settings.seed if settings.drawn else -1
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -152,7 +152,7 @@ def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> l
             f"The cards have the seeds {given[0]} and {given[1]}, but a comparison has one, which all cards share or "
             "count on from: give it once, or the same to all."
         )
-    seed = given[0] if given else settings[0].seeded().seed
+    seed = given[0] if given else next((one.seeded().seed for one in settings if one.drawn), 0)
     return [replace(one, seed=(seed + (0 if common_draws else place)) % SEEDS) for place, one in enumerate(settings)]
 
 

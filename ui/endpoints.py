@@ -108,7 +108,7 @@ def chat_items(
         if best is not None:
             token = best.tokens[-1]
             item = {
-                "text": trace.text,
+                "text": trace.certain_text,
                 "token": {"id": token, "text": loaded.tokenizer.label(token)},
                 "finish_reason": None,
             }

@@ -81,17 +81,23 @@ class Path:
 
     def __init__(self) -> None:
         self._living: list[tuple[Choice, ...]] = [()]
-        self._ended: dict[tuple[int, ...], tuple[Choice, ...]] = {}
+        self._ended: dict[Place, tuple[Choice, ...]] = {}
         self.best: tuple[Choice, ...] = ()
 
     def add(self, step: Step) -> None:
-        chains = {one.tokens: (*self._living[one.parent], one.choice) for one in step.hypotheses}
-        self._ended |= {one.tokens: chains[one.tokens] for one in step.hypotheses if one.finished}
-        self._living = [chains[one.tokens] for one in step.hypotheses if not one.finished]
+        chains = {_place(one): (*self._living[one.parent], one.choice) for one in step.hypotheses}
+        self._ended |= {_place(one): chains[_place(one)] for one in step.hypotheses if one.finished}
+        self._living = [chains[_place(one)] for one in step.hypotheses if not one.finished]
         if step.best is not None:
-            self.best = chains.get(step.best.tokens) or self._ended[step.best.tokens]
-        elif step.hypotheses:
-            self.best = chains[step.hypotheses[0].tokens]
+            self.best = chains.get(_place(step.best)) or self._ended[_place(step.best)]
+
+
+Place = tuple[int, tuple[int, ...]]
+
+
+def _place(hypothesis: Hypothesis) -> Place:
+    """What tells it from all others of a run."""
+    return hypothesis.group, hypothesis.tokens
 
 
 def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
@@ -103,8 +109,8 @@ def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
 
 
 def _without_attention(step: Step) -> Step:
-    best = None if step.best is None else _bare(step.best)
-    return replace(step, hypotheses=tuple(map(_bare, step.hypotheses)), best=best)
+    hypotheses, returned = tuple(map(_bare, step.hypotheses)), tuple(map(_bare, step.returned))
+    return replace(step, hypotheses=hypotheses, best=step.best and _bare(step.best), returned=returned)
 
 
 def _bare(hypothesis: Hypothesis) -> Hypothesis:

@@ -122,4 +122,4 @@ class Models:
             settings: with a definite seed.
             messages: the conversation, where it is one.
         """
-        return Trace(loaded.name, text, request, settings, settings.seed, loaded.tokenizer.label, messages)
+        return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

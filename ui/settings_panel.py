@@ -26,6 +26,10 @@ LABELS: Mapping[str, str] = {
     "length_penalty": "Length penalty",
     "penalty_alpha": "Contrast α",
     "dola_layers": "DoLa layers",
+    "early_stopping": "Early stopping",
+    "num_beam_groups": "Beam groups",
+    "diversity_penalty": "Diversity penalty",
+    "num_return_sequences": "Texts",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",
@@ -52,11 +56,16 @@ LABELS: Mapping[str, str] = {
     "dry_allowed_length": "DRY length",
     "min_new_tokens": "Least length",
     "banned_words": "Banned words",
+    "stop_texts": "Stop texts",
     "logit_bias": "Logit bias",
     "order": "Order of the stages",
 }
 
-EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
+EXAMPLES: Mapping[str, str] = {
+    "banned_words": "cat, dog",
+    "stop_texts": "The end, ###",
+    "logit_bias": "5:-100, 7:2.5",
+}  # in empty boxes
 
 # In sight for "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
 PLAIN = (

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from decoding.declared import BEAM
+from decoding.stop import before_stop, certain
 from model.tokenizer import Tokenizer
 from ui import views
 from ui.search import search_value
@@ -118,15 +119,24 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
     return {"text": text, "share": min(1.0, used / limit)}
 
 
-def answer_tokens(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> list[tuple[str, float]]:
-    """Text and probability of every token; bytes of an unfinished character give "" until it is whole."""
+def answer_tokens(
+    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str] = (), *, finished: bool
+) -> list[tuple[str, float]]:
+    """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
+    to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""
     stream = tokenizer.stream()
     shown = [(stream.push(token.id), token.choice.probability) for token in tokens if token.choice is not None]
     rest = stream.finish() if finished else ""
     if rest and shown:
         text, probability = shown[-1]
         shown[-1] = (text + rest, probability)
-    return shown
+    whole = "".join(text for text, _ in shown)
+    left = len(before_stop(whole, stop_texts) if finished else certain(whole, stop_texts))
+    cut = []
+    for text, probability in shown:
+        cut.append((text[:left], probability))
+        left -= len(cut[-1][0])
+    return cut
 
 
 def _way(token: Seen) -> Way:

@@ -48,7 +48,7 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
     page.locator(".at-user").hover()
     page.get_by_role("button", name="Edit").click()
     page.locator(".at-edit-text").fill("Good morning!")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save & resend").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
     rest(page)
     page.locator("#attend-clear").click()

@@ -20,8 +20,7 @@ let pause = 0;
 const save = makeQuick('Save this run', 'As a file with every step, its candidates and their probabilities', () => {
   questions.saving = ask('save', {});
 });
-const chooser = make('input', { type: 'file', accept: '.json,application/json', class: 'at-hidden', tabindex: -1,
-  'aria-label': 'A run that was saved' });
+const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it
 const open = makeQuick('Open a run', 'From a file that was saved here or by generate.py --json', () => chooser.click());
 const note = make('span', { class: 'at-quiet', role: 'status' });
 const whatIf = makeWhatIf(unpacked(props.form), (settings) => {

@@ -69,7 +69,7 @@ class Trace:
     @property
     def texts(self) -> tuple[str, ...]:
         """Those of all sequences."""
-        return tuple(self.request.text_of(one.tokens) for one in self.sequences)
+        return tuple(before_stop(self.request.text_of(one.tokens), self.settings.stop_texts) for one in self.sequences)
 
     @property
     def finish_reason(self) -> FinishReason:

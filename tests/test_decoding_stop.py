@@ -114,7 +114,7 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
         }
     )
     asks = asked(layer_count=1)
-    trace = Trace("tiny", "a", asks, chosen.seeded(), chosen.seeded().seed, str)
+    trace = Trace("tiny", "a", asks, chosen.seeded(), str)
     shown = []
     for step in generate(model, asks.prompt, chosen.strategy_for(asks)):
         trace.add(step)

@@ -28,7 +28,6 @@ from model.chat import Message
 from model.errors import AttendError
 from model.threads import fastest_threads
 
-DEFAULT_MODEL = "attend-chat"
 STDOUT = "-"
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
 
@@ -53,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="generate.py", description="Continue a prompt with one of Attend's models.", allow_abbrev=False
     )
     parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
-    parser.add_argument("--model", default=DEFAULT_MODEL, help=f"name or folder of a checkpoint ({DEFAULT_MODEL})")
+    parser.add_argument("--model", default=catalog.DEFAULT, help=f"name or folder of a checkpoint ({catalog.DEFAULT})")
     parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")

@@ -118,6 +118,8 @@ _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request
     }
 )
 
+SWITCHES: Mapping[str, tuple[str, ...]] = MappingProxyType({stage: names for stage, (names, _) in _STAGES.items()})
+
 
 def chain(settings: DeclaredSettings, request: Request) -> tuple[Processor, ...]:
     """The stages that change something under the settings' strategy, in their order."""

@@ -270,6 +270,8 @@ def number(name: str, value: object, minimum: float, maximum: float, *, integer:
 
 def shown(value: object) -> str:
     """A value inside a sentence: short, whatever was sent."""
+    if value is None:  # as an emptied control says it
+        return "empty"
     if isinstance(value, int) and abs(value) >= 10**20:
         return "a very large number"
     text = repr(value)

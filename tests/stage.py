@@ -18,7 +18,15 @@ from ui import views
 from ui.views import ConversationValue, InspectorValue, Turn, Way
 
 CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 BROWSER = [
     pytest.mark.browser,
@@ -138,6 +146,7 @@ def inspector(
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],
         "rows_from": start - 1,
+        "search": None,
         "selected": None,
         "busy": False,
     }

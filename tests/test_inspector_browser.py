@@ -81,6 +81,35 @@ def test_why_this_token_is_said_in_words(stage: Stage, way: Any, draw: float | N
     assert stage.find(".at-draw").count() == (draw is not None)
 
 
+def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
+    value = inspector(WORDS)
+    value["steps"][-1]["draw"] = None
+    value["steps"][-1]["weighed"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
+    stage.show(inspector=value)
+    assert stage.find(".at-why").inner_text().startswith("Of these candidates . scored best")
+    read = "[...document.querySelectorAll('.at-weighed tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    assert stage.page.evaluate(read) == [
+        ["␣better", "60.00\u00a0%", "0.950", "−0.210"],
+        [".", "25.00\u00a0%", "0.100", "0.090"],
+    ]
+    assert stage.find(".at-weighed tr.at-won th").inner_text() == "."
+    assert stage.find(".at-cumulative").count() == 0
+
+
+def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
+    value = inspector(WORDS)
+    value["steps"][-1]["contrast"] = {"layer": 2, "divergences": [(0, 0.1), (2, 0.25)]}
+    stage.show(inspector=value)
+    said = stage.find(".at-reason").inner_text()
+    assert (
+        "What layer 2 would have said was taken off" in said
+        and "the farthest from the last layer's, by 0.250 bits" in said
+    )
+    read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
+    assert stage.find(".at-contrast tr.at-won th").inner_text() == "layer 2"
+
+
 def test_each_stage_tells_what_it_did(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     rows = stage.find(".at-stages tbody tr")

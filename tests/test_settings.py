@@ -43,7 +43,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         ("temperature", math.nan, "temperature is nan, but must lie between 0 and 2: choose a value in that range."),
         ("temperature", math.inf, "temperature is inf, but must lie between 0 and 2: choose a value in that range."),
         ("temperature", "hot", "temperature is 'hot', but must be a number between 0 and 2."),
-        ("temperature", None, "temperature is None, but must be a number between 0 and 2."),
+        ("temperature", None, "temperature is empty, but must be a number between 0 and 2."),
         ("temperature", True, "temperature is True, but must be a number between 0 and 2."),
         ("top_p", 10**400, "top_p is a very large number, but must lie between 0 and 1: choose a value in that range."),
         ("top_k", 40.5, "top_k is 40.5, but must be a whole number between 0 and 200."),

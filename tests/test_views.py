@@ -6,12 +6,13 @@ import base64
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from decoding.step import Candidate, Choice
+from decoding.step import Candidate, Choice, LayerContrast, Weighed
 from ui import views
 
 FILES = sorted(views.FOLDER.iterdir())
@@ -50,6 +51,16 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
         (9, "<9>", 0, [0.1, 0.05, 0.0625, 0.0], "top_p"),
         (3, "<3>", 0, [0.05, 0.01, 0.0, 0.0], "top_k"),
     ]
+
+
+def test_a_step_tells_what_its_strategy_weighed() -> None:
+    weighed = (Weighed(5, 0.8, 0.9, 0.12), Weighed(7, 0.2, 0.1, 0.08))
+    value = views.step_value(replace(make_choice(), weighed=weighed), str)
+    assert value.get("weighed") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
+    contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
+    value = views.step_value(replace(make_choice(), contrast=contrast), str)
+    assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
+    assert not {"weighed", "contrast"} & views.step_value(make_choice(), str).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:

@@ -159,7 +159,8 @@ def _answer(
             _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
-            yield _update(session, run, answer, progress, loaded, settings)
+                session.seed = drawn_seed(settings)
+            yield _update(session, run, answer, progress, loaded)
         session.limit_attention(keep=run)
         session.limit_traces(keep=run)
     except Exception:
@@ -183,9 +184,7 @@ def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, lo
         answer.note = ending_note(progress, len(run.tokens), loaded.model.context_length)
 
 
-def _update(
-    session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel, settings: DecodingSettings
-) -> Screen:
+def _update(session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel) -> Screen:
     """What an update of the run changes on the page; nothing of a conversation that was cleared meanwhile."""
     ended = progress.ending is not None
     if not any(turn is answer for turn in session.turns):
@@ -195,7 +194,7 @@ def _update(
         inspector=followed(session, run, progress, loaded),
         meter=meter_value(len(run.tokens), loaded.model.context_length, session.dropped),
         running=False if ended else None,
-        seed=drawn_seed(settings) if ended else None,
+        seed=session.seed if ended else None,
     )
 
 

@@ -38,8 +38,8 @@ def wire(parts: Parts, models: Models) -> None:
     def token(session: Session, event: gr.EventData) -> Screen:
         return comparing.open_token(session, models, field(event, "run", str), field(event, "index", int))
 
-    def remove(session: Session, event: gr.EventData) -> Screen:
-        return comparing.remove(session, models, field(event, "run", str))
+    def remove(session: Session, model: str, event: gr.EventData) -> Screen:
+        return comparing.remove(session, models, model, field(event, "runs", list))
 
     def file(session: Session, event: gr.EventData) -> Screen:
         return comparing.file(session, field(event, "number", int), field(event, "kind", str))
@@ -57,7 +57,7 @@ def wire(parts: Parts, models: Models) -> None:
     view.compare(going, [*base, *panel.inputs], outputs, **RUNNING)
     view.panel(at_once(take), panel.inputs, outputs, **QUICK)
     view.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
-    view.remove(at_once(remove), parts.session, outputs, trigger_mode="multiple", **QUICK)
+    view.remove(at_once(remove), base, outputs, trigger_mode="multiple", **QUICK)
     view.file(at_once(file), parts.session, outputs, **QUICK)
     view.missing(at_once(missing), base, outputs, **QUICK)
     view.halt(halt, parts.session, None, queue=False, **QUIET)

@@ -32,7 +32,7 @@ class FigureText(TypedDict):
 
     name: str
     label: str
-    unit: Literal["", "bits", "%"]
+    unit: Literal["", "%"]
     digits: int
     help: str
 
@@ -64,8 +64,8 @@ FIGURES: tuple[FigureText, ...] = (
     },
     {
         "name": "mean_entropy",
-        "label": "Entropy",
-        "unit": "bits",
+        "label": "Entropy, bits",
+        "unit": "",
         "digits": 2,
         "help": "How unsure the model was before each choice, on average. 0 bits: certain; each bit more doubles the "
         "number of tokens in question.",
@@ -87,22 +87,36 @@ FIGURES: tuple[FigureText, ...] = (
 )
 
 
+def no_comparison(*, chats: bool) -> CompareValue:
+    """Nothing was compared yet."""
+    return {"run": None, "busy": False, "chats": chats, "cards": []}
+
+
 def comparison_value(
-    comparison: Comparison | None, loaded: LoadedModel, *, busy: bool = False, since: Sequence[int] | None = None
+    comparison: Comparison,
+    loaded: LoadedModel,
+    *,
+    busy: bool = False,
+    chats: bool | None = None,
+    since: Sequence[int] | None = None,
 ) -> CompareValue:
     """The comparison as it stands, or what is new of it.
 
     Args:
+        loaded: its model.
+        chats: whether the model that is chosen by now answers messages, if it is another.
         since: of each card's run the first token that is new; None sends the whole.
     """
-    value: CompareValue = {"run": None, "busy": busy, "chats": loaded.chat is not None, "cards": []}
-    if comparison is None:
-        return value
     starts = since or [0] * len(comparison.cards)
     cards = [
         _card_value(card, comparison, loaded, busy, start) for card, start in zip(comparison.cards, starts, strict=True)
     ]
-    return {**value, "run": comparison.cards[0].run.id.rpartition("-")[0], "cards": cards}
+    return {
+        "run": comparison.cards[0].run.id.rpartition("-")[0],
+        "busy": busy,
+        "chats": loaded.chat is not None if chats is None else chats,
+        "cards": cards,
+    }
 
 
 def compare_form() -> dict[str, Any]:
@@ -130,7 +144,7 @@ def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: b
     start, limit = len(comparison.asked.ids), loaded.model.context_length
     reason = card.growth.reason
     growing = busy and reason is None
-    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, finished=not growing)
+    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, card.settings.stop_texts, finished=not growing)
     first = max(0, since - start - _OVERLAP)
     numbers = figures(card, comparison.cards[0])
     progress = Progress(0, "finished" if reason else comparison.ending, reason)
@@ -158,7 +172,7 @@ def _field(parameter: Parameter) -> dict[str, Any]:
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": parameter.help,
-        "main": parameter.name in PLAIN,
+        "main": parameter.name in (*PLAIN, "max_new_tokens"),
         "strategies": list(parameter.strategies),
         "choices": list(one_of),
         "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.numeric else None,

@@ -8,7 +8,7 @@ file knows nothing of gradio.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from decoding.parameter import shown
@@ -18,12 +18,12 @@ from ui import figures
 from ui.chat import drawn_seed, opened
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
-from ui.compare_values import comparison_value
+from ui.compare_values import comparison_value, no_comparison
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
 from ui.values import empty_inspector, inspector_value, meter_value
-from ui.views import Answer, InspectorValue
+from ui.views import Answer, CompareValue, InspectorValue
 
 _OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 
@@ -39,7 +39,10 @@ def compare(
     common_draws: object,
     seed: int,
 ) -> Iterator[Screen]:
-    """Run the cards over a text, or over a message to be answered; `seed` is that of all of them."""
+    """Run the cards over a text, or over a message to be answered; `seed` is that of all of them.
+
+    The last comparison stays until the first token has come, so that whatever cannot be run takes nothing away.
+    """
     session.refuse_while_busy()
     loaded = models.get(name)
     settings = [replace(one, seed=seed) for one in checked_cards(cards)]
@@ -52,19 +55,25 @@ def compare(
     common = checked_switch(common_draws, "common_draws")
     comparison = prepare(loaded, asked, settings, common_draws=common, identifier=identifier)
     stop = session.begin()
-    _keep(session, comparison)
     try:
-        yield _update(session, comparison, loaded, Update((0,) * len(settings)))
+        yield Screen(comparison={**_value(session, models, name), "busy": True})
         for update in run_cards(comparison, models, stop=stop, attention=True):
-            if update.ending is not None:
+            ended = update.ending is not None
+            if session.comparison is not comparison and any(card.ids for card in comparison.cards):
+                _keep(session, comparison)
+                update = replace(update, since=(0,) * len(settings))
+            if ended:
                 session.end(stop)
-            yield _update(session, comparison, loaded, update)
+            if session.comparison is comparison:
+                yield _update(session, comparison, loaded, update)
+            else:
+                yield Screen(comparison=_value(session, models, name) if ended else None)
         keep = session.runs.get(session.shown or "") or comparison.cards[0].run
         session.limit_attention(keep=keep)
         session.limit_traces(keep=keep)
     except Exception:
         session.end(stop)
-        yield Screen(comparison=comparison_value(comparison, loaded))
+        yield Screen(comparison=_value(session, models, name))
         raise
     finally:
         session.end(stop)
@@ -79,17 +88,18 @@ def open_token(session: Session, models: Models, identifier: str, index: int) ->
     return Screen(inspector=opened(session, models, run, place))
 
 
-def remove(session: Session, models: Models, identifier: str) -> Screen:
-    """Take a card and its text away; the others are held against what is then the first."""
+def remove(session: Session, models: Models, name: str, identifiers: Sequence[object]) -> Screen:
+    """Take cards and their texts away; the others are held against what is then the first."""
     session.refuse_while_busy()
-    run, comparison = _run_of_card(session, identifier), session.comparison
-    assert comparison is not None  # it has this card
-    comparison.cards = tuple(card for card in comparison.cards if card.run is not run)
+    comparison = session.comparison
+    if comparison is None:
+        return Screen()
+    comparison.cards = tuple(card for card in comparison.cards if card.run.id not in identifiers)
     if not comparison.cards:
         session.comparison = None
     session.drop_unused_runs()
-    screen = whole(session, models, comparison.model)
-    return screen if session.shown != identifier else replace(screen, inspector=_first_card(session, models))
+    screen = whole(session, models, name)
+    return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
 
 
 def overview(session: Session, models: Models, name: str) -> Screen:
@@ -99,13 +109,11 @@ def overview(session: Session, models: Models, name: str) -> Screen:
 
 
 def whole(session: Session, models: Models, name: str) -> Screen:
-    """All of the comparison, and the meter; the inspector stays."""
-    loaded = models.get(name)
+    """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
     comparison = session.comparison
-    return Screen(
-        comparison=comparison_value(comparison, loaded, busy=_growing(session)),
-        meter=meter_value(0 if comparison is None else _longest(comparison), loaded.model.context_length),
-    )
+    loaded = models.get(name if comparison is None else comparison.model)
+    used = 0 if comparison is None else _longest(comparison)
+    return Screen(comparison=_value(session, models, name), meter=meter_value(used, loaded.model.context_length))
 
 
 def file(session: Session, number: int, kind: str) -> Screen:
@@ -120,6 +128,15 @@ def file(session: Session, number: int, kind: str) -> Screen:
         raise AttendError(f"There is no {shown(kind)} file of a comparison: choose csv or json.")
     answer: Answer = {"number": number, "file": (f"attend-compare.{kind}", text)}
     return Screen(comparison=answer)
+
+
+def _value(session: Session, models: Models, name: str) -> CompareValue:
+    """What stands in Compare, whole."""
+    chats, comparison = models.get(name).chat is not None, session.comparison
+    if comparison is None:
+        return no_comparison(chats=chats)
+    loaded = models.get(comparison.model)
+    return comparison_value(comparison, loaded, busy=_growing(session), chats=chats)
 
 
 def _keep(session: Session, comparison: Comparison) -> None:

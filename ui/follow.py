@@ -65,10 +65,15 @@ class Growth:
             self.reason = step.finish_reason
         choices = self._path.best
         agreed = _agreed(self.run.tokens[self._start :], choices)
-        self.run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
+        self.run.replace_from(self._start + agreed, [self._seen(choice) for choice in choices[agreed:]])
         if choices and choices[0].attention is not None:
             self.run.shape = shape_of(choices[0].attention)
         return self._start + agreed
+
+    def _seen(self, choice: Choice) -> Seen:
+        row = None if choice.attention is None else attention_row(choice.attention)
+        bare = replace(choice, attention=None)
+        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.strategy)
 
 
 class Path:
@@ -101,11 +106,6 @@ def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
         if token.id != choice.token:
             return place
     return min(len(tokens), len(choices))
-
-
-def _seen(choice: Choice) -> Seen:
-    row = None if choice.attention is None else attention_row(choice.attention)
-    return Seen(choice.token, given=False, choice=replace(choice, attention=None), row=row)
 
 
 def _without_attention(step: Step) -> Step:

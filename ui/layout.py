@@ -14,19 +14,20 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from ui import settings_panel, views
-from ui.compare_values import compare_form, comparison_value
+from ui.compare_values import compare_form, no_comparison
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
 from ui.values import conversation_value, empty_inspector, meter_value
+from ui.whatif import whatif_form
 
 
 def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = _read("page.css")
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -44,6 +45,7 @@ class Parts:
     mode: gr.Radio
     meter: gr.HTML
     inspector: gr.HTML
+    record: gr.HTML
     chat_side: gr.Column
     conversation: gr.HTML
     message: gr.Textbox
@@ -129,7 +131,7 @@ def lay_out(models: Models) -> Parts:
     limit = first.model.context_length
     writes = first.chat is None
     session = gr.State(Session())
-    with gr.Sidebar(open=False, width=300, elem_id="attend-settings"):
+    with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         several = len(models.names) > 1
         model = gr.Dropdown(
@@ -197,12 +199,13 @@ def lay_out(models: Models) -> Parts:
                     forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
             comparison = _starting_with(
-                views.comparison(compare_form()), views.packed_comparison(comparison_value(None, first))
+                views.comparison(compare_form()), views.packed_comparison(no_comparison(chats=not writes))
             )
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(
                 views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
             )
+            record = views.record(whatif_form())
     return Parts(
         session=session,
         model=model,
@@ -210,6 +213,7 @@ def lay_out(models: Models) -> Parts:
         mode=mode,
         meter=meter,
         inspector=inspector,
+        record=record,
         chat_side=chat_side,
         conversation=conversation,
         message=message,

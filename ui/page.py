@@ -11,7 +11,7 @@ from functools import partial
 
 import gradio as gr
 
-from ui import chat, compare_page, comparing, endpoints, handlers, write
+from ui import chat, code_page, compare_page, comparing, endpoints, handlers, record_page, write
 from ui.handlers import QUICK, QUIET, RUNNING, field
 from ui.layout import CHAT, COMPARE, WRITE, Parts, lay_out
 from ui.models import Models
@@ -26,7 +26,9 @@ def build(models: Models) -> gr.Blocks:
         _wire_chat(parts, models)
         _wire_write(parts, models)
         compare_page.wire(parts, models)
+        code_page.wire(parts, models)
         _wire_page(parts, models)
+        record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)
     return page
 

@@ -38,6 +38,7 @@ class Seen:
     given: bool  # typed by a person or put there by the chat format; otherwise the model's
     choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
     row: str | None = None  # the attention of the pass that led to it, encoded for the page
+    strategy: str | None = None  # the one that chose it; None where a person did
 
 
 @dataclass(slots=True)
@@ -124,6 +125,7 @@ class Session:
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # of the run that is going on
+    seed: int = -1  # that the last run drew from; -1 if it drew nothing
     counter: int = 0
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows

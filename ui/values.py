@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
+from decoding.declared import BEAM
 from decoding.stop import before_stop, certain
 from model.tokenizer import Tokenizer
 from ui import views
+from ui.search import search_value
 from ui.session import Run, Seen, Session
 from ui.views import ConversationValue, InspectorValue, TokenKind, Way
 
@@ -78,6 +80,7 @@ def inspector_value(
         "heads": run.shape[1],
         "rows": rows,
         "rows_from": len(run.tokens) - len(rows) - 1,
+        "search": search_value(run.trace, tokenizer.label, since),
         "selected": selected,
         "busy": busy,
     }
@@ -97,6 +100,7 @@ def empty_inspector(mode: str) -> InspectorValue:
         "heads": 0,
         "rows": [],
         "rows_from": 0,
+        "search": None,
         "selected": None,
         "busy": False,
     }
@@ -116,7 +120,7 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
 
 
 def answer_tokens(
-    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str] = (), *, finished: bool
+    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str], *, finished: bool
 ) -> list[tuple[str, float]]:
     """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
     to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""
@@ -136,7 +140,9 @@ def answer_tokens(
 
 
 def _way(token: Seen) -> Way:
-    return "given" if token.given else "chosen"
+    if token.given or token.strategy is None:
+        return "given" if token.given else "taken"
+    return "search" if token.strategy in BEAM else "chosen"
 
 
 def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:

@@ -1,4 +1,4 @@
-"""The things people look at, the conversation, the inspector and the comparison, and the values they show.
+"""What people look at: the conversation, the inspector, the comparison, a run's record; and the values they show.
 
 Each is one `gr.HTML` whose script (ui/views/*.js) draws with `textContent` alone, so a token is text and never markup.
 The typed dictionaries below are the contract with the page, the functions build their parts from decoding's records.
@@ -17,25 +17,30 @@ import gradio as gr
 import torch
 from torch import Tensor
 
-from decoding.step import Candidate, Choice
+from decoding.step import Candidate, Choice, Weighed
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
     "conversation": ("answer", "conversation"),  # each may use those before it
     "inspector": (
-        *("tokens", "step", "table", "why", "stages", "attention", "axis", "map", "look", "data"),
-        "inspector",
+        *("tokens", "step", "table", "contrast", "why", "stages"),
+        *("attention", "axis", "map", "look"),
+        *("search", "tree", "beams"),
+        *("data", "inspector"),
     ),
+    "record": ("whatif", "record"),
     "compare": ("answer", "figures", "form", "card", "compare"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
-    "inspector": ("inspector", "step", "plots"),
+    "inspector": ("inspector", "step", "plots", "beams"),
+    "record": ("record",),
     "compare": ("answer", "compare"),
 }
 
 TokenKind = Literal["control", "prompt", "generated"]
 Way = Literal["chosen", "given", "taken", "search"]  # by the numbers, by a person's text, by hand, by a search of texts
+WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
 
 
@@ -60,6 +65,13 @@ class ConversationValue(TypedDict):
     busy: bool  # a run is going on: nothing can be retried, undone or edited
 
 
+class ContrastValue(TypedDict):
+    """Which layer the last one was contrasted with."""
+
+    layer: int  # 0 is the embeddings
+    divergences: list[tuple[int, float]]  # of each layer looked at, in bits from the last
+
+
 class StepValue(TypedDict):
     """What one token was chosen from; made by `step_value`."""
 
@@ -72,6 +84,20 @@ class StepValue(TypedDict):
     way: Way  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
+    weighed: NotRequired[list[WeighedRow]]  # under contrastive search
+    contrast: NotRequired[ContrastValue]  # under dola
+
+
+Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
+
+
+class SearchValue(TypedDict):
+    """The texts that a search has followed; made by `ui.search.search_value`."""
+
+    first: int  # number of the token that the search's first step chose
+    since: int  # the step that `steps` begins with; those before it stand as they were
+    steps: list[list[Beam]]  # a parent is a place in the step before
+    returned: tuple[int, int] | None  # the step and the place of the text that was returned
 
 
 class InspectorValue(TypedDict):
@@ -92,6 +118,7 @@ class InspectorValue(TypedDict):
     heads: int
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
     rows_from: int
+    search: SearchValue | None  # None where no search chose the newest tokens
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
@@ -112,7 +139,8 @@ class CardValue(TypedDict):
 
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, common, cards}`, `halt`, `token {run, index}`,
-    `remove {run}`, `missing`, and those that are replied to by an `Answer`: `panel {number}`, `file {number, kind}`."""
+    `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`, `file {number, kind}`.
+    """
 
     run: str | None  # another name is another comparison, whose cards take the places of those asked for
     busy: bool
@@ -128,9 +156,37 @@ class Answer(TypedDict):
     file: NotRequired[tuple[str, str]]  # name and content
 
 
+class WhatIfForm(TypedDict):
+    """What of the settings can be varied; it never changes."""
+
+    controls: list[dict[str, Any]]  # name, label, help, minimum, maximum, step, neutral
+    quick: list[float]  # temperatures that are one press away
+
+
+class WhatIfValue(TypedDict):
+    """What other settings would have made of a run."""
+
+    run: str
+    sentence: str  # goes on with the first token that differs, where one does
+    settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
+    own: dict[str, Any]  # those of the run
+    first: int  # the number, among the inspector's explained tokens, of the first one here
+    tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken
+    first_difference: int | None
+
+
+class RecordReply(TypedDict):
+    """What the record is told. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
+    are replied to under their number (with nothing more where they were refused), and `open_file {text}`."""
+
+    number: int
+    file: NotRequired[tuple[str, str]]  # name and content
+    whatif: NotRequired[WhatIfValue]
+
+
 def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:
     """One choice as the inspector shows it; `label` names a token id as a table does."""
-    return {
+    value: StepValue = {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
         "mass": [_short(mass) for mass in choice.mass],
@@ -141,6 +197,12 @@ def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen")
         "rest": [_short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
+    if choice.weighed:
+        value["weighed"] = [_weighed(one, choice, label) for one in choice.weighed]
+    if choice.contrast is not None:
+        divergences = [(layer, _short(bits)) for layer, bits in choice.contrast.divergences]
+        value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+    return value
 
 
 def attention_row(attention: Tensor) -> str:
@@ -168,6 +230,11 @@ def comparison(form: Mapping[str, Any]) -> gr.HTML:
     return _component("compare", visible="hidden", form=_pack(form))
 
 
+def record(form: Mapping[str, Any]) -> gr.HTML:
+    """What can be done with the run that is shown; its values are `RecordReply`s, its form is a `WhatIfForm`."""
+    return _component("record", form=_pack(form))
+
+
 def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
     probabilities = candidate.probabilities
     removed_by = next(
@@ -183,6 +250,11 @@ def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> R
     return candidate.id, label(candidate.id), chosen, [_short(p) for p in probabilities], removed_by
 
 
+def _weighed(one: Weighed, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+    numbers = _short(one.confidence), _short(one.degeneration), _short(one.score)
+    return label(one.id), *numbers, int(one.id == choice.token)
+
+
 def _short(number: float) -> float:
     """Six significant digits: more than a screen shows, at a third of the bytes."""
     return float(f"{number:.6g}")
@@ -192,7 +264,7 @@ def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: 
     """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
     style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
     return gr.HTML(
-        html_template=f'<div class="attend-{name}"></div>',
+        html_template=f'<div class="attend-{name} at-view"></div>',
         js_on_load="\n".join(_read(f"{script}.js") for script in ("shared", *SCRIPTS[name])),
         head=f"<style>{style}</style>",
         apply_default_css=False,  # Gradio's prose styles are made for articles
@@ -223,6 +295,11 @@ def packed_inspector(value: InspectorValue) -> str:
     Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a session in
     which it was once skipped, and its differ mends nested lists wrongly, so the page showed tables of other tokens.
     """
+    return _pack(value)
+
+
+def packed_record(value: RecordReply) -> str:
+    """What a handler returns for the record: one string, for the same reason."""
     return _pack(value)
 
 

@@ -11,20 +11,22 @@ function makeAxis(way) {
 
   /**
    * @param {{count: number, size: number, offset: number, length: number, marked: number, colour: string,
-   *   name: (place: number) => string}} about how many cells of which size, scrolled by how much, on how long an axis
+   *   bright: string, name: (place: number) => string}} about how many cells of which size, scrolled by how much, on
+   *   how long an axis
    */
-  function draw({ count, size, offset, length, marked, colour, name }) {
+  function draw({ count, size, offset, length, marked, colour, bright, name }) {
+    const context = node.getContext('2d');
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = upright ? [length, AXIS.columns] : [AXIS.rows, length];
     const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
     if (node.width !== across || node.height !== down) {
       Object.assign(node, { width: across, height: down });
       Object.assign(node.style, { width: `${wide}px`, height: `${high}px` });
+      // which a canvas forgets when its size changes; to set a font lays the page out, so only then
+      Object.assign(context, { font: '10.5px sans-serif', textAlign: 'right', textBaseline: 'middle' });
     }
-    const context = node.getContext('2d');
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, wide, high);
-    Object.assign(context, { fillStyle: colour, textAlign: 'right', textBaseline: 'middle' });
     const every = Math.ceil(AXIS.apart / size);
     const first = Math.max(0, Math.floor(offset / size));
     const end = Math.min(count, Math.ceil((offset + length) / size));
@@ -33,21 +35,18 @@ function makeAxis(way) {
       if (place !== marked && (place % every || near)) continue;
       const middle = (place + 0.5) * size - offset;
       if (middle < 4 || middle > length - 4) continue;
-      context.font = `${place === marked ? 600 : 400} 10.5px ui-sans-serif, system-ui, sans-serif`;
-      context.globalAlpha = place === marked ? 1 : 0.72;
-      context.save();
-      context.translate(...(upright ? [middle, 4] : [AXIS.rows - 5, middle]));
-      if (upright) context.rotate(-Math.PI / 2);
-      context.fillText(short(name(place)), 0, 0);
-      context.restore();
+      context.fillStyle = place === marked ? bright : colour;
+      if (upright) context.setTransform(0, -ratio, ratio, 0, middle * ratio, 4 * ratio);
+      else context.setTransform(ratio, 0, 0, ratio, (AXIS.rows - 5) * ratio, middle * ratio);
+      context.fillText(short(name(place), AXIS.letters), 0, 0);
     }
   }
 
   return { node, draw };
 }
 
-/** @param {string} name */
-function short(name) {
+/** @param {string} name @param {number} most letters */
+function short(name, most) {
   const letters = [...name];
-  return letters.length > AXIS.letters ? `${letters.slice(0, AXIS.letters - 1).join('')}…` : name;
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : name;
 }

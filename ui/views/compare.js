@@ -4,7 +4,7 @@
  * The cards and what is asked live here until they are sent; what became of them comes from the server, only what is new
  * each time. Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
  *
- * @typedef {{settings: Settings, run: string | null, stale: boolean, view: ReturnType<typeof makeCard>}} Card
+ * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
  * @typedef {{run: string | null, busy: boolean, chats: boolean, cards: (Result & {since: number})[]}} Value
  */
 
@@ -54,7 +54,7 @@ root.replaceChildren(
     make('label', {
       class: 'at-common',
       'data-help': 'All cards draw from one stream of random numbers, so that what differs between their texts comes of '
-        + 'their settings and not of chance. Otherwise each card has a stream of its own.',
+        + 'their settings and not of chance. Otherwise each card has a stream of its own. The seed is the panel’s.',
     }, common, ' same random draws for all')),
   make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, add,
     make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
@@ -80,32 +80,37 @@ fill(offered.fills[0].cards);
 watch('value', receive);
 receive();
 
-/** @param {Settings[]} list a card for each */
+/** What was written stays until it is compared again. @param {Settings[]} list a card for each */
 function fill(list) {
-  for (const card of cards) forget(card);
-  cards = list.map(makeOne);
+  forget(cards.slice(list.length));
+  cards = list.map((settings, place) => {
+    if (!cards[place]) return makeOne(settings);
+    change(cards[place], settings);
+    cards[place].view.form.show(settings);
+    return cards[place];
+  });
+  draw();
+}
+
+/** @param {Card} card @param {Settings} settings */
+function change(card, settings) {
+  card.settings = settings;
   draw();
 }
 
 /** @param {Settings} settings @returns {Card} */
 function makeOne(settings) {
   /** @type {Card} */
-  const card = { settings, run: null, stale: false, view: null };
+  const card = { settings, run: null, sent: null, view: null };
   card.view = makeCard(offered, {
-    change: (changed) => {
-      card.settings = changed;
-      card.stale = true;
-      draw();
-    },
+    change: (changed) => change(card, changed),
     panel: () => ask('panel', {}, ({ settings: taken }) => {
-      card.settings = taken;
-      card.stale = true;
+      change(card, taken);
       card.view.form.show(taken);
-      draw();
     }),
     remove: () => {
       cards = cards.filter((other) => other !== card);
-      forget(card);
+      forget([card]);
       draw();
       add.focus();
     },
@@ -114,9 +119,10 @@ function makeOne(settings) {
   return card;
 }
 
-/** The server takes what became of it away, too. @param {Card} card */
-function forget(card) {
-  if (card.run && results.delete(card.run)) trigger('remove', { run: card.run });
+/** The server takes what became of them away, too. @param {Card[]} gone */
+function forget(gone) {
+  const runs = gone.map((card) => card.run).filter((name) => name && results.delete(name));
+  if (runs.length) trigger('remove', { runs });
 }
 
 function compare() {
@@ -157,7 +163,7 @@ function merge(value) {
     results.clear();
     asked.forEach((card, place) => {
       card.run = value.cards[place]?.run ?? null;
-      card.stale = false;
+      card.sent = card.settings;
     });
   }
   run = value.run;
@@ -183,7 +189,7 @@ function draw() {
   const ranges = rangesOf(told.map((result) => result.figures));
   cards.forEach((card, place) => card.view.show({
     number: place + 1, words: summary(offered.parameters, card.settings, all), result: shown[place], first: told[0] || null,
-    stale: card.stale, ranges, busy, removable: cards.length > offered.fewest,
+    stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
   }));
   const nodes = cards.map((card) => card.view.node);
   if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
@@ -218,11 +224,12 @@ function drawProgress(told) {
   // what has ended counts as whole: it will not grow
   const lengths = told.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
   progress.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
-  progress.value = tokens;
+  progress.value = writing ? tokens : 0;
   grid.setAttribute('aria-busy', String(busy));
   const stopped = told.some((result) => result.state === 'stopped');
-  const said = busy ? `${writing} of ${told.length} cards are being written.`
-    : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.` : '';
+  const said = busy ? (writing ? `${writing} of ${told.length} cards are being written.` : 'Waiting for the first token.')
+    : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.`
+      : 'Every card says how to choose tokens. Press Compare: all of them begin at once.';
   if (status.textContent !== said) status.textContent = said;
 }
 

@@ -43,8 +43,8 @@ function makeFigures(texts) {
 /** @param {number} number @param {FigureText} text */
 function worded(number, { unit, digits }) {
   if (unit === '%') return `${(100 * number).toFixed(digits)}\u00a0%`;
-  const told = number >= 1e6 ? number.toExponential(1) : number.toFixed(digits);
-  return unit ? `${told}\u00a0${unit}` : told;
+  if (number >= 1e5) return number.toExponential(1);
+  return number.toFixed(number < 1000 ? digits : 0);
 }
 
 /** Lowest and highest of each number, where the cards differ. @param {(number | null)[][]} cards @returns {Range[]} */

@@ -1,18 +1,20 @@
 /**
- * The inspector: the tokens of one run, and the table and attention of the one that is selected.
+ * The inspector: the tokens of one run, and all that led to the one that is selected.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
  * (another token in its place, Write only) and 'missing' (an update was lost; send the run whole).
  *
  * @typedef {{run: string | null, mode: 'chat' | 'write', tokens: [string, string, number | null][], first: number,
- *   steps: Step[], layers: number, heads: number, rows: string[], rows_from: number, selected: number | null,
- *   busy: boolean, since?: number}} Value
+ *   steps: Step[], layers: number, heads: number, rows: string[], rows_from: number, search: SearchValue | null,
+ *   selected: number | null, busy: boolean, since?: number}} Value
  */
 
 const root = element.querySelector('.attend-inspector');
 const attention = makeAttention();
 const strip = makeStrip(select);
 const look = makeLook({ attention, textOf: (token) => run.tokens[token]?.[0] ?? '', onPick: select, onChange: redraw });
+const search = makeSearch();
+const beams = makeBeams(search, select);
 const data = makeData(sheets);
 
 const run = {
@@ -46,7 +48,7 @@ const panels = [
   make('section', { class: 'at-step', 'aria-label': 'Selected token' },
     make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-walk' }, follow, earlier, later))),
   make('div', { class: 'at-columns' }, make('div', { class: 'at-step-pane' }, table, reason, stages), look.node),
-  data.node,
+  beams.node, data.node,
 ];
 
 root.replaceChildren(hint);
@@ -86,8 +88,10 @@ function receive() {
   if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
   if (run.gap && !run.busy) trigger('missing', { run: run.name });
   root.classList.toggle('at-busy', run.busy);
-  if (!run.tokens.length) root.replaceChildren(hint);
-  else if (!table.isConnected) root.replaceChildren(...panels);
+  if (!run.tokens.length) {
+    root.replaceChildren(hint);
+    signal(SIGNAL.selected, { run: null, index: null, levels: null, busy: run.busy });
+  } else if (!table.isConnected) root.replaceChildren(...panels);
   strip.update(run.tokens);
   look.offer();
   settle();
@@ -98,12 +102,13 @@ function startRun(value) {
   Object.assign(run, { name: value.run, tokens: [], steps: [], gap: false });
   Object.assign(choice, { index: -1, following: true, told: null });
   attention.cut(0);
+  search.put(null);
 }
 
 /** Everything before `since` stands; what is from there on is replaced. @param {Value} value */
 function merge(value) {
   const since = value.since || 0;
-  run.gap = since > run.tokens.length;
+  run.gap = since > run.tokens.length || !search.put(value.search);
   if (run.gap) return;
   run.tokens = run.tokens.slice(0, since).concat(value.tokens);
   const from = Math.max(run.first, since);
@@ -158,6 +163,7 @@ function draw() {
   headline.replaceChildren(...stepHeadline({ text, place, step, why: 'part of the prompt: nothing was chosen here' }));
   drawStep(step);
   look.draw(index - 1);
+  beams.show(index);
   shade();
   data.draw();
 }
@@ -184,7 +190,7 @@ function shade() {
   const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
   strip.shade(levels);
   const index = choice.index >= run.first ? choice.index - run.first : null;
-  signal(SIGNAL.selected, { run: run.name, index, levels: levels && levels.slice(run.first) });
+  signal(SIGNAL.selected, { run: run.name, index, levels: levels && levels.slice(run.first), busy: run.busy });
 }
 
 /** @param {Float32Array} weights against the strongest but for the first token, so that long contexts do not pale */
@@ -198,7 +204,8 @@ function sheets() {
   const step = run.steps[choice.index];
   const weights = look.numbers(choice.index - 1);
   return [
-    ...(step ? [candidateSheet(step)] : []),
+    ...(step ? [candidateSheet(step), ...contrastSheets(step)] : []),
+    ...(search.length ? [beamSheet(search)] : []),
     ...(weights ? [attentionSheet(weights, (key) => run.tokens[key][0])] : []),
   ];
 }

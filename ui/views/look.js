@@ -82,7 +82,7 @@ function makeLook({ attention, textOf, onPick, onChange }) {
     const layer = choice.layer === AVERAGE ? '' : `layer ${choice.layer + 1}, `;
     const head = choice.head === AVERAGE ? '' : `head ${choice.head + 1}`;
     if (averaged() === 1) return layer + head;
-    return head ? `${head}, average of ${averaged()} layers` : `${layer}average of ${averaged()} heads`;
+    return head ? `${head}, mean of ${averaged()} layers` : `${layer}mean of ${averaged()} heads`;
   }
 
   /** @param {number} key @param {number} weight @param {number} largest */

@@ -106,14 +106,14 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
   /** The axes show what the map shows of itself, wherever it was scrolled to. */
   function label() {
     if (rows() <= 0 || !colours) return;
-    const colour = colours.cell;
+    const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
-      marked: (cursor?.query ?? range.marked) - range.from, colour, name: (row) => nameOf(range.from + row + 1),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + 1),
     });
     looked.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
-      marked: cursor?.key ?? -1, colour, name: nameOf,
+      marked: cursor?.key ?? -1, ...paints, name: nameOf,
     });
   }
 
@@ -186,5 +186,6 @@ function readColours(node) {
     const [r, g, b] = stops[below].map((low, i) => Math.round(low + (stops[below + 1][i] - low) * (at - below)));
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
-  return { ramp, row: style.getPropertyValue('--at-accent'), cell: style.getPropertyValue('--at-text') };
+  const [row, cell, quiet] = ['accent', 'text', 'quiet'].map((name) => style.getPropertyValue(`--at-${name}`).trim());
+  return { ramp, row, cell, quiet };
 }

@@ -23,6 +23,14 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** The same of SVG. @param {string} tag @param {Record<string, string | number>} attributes @param {...Node} parts */
+function makeSvg(tag, attributes, ...parts) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...parts);
+  return node;
+}
+
 const ICONS = {
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
   copyAll: 'M2.5 3.5h11M2.5 8h11M2.5 12.5h7',
@@ -41,13 +49,7 @@ const ICONS = {
  * @param {() => void} onClick
  */
 function iconButton(icon, name, onClick) {
-  const space = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(space, 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(space, 'path');
-  path.setAttribute('d', ICONS[icon]);
-  svg.append(path);
+  const svg = makeSvg('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, makeSvg('path', { d: ICONS[icon] }));
   const button = make('button', { type: 'button', class: 'at-icon', title: name, 'aria-label': name }, svg);
   button.addEventListener('click', onClick);
   return button;
@@ -110,7 +112,7 @@ function percent(p) {
 const counted = new Intl.NumberFormat('en-GB');
 
 const STAGES = {
-  dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
+  dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
   no_repeat_ngram_size: 'n-gram ban',
 };
 

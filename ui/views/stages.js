@@ -22,25 +22,20 @@ function stepStages(step) {
 /** @param {Step} step @param {number} place */
 function stageRow(step, place) {
   const most = Math.max(...step.entropy) || 1;
-  const cell = (text, length) => {
-    const node = make('td', { class: 'at-number at-share at-after', text });
-    node.style.setProperty('--share', String(length));
-    return node;
-  };
   return make('tr', { tabindex: 0, 'data-said': stageSentence(step, place) },
     make('th', { scope: 'row', text: stageName(step.stages[place]) }),
     // of 4,096 tokens the last forty would be a bar of no width: it goes by the number of digits
-    cell(counted.format(step.kept[place]), Math.log(step.kept[place] + 1) / Math.log(step.kept[0] + 1)),
-    cell(percent(step.mass[place]), step.mass[place]),
-    cell(step.entropy[place].toFixed(2), step.entropy[place] / most));
+    barCell(counted.format(step.kept[place]), Math.log(step.kept[place] + 1) / Math.log(step.kept[0] + 1)),
+    barCell(percent(step.mass[place]), step.mass[place]),
+    barCell(step.entropy[place].toFixed(2), step.entropy[place] / most));
 }
 
 /** @param {Step} step @param {number} place */
 function stageSentence(step, place) {
   const bits = step.entropy[place];
   if (place === 0) {
-    return `The model gives all of its ${counted.format(step.kept[0])} tokens a probability; it is as unsure as between `
-      + `${(2 ** bits).toFixed(1)} equally likely ones.`;
+    return `The model gives all of its ${counted.format(step.kept[0])} tokens a probability; it is as unsure as `
+      + `between ${(2 ** bits).toFixed(1)} equally likely ones.`;
   }
   const name = capital(stageName(step.stages[place]));
   const removed = step.kept[place - 1] - step.kept[place];

@@ -3,7 +3,8 @@
  *
  * @typedef {[number, string, number, number[], string | null]} Row id, text, chosen, probability a stage, removed by
  * @typedef {{stages: string[], kept: number[], mass: number[], entropy: number[], rank: number, draw: number | null,
- *   way: 'chosen' | 'given' | 'taken' | 'search', rest: number[], rows: Row[]}} Step
+ *   way: 'chosen' | 'given' | 'taken' | 'search', rest: number[], rows: Row[], weighed?: Weighed,
+ *   contrast?: Contrast}} Step
  */
 
 const last = (list) => list[list.length - 1];
@@ -33,6 +34,13 @@ function stepHeadline({ text, place, step, why }) {
 /** @param {string[]} texts a word over each column; all but the first hold numbers */
 const headCells = (texts) =>
   texts.map((text, place) => make('th', { scope: 'col', class: place ? 'at-number' : '', text }));
+
+/** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
+function barCell(text, share, kind = 'at-after') {
+  const cell = make('td', { class: `at-number at-share ${kind}`, text });
+  cell.style.setProperty('--share', String(Math.min(1, Math.max(0, share))));
+  return cell;
+}
 
 /** A titled part of the selected step. @param {string} title @param {...Node} children */
 const part = (title, ...children) =>

@@ -24,11 +24,11 @@ function candidateRow(row, filtered, largest, take) {
   const [id, text, chosen, probabilities, removedBy] = row;
   const name = make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text));
   const node = make('tr', { class: [chosen && 'at-won', removedBy && 'at-removed'].filter(Boolean).join(' ') }, name,
-    share(probabilities[0], largest, 'at-before'));
+    shareCell(probabilities[0], largest, 'at-before'));
   if (chosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
   if (filtered) {
     node.append(removedBy ? make('td', { class: 'at-by', text: `removed by ${stageName(removedBy)}` })
-      : share(last(probabilities), largest));
+      : shareCell(last(probabilities), largest));
   }
   if (take && !chosen) {
     const button = make('button', {
@@ -48,13 +48,9 @@ function restRow(step, filtered, largest, takeable) {
   const kept = filtered && left > 0 && left < others ? `, ${counted.format(left)} left` : '';
   return make('tr', { class: 'at-rest' },
     make('th', { scope: 'row', text: `${counted.format(others)} others${kept}` }),
-    share(step.rest[0], largest, 'at-before'),
-    ...(filtered ? [share(last(step.rest), largest)] : []), ...(takeable ? [make('td')] : []));
+    shareCell(step.rest[0], largest, 'at-before'),
+    ...(filtered ? [shareCell(last(step.rest), largest)] : []), ...(takeable ? [make('td')] : []));
 }
 
-/** A probability over its bar. @param {number} p @param {number} largest @param {string} kind */
-function share(p, largest, kind = 'at-after') {
-  const cell = make('td', { class: `at-number at-share ${kind}`, text: percent(p) });
-  cell.style.setProperty('--share', String(Math.min(1, p / largest)));
-  return cell;
-}
+/** @param {number} p @param {number} largest @param {string} kind */
+const shareCell = (p, largest, kind) => barCell(percent(p), p / largest, kind);

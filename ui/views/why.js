@@ -8,7 +8,8 @@ const AGAINST_THE_LIKELY = ['typical_p', 'xtc'];
 /** @param {Step} step @returns {Node} */
 function stepReason(step) {
   const shown = walked(step);
-  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)), cumulativeBar(step, shown));
+  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
+    ...(step.weighed ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
 }
 
 /**
@@ -37,14 +38,18 @@ function sentences(step, shown) {
   switch (step.way) {
     case 'given': return ['Given, not chosen. ', gave, ...likeliest];
     case 'taken': return ['Taken by hand. ', gave, ...likeliest];
-    case 'search': return ['The search chose the text and not the token: of all continuations that it followed, the one ',
-      'with this token scored best as a whole. ', gave, '.'];
+    case 'search': return ['The search chose the text and not the token: of all continuations that it followed, the ',
+      'one with this token scored best as a whole. ', gave, '.'];
     default: return step.draw === null ? taken(step, own, first) : drawn(step, own, shown);
   }
 }
 
 /** @param {Step} step @param {Row} own @param {Row} first the model's own first choice */
 function taken(step, own, first) {
+  if (step.weighed) {
+    return ['Of these candidates ', tokenChip(own[1]), ' scored best: contrastive search wants a token that is ',
+      'probable (confidence) and unlike what stands in the text already (degeneration).'];
+  }
   if (own === first) return ['The most probable token was taken, without a draw.'];
   return ['The most probable token was taken, without a draw; before the settings moved the probabilities, ',
     tokenChip(first[1]), ' was the first.'];

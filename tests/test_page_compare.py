@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -74,6 +75,34 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     assert not session.busy and session.growing == ()
 
 
+def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tiny: LoadedModel) -> None:
+    """Half of the answer could become a stop text, until its next token tells that it does not."""
+
+    def slowly(decode: Any) -> Any:
+        def one_by_one(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(0.06)  # longer than an update of the page, so that every token has its own
+                yield step
+
+        return one_by_one
+
+    models, session = Models((tiny.name,), lambda _: tiny, wrap=slowly), Session()
+    run(session, models)
+    words = [text for text, _ in whole(session, models)["cards"][0]["tokens"]]
+    spoken, half = "".join(words), "".join(words[1:6])
+    cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
+    joined: dict[str, list] = {}
+    going = comparing.compare(session, models, tiny.name, "The fox", cards, answer=False, common_draws=True, seed=3)
+    for screen in going:
+        for value in values([screen]):
+            for card in value["cards"]:
+                joined[card["run"]] = joined.get(card["run"], [])[: card["since"]] + list(card["tokens"])
+            for card in whole(session, models)["cards"]:  # as it stands now
+                assert joined[card["run"]] == list(card["tokens"])
+    never, early = ("".join(text for text, _ in joined[f"compare-2-{number}"]) for number in (1, 2))
+    assert never == spoken and early == spoken[: spoken.index(words[3])]
+
+
 def test_the_inspector_follows_the_first_card_until_another_token_is_opened(models: Models) -> None:
     session = Session()
     screens = comparing.compare(
@@ -136,7 +165,7 @@ def test_stop_keeps_what_was_written(models: Models) -> None:
         ([WARM[0]] * 7, "The", {}, "There are 7 cards, but a comparison has 2 to 6: take some away"),
         ("cards", "The", {}, "must be a list"),
         ([WARM[0], {"temperature": 5}], "The", {}, "temperature is 5"),
-        ([WARM[0], {"temperature": None}], "The", {}, "temperature is None"),
+        ([WARM[0], {"temperature": None}], "The", {}, "temperature is empty"),
         ([WARM[0], {"<b>": 1}], "The", {}, "There is no setting '<b>'"),
         ([WARM[0], ["greedy"]], "The", {}, "must be a JSON object"),
         (WARM, "  ", {}, "prompt is empty"),

@@ -144,8 +144,9 @@ def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: b
     start, limit = len(comparison.asked.ids), loaded.model.context_length
     reason = card.growth.reason
     growing = busy and reason is None
-    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, card.settings.stop_texts, finished=not growing)
-    first = max(0, since - start - _OVERLAP)
+    stop_texts = card.settings.stop_texts
+    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, stop_texts, finished=not growing)
+    first = 0 if stop_texts else max(0, since - start - _OVERLAP)  # what is held back may be let go much later
     numbers = figures(card, comparison.cards[0])
     progress = Progress(0, "finished" if reason else comparison.ending, reason)
     return {

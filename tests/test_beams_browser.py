@@ -7,7 +7,7 @@ from typing import Any
 from playwright import sync_api
 
 from tests.stage import BROWSER, WORDS, Stage, inspector
-from ui.views import Beam, SearchValue
+from ui.views import Beam, Fate, SearchValue
 
 pytestmark = BROWSER
 
@@ -19,8 +19,14 @@ STEPS: list[list[Beam]] = [
 ]
 
 
-def search(since: int = 0, end: int = 3, returned: tuple[int, int] | None = None) -> SearchValue:
-    return {"first": 2, "since": since, "steps": STEPS[since:end], "returned": returned}
+# What the third step let go: the first step's second text, whose best continuation would have come to -1.6.
+OUTSCORED: Fate = (0, 1, "outscored", -1.6, -1.4)
+LEFT: list[Fate] = [(2, 0, "search over", -1.2, -1.0), (2, 1, "search over", -1.6, -1.0)]
+
+
+def search(since: int = 0, end: int = 3, lead: tuple[int, int] | None = None, *, over: bool = False) -> SearchValue:
+    steps, dropped = STEPS[since:end], LEFT if over else [OUTSCORED]
+    return {"first": 2, "since": since, "steps": steps, "dropped": dropped, "lead": lead or (end - 1, 0), "over": over}
 
 
 def rows(stage: Stage) -> list[list[str]]:
@@ -37,15 +43,15 @@ def nodes(stage: Stage) -> dict[str, Any]:
 def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
     assert rows(stage) == [
-        ["I am a", "−0.30", "−1.20", "−1.10", "#1", "followed"],
-        ["I am.", "−0.60", "−1.50", "−1.40", "#1", "ended"],
+        ["I am a", "−0.30", "−1.20", "−1.10", "#1", "leads"],
+        ["I am.", "−0.60", "−1.50", "−1.40", "#1", "ended, kept"],
         ["I was the", "−0.20", "−1.60", "−1.50", "#2", "followed"],
     ]
     stage.page.get_by_role("button", name="Earlier token").click()
     sync_api.expect(stage.find(".at-beams tbody tr")).to_have_count(2)
     assert [row[-1] for row in rows(stage)] == ["leads", "followed"]
     stage.page.get_by_role("button", name="Earlier token").click()
-    sync_api.expect(stage.find(".at-beams tbody tr").nth(1)).to_contain_text("dropped: others scored better")
+    sync_api.expect(stage.find(".at-beams tbody tr").nth(1)).to_contain_text("outscored: −1.60, to beat −1.40")
 
 
 def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage) -> None:
@@ -61,7 +67,7 @@ def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage)
     }
     assert stage.find(".at-edge").count() == 2 + 3
     # the search returned the text that had ended: the other two were left
-    stage.show(inspector=inspector(["<s>", "Hi", "I", " am", "."], since=3, search=search(2, 3, (2, 2))))
+    stage.show(inspector=inspector(["<s>", "Hi", "I", " am", "."], since=3, search=search(2, 3, (2, 2), over=True)))
     assert nodes(stage)["."] == "at-leads"
     assert [row[-1] for row in rows(stage)] == ["left when the search ended", "returned", "left when the search ended"]
 

@@ -45,8 +45,8 @@ def test_every_text_of_a_search_can_be_followed_back(
             assert sum(added for _, added, *_ in followed) == pytest.approx(one.score, abs=1e-3)
             _, _, total, own, _, ended = followed[-1]
             assert (total, own, ended) == pytest.approx((one.score, one.log_probability, int(one.finished)), abs=1e-4)
-    assert value["returned"] is not None
-    returned = path(value["steps"], *value["returned"])
+    assert value["lead"] is not None and value["over"]
+    returned = path(value["steps"], *value["lead"])
     assert [token for token, *_ in returned] == list(map(str, trace.ids))
     assert returned[-1][5] == 1  # a text is returned once it has ended
 
@@ -59,7 +59,17 @@ def test_an_update_sends_only_what_is_new(models: Models, tiny: LoadedModel) -> 
     assert new["steps"] == whole["steps"][4:]
     trace.steps.pop()
     cut = search_value(trace, str)
-    assert cut is not None and cut["returned"] is None
+    assert cut is not None and not cut["over"]
+
+
+@pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])
+def test_what_a_search_let_go_is_told_with_its_reason(models: Models, tiny: LoadedModel, strategy: str) -> None:
+    trace = searched(models, tiny, strategy=strategy, num_beams=4, num_beam_groups=2)
+    value = search_value(trace, str)
+    assert value is not None
+    told = [(value["steps"][step][place][0], reason) for step, place, reason, _, _ in value["dropped"]]
+    assert told == [(str(one.tokens[-1]), one.reason) for step in trace.steps for one in step.dropped]
+    assert told
 
 
 def test_no_search_is_shown_of_what_none_chose(models: Models, tiny: LoadedModel) -> None:

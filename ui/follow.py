@@ -73,7 +73,7 @@ class Growth:
     def _seen(self, choice: Choice) -> Seen:
         row = None if choice.attention is None else attention_row(choice.attention)
         bare = replace(choice, attention=None)
-        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.strategy)
+        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.acts_as)
 
 
 class Path:

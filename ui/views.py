@@ -91,13 +91,20 @@ class StepValue(TypedDict):
 Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
 
 
+Fate = tuple[int, int, str, float | None, float | None]  # step, place, a `DropReason`, its score, what it had to beat
+
+
 class SearchValue(TypedDict):
     """The texts that a search has followed; made by `ui.search.search_value`."""
 
     first: int  # number of the token that the search's first step chose
     since: int  # the step that `steps` begins with; those before it stand as they were
     steps: list[list[Beam]]  # a parent is a place in the step before
-    returned: tuple[int, int] | None  # the step and the place of the text that was returned
+    dropped: list[Fate]  # in those steps; of texts of the step before, or of any that ended earlier
+    lead: (
+        tuple[int, int] | None
+    )  # the step and the place of the best text: the one that is shown, and in the end returned
+    over: bool
 
 
 class InspectorValue(TypedDict):

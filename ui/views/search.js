@@ -3,7 +3,9 @@
  *
  * @typedef {[string, number, number, number, number, number]} Beam newest token, its score, the sum, the model's own
  *   sum (nats), its parent's place in the step before, whether it ended
- * @typedef {{first: number, since: number, steps: Beam[][], returned: [number, number] | null}} SearchValue
+ * @typedef {[number, number, string, number | null, number | null]} Fate step, place, reason, score, what it had to beat
+ * @typedef {{first: number, since: number, steps: Beam[][], dropped: Fate[], lead: [number, number] | null,
+ *   over: boolean}} SearchValue
  * @typedef {{step: number, place: number}} Spot one hypothesis
  */
 
@@ -13,8 +15,11 @@ function makeSearch() {
   /** @type {Beam[][]} */
   const steps = [];
   let first = 0;
-  /** @type {[number, number] | null} */
-  let returned = null;
+  /** @type {Map<string, Fate>} by step and place */
+  const dropped = new Map();
+  /** @type {[number, number] | null} the best text */
+  let best = null;
+  let over = false;
   /** @type {number[]} by step: the place of the leading text's hypothesis */
   let lead = [];
   /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
@@ -26,7 +31,10 @@ function makeSearch() {
     steps.length = value ? value.since : 0;
     steps.push(...(value?.steps ?? []));
     first = value?.first ?? 0;
-    returned = value?.returned ?? null;
+    best = value?.lead ?? null;
+    over = value?.over ?? false;
+    if (!steps.length || !value?.since) dropped.clear();
+    for (const fate of value?.dropped ?? []) dropped.set(`${fate[0]}/${fate[1]}`, fate);
     trace();
     return true;
   }
@@ -34,7 +42,7 @@ function makeSearch() {
   function trace() {
     lead = [];
     const end = steps.length - 1;
-    let [step, place] = returned ?? [end, 0];
+    let [step, place] = best ?? [-1, 0];
     for (; step >= 0; step -= 1) {
       lead[step] = place;
       place = steps[step][place][PARENT];
@@ -42,7 +50,7 @@ function makeSearch() {
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
       steps[step].forEach((beam, at) => {
-        if (step === end || beam[ENDED]) alive[step].add(at);
+        if (step === end || (beam[ENDED] && !dropped.has(`${step}/${at}`))) alive[step].add(at);
         if (step && alive[step].has(at)) alive[step - 1].add(beam[PARENT]);
       });
     }
@@ -63,13 +71,12 @@ function makeSearch() {
 
   /** @param {Spot} spot @returns {string} in words */
   function fate({ step, place }) {
-    if (returned && returned[0] === step && returned[1] === place) return 'returned';
-    if (steps[step][place][ENDED]) return 'ended';
-    if (step === steps.length - 1) return returned ? 'left when the search ended' : 'followed';
-    if (lead[step] === place) return returned ? 'returned, longer' : 'leads';
-    if (alive[step].has(place)) return 'followed';
-    const goesOn = steps[step + 1].some((beam) => beam[PARENT] === place);
-    return goesOn ? 'dropped later' : 'dropped: others scored better';
+    const told = dropped.get(`${step}/${place}`);
+    if (best && best[0] === step && best[1] === place) return over ? 'returned' : 'leads';
+    if (told) return dropWords(told);
+    if (steps[step][place][ENDED]) return 'ended, kept';
+    if (lead[step] === place) return over ? 'returned, longer' : 'leads';
+    return alive[step].has(place) ? 'followed' : 'dropped later';
   }
 
   return {
@@ -82,6 +89,20 @@ function makeSearch() {
     survives: ({ step, place }) => alive[step].has(place),
     get first() { return first; },
     get length() { return steps.length; },
-    get over() { return returned !== null; },
   };
 }
+
+/** @param {Fate} fate why a text was let go, in words */
+function dropWords([, , reason, score, toBeat]) {
+  const needed = score === null || toBeat === null ? '' : `: ${nats(score)}, to beat ${nats(toBeat)}`;
+  switch (reason) {
+    case 'outscored': return `outscored${needed}`;
+    case 'not drawn': return 'dropped: no continuation was drawn';
+    case 'ended': return 'lives on in texts that ended';
+    case 'search over': return 'left when the search ended';
+    default: return `ended, outranked${needed}`;
+  }
+}
+
+/** @param {number} score a log-probability */
+const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : score.toFixed(2).replace('-', '−'));

@@ -127,6 +127,3 @@ function makeTree(search, onPick) {
 
   return { node, show };
 }
-
-/** @param {number} score a log-probability */
-const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : score.toFixed(2).replace('-', '−'));

@@ -220,23 +220,28 @@ class BeamSearch:
 
     def _continuations(self, totals: Tensor, first: int) -> list[_Continuation]:
         """The best continuations of a group's rows together, best first; or those drawn, in the order of the draws."""
-        flat = totals.flatten()  # (r * V,)
-        draws: Sequence[float | None]
-        if self._draws is None:
-            best = flat.topk(min(self._wanted, flat.numel()))
-            scores, indices = best.values.tolist(), best.indices.tolist()
-            draws = [None] * len(indices)
-        else:
+        flat, vocabulary = totals.flatten(), totals.shape[-1]  # (r * V,)
+
+        def judged(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
+            continuations = []
+            for score, index, draw in zip(flat[indices].tolist(), indices, draws, strict=False):
+                row, token = divmod(index, vocabulary)
+                if score > -math.inf:
+                    reason = self._stop.reason((*self._rows[first + row].tokens, token))
+                    continuations.append(_Continuation(score, first + row, token, draw, reason))
+            return continuations
+
+        if self._draws is not None:
             draws = [self._draws.next() for _ in range(self._wanted)]  # as many in every step, needed or not
-            indices = places_without_replacement(draws, flat.double().softmax(dim=-1).numpy())
-            scores = flat[indices].tolist()
-        continuations = []
-        for score, index, draw in zip(scores, indices, draws, strict=False):
-            row, token = divmod(index, totals.shape[-1])
-            if score > -math.inf:
-                reason = self._stop.reason((*self._rows[first + row].tokens, token))
-                continuations.append(_Continuation(score, first + row, token, draw, reason))
-        return continuations
+            return judged(places_without_replacement(draws, flat.double().softmax(dim=-1).numpy()), draws)
+        count = min(self._wanted, flat.numel())
+        while True:
+            offered = judged(flat.topk(count).indices.tolist(), [None] * count)
+            going = sum(not one.reason for one in offered)
+            enough = going >= self._size or len(offered) < count or count == flat.numel()
+            if enough or not self._stop.stop_texts or len(self._rows[first].tokens) + 1 >= self._stop.limit:
+                return offered
+            count = min(4 * count, flat.numel())  # stop texts may end more of them than there are end tokens
 
     def _died(self, group: _Group, turn: _Turn, totals: Tensor, offered: Sequence[_Continuation]) -> list[Dropped]:
         """The living hypotheses of the step before that nothing continues."""

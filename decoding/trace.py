@@ -68,8 +68,9 @@ class Trace:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those of all sequences."""
-        return tuple(self.request.text_of(one.tokens) for one in self.sequences)
+        """Those of all sequences, each before its stop text."""
+        texts = (self.request.text_of(one.tokens) for one in self.sequences)
+        return tuple(before_stop(text, self.settings.stop_texts) for text in texts)
 
     @property
     def finish_reason(self) -> FinishReason:

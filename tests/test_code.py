@@ -56,6 +56,8 @@ def executed(asked: code.Asked, capsys: pytest.CaptureFixture[str]) -> tuple[str
         BEAMS,
         DecodingSettings(strategy="greedy", max_new_tokens=8),
         DecodingSettings(strategy="contrastive", penalty_alpha=0.4, max_new_tokens=8),
+        DecodingSettings(strategy="beam_sample", num_beams=2, temperature=1.5, max_new_tokens=8),
+        DecodingSettings(strategy="diverse_beam", num_beams=4, diversity_penalty=1.0, max_new_tokens=8),
         DecodingSettings(strategy="dola", dola_layers=(0, 1), temperature=0.5, max_new_tokens=8),
     ],
     ids=lambda settings: settings.strategy,

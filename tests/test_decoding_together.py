@@ -130,6 +130,7 @@ def any_settings(chance: random.Random) -> DecodingSettings:
         max_new_tokens=chance.randint(1, 25),
         top_candidates=chance.choice((0, 3, 10)),
         dola_layers=chance.choice(("low", (0, 1))),
+        stop_texts=chance.choice(((), ("17", "3 2"))),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import generate
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import STRATEGIES, DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
 from tests.conftest import make_checkpoint
@@ -163,7 +163,7 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         (["x", "--top-k", "many"], "Argument --top-k: invalid number value: 'many': see python generate.py --help."),
         (
             ["x", "--strategy", "best"],
-            "strategy is 'best', but must be one of greedy, sample, beam, beam_sample, diverse_beam.",
+            f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}.",
         ),
         (["x", "--temp", "1"], "Unrecognized arguments: --temp 1: see python generate.py --help."),
         ([], "The following arguments are required: prompt: see python generate.py --help."),

@@ -21,7 +21,7 @@ VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in pa
     "temperature": 0.7,
     "top_k": 30,
     "top_p": 0.9,
-    "num_beams": 3,
+    "num_beams": 6,
     "length_penalty": 0.5,
     "seed": 5,
     "max_new_tokens": 20,
@@ -61,7 +61,10 @@ def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> N
     assert changed("Temperature") == {"temperature": 0.7, "seed": 5, **length}
     assert changed("Top-k") == {"top_k": 30, "seed": 5, **length}
     assert changed("Top-p") == {"top_p": 0.9, "seed": 5, **length}
-    assert changed("Beam search") == {"strategy": "beam", "num_beams": 3, "length_penalty": 0.5, **length}
+    assert changed("Beam search") == {"strategy": "beam", "num_beams": 6, "length_penalty": 0.5, **length}
+    beams = {"num_beams": 6, "length_penalty": 0.5, **length}
+    assert changed("Beam sampling") == {"strategy": "beam_sample", "temperature": 0.7, "seed": 5, **beams}
+    assert changed("Diverse beams") == {"strategy": "diverse_beam", **beams}
     assert changed("DoLa") == {"strategy": "dola", "dola_layers": [0, 1], "temperature": 0.7, "seed": 5, **length}
     assert changed("Contrastive", penalty_alpha=0.3) == {"strategy": "contrastive", "penalty_alpha": 0.3, **length}
 
@@ -74,7 +77,7 @@ def test_combined_means_all_that_its_strategy_uses() -> None:
     assert (
         changed("Combined", strategy="greedy", temperature=0.2).keys() & {"temperature", "seed", "num_beams"} == set()
     )
-    assert changed("Combined", strategy="beam")["num_beams"] == 3
+    assert changed("Combined", strategy="beam")["num_beams"] == 6
     for strategy in STRATEGIES:
         assert settings_of(said("Combined", strategy=strategy)).unused() == ()
 

@@ -69,6 +69,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "rows": [],
         "rows_from": 0,
         "selected": None,
+        "search": None,
         "busy": False,
     }
 

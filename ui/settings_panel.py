@@ -73,6 +73,8 @@ WORDS: Mapping[str, str] = {  # for choices
     "greedy": "Greedy",
     "sample": "Sampling",
     "beam": "Beam search",
+    "beam_sample": "Beam sampling",
+    "diverse_beam": "Diverse beams",
     "contrastive": "Contrastive",
     "dola": "DoLa",
 }
@@ -85,6 +87,8 @@ PLAIN = (
     "top_k",
     "top_p",
     "num_beams",
+    "num_beam_groups",
+    "diversity_penalty",
     "length_penalty",
     "penalty_alpha",
     "dola_layers",

@@ -120,7 +120,7 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
 
 
 def answer_tokens(
-    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str] = (), *, finished: bool
+    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str], *, finished: bool
 ) -> list[tuple[str, float]]:
     """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
     to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""

@@ -30,6 +30,10 @@ WAYS: Mapping[str, Way] = {
     "Top-k": Way("sample", ("top_k", *_DRAWN_RUN)),
     "Top-p": Way("sample", ("top_p", *_DRAWN_RUN)),
     "Beam search": Way("beam", ("num_beams", "length_penalty", *_RUN)),
+    "Beam sampling": Way("beam_sample", ("num_beams", "length_penalty", "temperature", *_DRAWN_RUN)),
+    "Diverse beams": Way(
+        "diverse_beam", ("num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", *_RUN)
+    ),
     "Contrastive": Way("contrastive", ("penalty_alpha", *_RUN)),
     "DoLa": Way("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
     "Combined": Way(),

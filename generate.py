@@ -19,6 +19,7 @@ from typing import NoReturn, TextIO
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings, parameters
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
@@ -27,7 +28,6 @@ from model.chat import Message
 from model.errors import AttendError
 from model.threads import fastest_threads
 
-DEFAULT_MODEL = "attend-chat"
 STDOUT = "-"
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
 
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="generate.py", description="Continue a prompt with one of Attend's models.", allow_abbrev=False
     )
     parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
-    parser.add_argument("--model", default=DEFAULT_MODEL, help=f"name or folder of a checkpoint ({DEFAULT_MODEL})")
+    parser.add_argument("--model", default=catalog.DEFAULT, help=f"name or folder of a checkpoint ({catalog.DEFAULT})")
     parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")
@@ -86,20 +86,29 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
         end_tokens=loaded.end_tokens,
         text_of=loaded.tokenizer.decode,
         context_length=length,
+        layer_count=loaded.model.layer_count,
         ids_of=loaded.tokenizer.encode,
     )
 
 
 def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
     """Decode to the end, handing out text as soon as it is certain."""
-    stream, handed_out = loaded.tokenizer.stream(), 0
+    settings = trace.settings
+    stream, text = loaded.tokenizer.stream(), ""
+    read, handed_out = 0, 0  # tokens, characters
     for step in generate(loaded.model, trace.request.prompt, strategy):
         trace.add(step)
         # What beams say may change until the search is over; everybody else's words are final at once.
-        if step.finished or trace.settings.strategy != "beam":
-            yield "".join(stream.push(token) for token in trace.ids[handed_out:])
-            handed_out = len(trace.ids)
-    yield stream.finish()
+        if settings.sequences == 1 and (step.finished or not settings.beams):
+            text += "".join(stream.push(token) for token in trace.ids[read:])
+            read = len(trace.ids)
+            sure = certain(text, settings.stop_texts)
+            yield sure[handed_out:]
+            handed_out = len(sure)
+    if settings.sequences == 1:
+        yield before_stop(text + stream.finish(), settings.stop_texts)[handed_out:]
+    else:
+        yield "\n".join(f"{number}. {text}" for number, text in enumerate(trace.texts, start=1))
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
@@ -114,7 +123,9 @@ def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
 
 def _run(arguments: argparse.Namespace) -> int:
     names = {parameter.name for parameter in parameters()}
-    settings = DecodingSettings.from_dict({name: value for name, value in vars(arguments).items() if name in names})
+    settings = DecodingSettings.from_dict(
+        {name: value for name, value in vars(arguments).items() if name in names}
+    ).seeded()
     for name in settings.unused():
         print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
     loaded = catalog.load(arguments.model)
@@ -126,7 +137,6 @@ def _run(arguments: argparse.Namespace) -> int:
         prompt=arguments.prompt,
         request=request,
         settings=settings,
-        seed=strategy.seed,
         label=loaded.tokenizer.label,
         messages=[{"role": message.role, "content": message.text} for message in messages],
     )

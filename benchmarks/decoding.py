@@ -2,8 +2,9 @@
 
     python -m benchmarks.decoding [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-Greedy, one text at a time, no early end, so that all write the same number of tokens; transformers runs our checkpoint
-from its Llama export. `--random` takes random weights of about the embedded model's size, so no checkpoint is needed.
+Greedy and with four beams, one text at a time, no early end, so that all write the same number of tokens; transformers
+runs our checkpoint from its Llama export. `--random` takes random weights of about the embedded model's size, so no
+checkpoint is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from transformers import GenerationConfig, LlamaForCausalLM
 
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.generate import generate
-from decoding.settings import DecodingSettings
+from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
 from decoding.strategy import Request
 from model import catalog
@@ -35,14 +36,19 @@ from model.transformer import Transformer
 
 TRACED, BARE = "Attend, traced", "Attend, bare loop"
 PLAIN, SEEN = "transformers, plain", "transformers, scores and attentions"
-AIMS = {PLAIN: 1.5, SEEN: 2.0}  # how many times as long transformers should take
+BEAMS, PEER_BEAMS = "Attend, four beams, traced", "transformers, four beams"
+BESIDE = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # whom each is measured against; all others against the traced greedy decode
+AIMS = {PLAIN: 1.5, SEEN: 2.0, PEER_BEAMS: 2.0}  # how many times as long transformers should take
+NUM_BEAMS = 4
 CANDIDATES = 10
 VOCABULARIES = 4_096, 50_257
 
 
-def trace(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[Step]:
-    """Every step of a greedy decode, with 10 candidates and the attention of each token."""
-    settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
+def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: StrategyName = "greedy") -> list[Step]:
+    """Every step of a decode, with 10 candidates and the attention of each token."""
+    settings = DecodingSettings(
+        strategy=strategy, num_beams=NUM_BEAMS, max_new_tokens=new_tokens, top_candidates=CANDIDATES
+    )
     request = _request(prompt, model.context_length, attention=True)
     return list(generate(model, prompt, settings.strategy_for(request)))
 
@@ -58,17 +64,23 @@ def bare(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[int
 
 
 class Peer:
-    """Our weights in transformers; every token is greedy, and no token ends the text."""
+    """Our weights in transformers, greedy or with beams; no token ends the text."""
 
-    def __init__(self, folder: str, *, scores_and_attentions: bool) -> None:
+    def __init__(self, folder: str, *, scores_and_attentions: bool = False, num_beams: int = 1) -> None:
         attention = "eager" if scores_and_attentions else "sdpa"  # only eager can return its weights
         self._model: Any = LlamaForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
+        self._num_beams = num_beams
         self._extra = {"output_scores": True, "output_attentions": True} if scores_and_attentions else {}
 
     def __call__(self, prompt: Sequence[int], new_tokens: int) -> list[int]:
         ids = torch.tensor([prompt])  # (1, prompt)
         how = GenerationConfig(
-            max_new_tokens=new_tokens, do_sample=False, pad_token_id=0, return_dict_in_generate=True, **self._extra
+            max_new_tokens=new_tokens,
+            do_sample=False,
+            num_beams=self._num_beams,
+            pad_token_id=0,
+            return_dict_in_generate=True,
+            **self._extra,
         )
         told = self._model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=how)
         return told.sequences[0, len(prompt) :].tolist()
@@ -151,7 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
     with tempfile.TemporaryDirectory() as folder:
         write_llama(model, Path(folder))
-        plain = Peer(folder, scores_and_attentions=False)
+        plain = Peer(folder)
+        beams = Peer(folder, num_beams=NUM_BEAMS)
         seen = Peer(folder, scores_and_attentions=True)
 
     count = options.new_tokens
@@ -160,15 +173,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         BARE: lambda: bare(model, prompt, count),
         PLAIN: lambda: plain(prompt, count),
         SEEN: lambda: seen(prompt, count),
+        BEAMS: lambda: trace(model, prompt, count, "beam"),
+        PEER_BEAMS: lambda: beams(prompt, count),
     }
     texts = {contender: run() for contender, run in contenders.items()}
-    texts[TRACED] = list(texts[TRACED][-1].best.tokens)
-    same = all(tokens == texts[BARE] for tokens in texts.values())
+    for traced in (TRACED, BEAMS):
+        texts[traced] = list(texts[traced][-1].best.tokens)
+    same = all(texts[contender] == texts[BESIDE.get(contender, TRACED)] for contender in texts)
     seconds = interleave(contenders, options.rounds)
     choosing = {vocabulary: microseconds_of_choosing(vocabulary) for vocabulary in VOCABULARIES}
     records, attention = bytes_of_a_token(model, prompt, count)
 
-    rows = [["", "tokens/s", "ms a token", "times Attend, traced", "aim"]]
+    rows = [["", "tokens/s", "ms a token", "times Attend", "aim"]]
     for contender, taken in seconds.items():
         middle = statistics.median(taken)
         aim = f">= {AIMS[contender]}" if contender in AIMS else ""
@@ -177,17 +193,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 contender,
                 f"{count / middle:.0f}",
                 f"{1e3 * middle / count:.2f}",
-                f"{ratio(taken, seconds[TRACED]):.2f}",
+                f"{ratio(taken, seconds[BESIDE.get(contender, TRACED)]):.2f}",
                 aim,
             ]
         )
     cost = ratio(seconds[TRACED], seconds[BARE]) - 1
     parameters = sum(weights.numel() for weights in model.parameters())
-    print(f"{name}, {parameters:,} parameters; {len(prompt)} + {count} tokens, greedy, {options.rounds} rounds")
+    print(f"{name}, {parameters:,} parameters; {len(prompt)} + {count} tokens, {options.rounds} rounds")
     print(table(rows))
     print(
         f"tracing costs {cost:.0%} of the bare loop (aim: at most 15 %); "
-        f"all wrote the same text: {'yes' if same else 'no'}"
+        f"all wrote their peers' text: {'yes' if same else 'no'}"
     )
     for vocabulary, taken in choosing.items():
         print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {taken:.0f} us a token")
@@ -202,6 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "tokens_per_second": {who: round(count / statistics.median(taken), 1) for who, taken in seconds.items()},
         "times_plain": round(ratio(seconds[PLAIN], seconds[TRACED]), 3),
         "times_scores_and_attentions": round(ratio(seconds[SEEN], seconds[TRACED]), 3),
+        "times_beams": round(ratio(seconds[PEER_BEAMS], seconds[BEAMS]), 3),
         "tracing_cost": round(cost, 3),
         "same_text": same,
         "choosing_us": {str(vocabulary): round(taken, 1) for vocabulary, taken in choosing.items()},

@@ -1,37 +1,87 @@
-"""Beam search, with the semantics of transformers 5.23 (`early_stopping=False`).
+"""Beam search, beams that sample, and diverse groups of beams.
 
-Every step looks at the best continuations of all living hypotheses together. Those that end are banked with their score
-divided by length ** length_penalty, the best of the others live on, and the search is over when no living hypothesis
-could still beat the bank. Knows nothing of models or text.
+Every step looks at the best continuations of all living hypotheses together, or draws some of them. Those that end go
+to the bank of finished texts, the best of the others live on, and the search is over when none of them could get into
+the bank any more. Diverse beams are several such searches side by side, one group after the other in every step, each
+kept away from what the groups before it said.
 
-Shapes: R is the living rows, V the vocabulary.
+The first two have the semantics of transformers 5.23, the third is that of Vijayakumar et al. 2016 ("Diverse Beam
+Search", algorithm 1) with Hamming diversity. Knows nothing of models or text.
+
+Shapes: R is the living rows, r those of one group, V the vocabulary.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from decoding.bank import Bank, EarlyStopping, best_first
 from decoding.processors import Context, Processor, run_chain
 from decoding.recorder import record
-from decoding.step import Hypothesis, Step
+from decoding.sampling import Draws, places_without_replacement
+from decoding.step import Dropped, FinishReason, Hypothesis, Step
 from decoding.stop import Stop
 from decoding.strategy import Request, newest_attention, usable_logits
 from model.interface import Forward, Want
 
+DIVERSITY = "diversity"  # the stage that keeps groups apart, the last of their chain
+
 
 @dataclass(frozen=True, slots=True)
-class _Living:
-    """What the search itself needs of a hypothesis."""
+class _Row:
+    """What the search itself needs of a living hypothesis."""
 
     tokens: tuple[int, ...] = ()
     score: float = 0.0  # a float32 sum, as in transformers: near ties fall the same way
     log_probability: float = 0.0
+
+
+class _Continuation(NamedTuple):
+    """One more token for one of the rows."""
+
+    score: float
+    row: int
+    token: int
+    draw: float | None
+    reason: FinishReason | None
+
+
+@dataclass(slots=True)
+class _Group:
+    """One search: where its living hypotheses stand among all rows, and what it has finished."""
+
+    number: int
+    bank: Bank
+    rows: range = range(1)  # before the first step, the prompt's; none once the search is over
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What one step made of one group."""
+
+    lives_on: list[Hypothesis]
+    left: list[Hypothesis] = field(default_factory=list)  # unfinished when the search ended
+    ended: list[Hypothesis] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+
+    @property
+    def made(self) -> list[Hypothesis]:
+        return [*self.lives_on, *self.left, *self.ended]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass through the model and the chain."""
+
+    forward: Forward[Any]
+    stages: tuple[Tensor, ...]  # (R, V) each, as they are shown: the model's logits, then what the chain made of them
+    final: Tensor  # (R, V) log-probabilities after the chain, not renormalised
 
 
 class BeamSearch:
@@ -42,81 +92,194 @@ class BeamSearch:
         request: Request,
         *,
         num_beams: int,
-        length_penalty: float,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
-        seed: int,
+        length_penalty: float = 1.0,
+        early_stopping: EarlyStopping = "false",
+        num_return_sequences: int = 1,
+        num_beam_groups: int = 1,
+        diversity_penalty: float = 0.0,
+        seed: int | None = None,
         processors: Sequence[Processor] = (),
     ) -> None:
+        """
+        Args:
+            num_beam_groups: a divisor of `num_beams`; with more than one, a token costs `diversity_penalty` for every
+                hypothesis of an earlier group that takes it in the same step. Ends cost nothing.
+            seed: where continuations are drawn, without replacement, instead of being the best.
+        """
         self.want = Want(attention=request.attention)
-        self.seed = seed
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
-        self._num_beams = num_beams
-        self._length_penalty = length_penalty
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
+        self._size = num_beams // num_beam_groups  # of a group
+        self._returned = num_return_sequences
+        self._diversity_penalty = diversity_penalty
+        # Enough continuations that all beams could live on even if every row's end tokens were the best.
+        self._wanted = max(2, 1 + len(request.end_tokens)) * self._size
+        self._draws = None if seed is None else Draws(seed, request.drawn * self._wanted)
         self._top_candidates = top_candidates
         self._processors = tuple(processors)
-        self._stages = ("model", *(processor.name for processor in self._processors))
-        self._living: tuple[_Living, ...] = (_Living(),)
-        self._bank: list[tuple[float, Hypothesis]] = []  # (score / length ** penalty, hypothesis), best first
+        stages = ["model", *(processor.name for processor in self._processors)]
+        self._stages = (*stages, DIVERSITY) if num_beam_groups > 1 else tuple(stages)
+        self._rows: tuple[_Row, ...] = (_Row(),)
+        self._groups = tuple(
+            _Group(
+                number,
+                Bank(
+                    self._size,
+                    length_penalty=length_penalty,
+                    early_stopping=early_stopping,
+                    limit=self._stop.limit,
+                ),
+            )
+            for number in range(num_beam_groups)
+        )
 
     def advance(self, forward: Forward[Any]) -> Step:
-        before = self._living
-        length = len(before[0].tokens) + 1  # of what this step produces
-        logits = usable_logits(forward.logits, length - 1)  # (R, V)
-        log_probabilities = logits.log_softmax(dim=-1)  # (R, V)
-        context = Context(self._request.prompt, tuple(row.tokens for row in before))
-        processed = run_chain(self._processors, log_probabilities, context)
+        logits = usable_logits(forward.logits, len(self._rows[0].tokens))  # (R, V)
+        context = Context(self._request.prompt, tuple(row.tokens for row in self._rows))
+        processed = run_chain(self._processors, logits.log_softmax(dim=-1), context)
         # The model's own stage shows its logits untouched; the softmax of either is the same distribution.
-        recordings = record(self._stages, (logits, *processed[1:]), self._top_candidates)
-        keys = len(self._request.prompt) + length - 1
-        attention = [newest_attention(forward, row, keys) for row in range(len(before))]
+        seen = _Pass(forward, (logits, *processed[1:]), processed[-1])
+        said = torch.zeros(logits.shape[-1])  # (V,) how often earlier groups have taken each token in this step
+        turns: list[_Turn] = []
+        for group in self._groups:
+            if group.rows:
+                turns.append(self._turn(group, seen, said))
+                for one in turns[-1].made:
+                    if one.tokens[-1] not in self._request.end_tokens:
+                        said[one.tokens[-1]] += 1
+        return self._step(turns)
 
-        living: list[Hypothesis] = []
-        ended: list[Hypothesis] = []
-        for place, (score, row, token) in enumerate(self._continuations(processed[-1])):
-            tokens = (*before[row].tokens, token)
-            ends = self._stop.reason(tokens) is not None
-            # Of the continuations that end, only the best num_beams count; of the others, as many as there are beams.
-            if place >= self._num_beams if ends else len(living) == self._num_beams:
-                continue
-            hypothesis = Hypothesis(
-                tokens=tokens,
-                score=score,
-                log_probability=before[row].log_probability + recordings[row].log_probability(token, stage=0),
-                parent=row,
-                choice=recordings[row].choice(token, attention=attention[row]),
-                finished=ends,
-            )
-            (ended if ends else living).append(hypothesis)
-        return self._decide(living, ended, length)
-
-    def _continuations(self, log_probabilities: Tensor) -> list[tuple[float, int, int]]:
-        """The best continuations of all rows together as (score, row, token), best first.
-
-        Enough of them that num_beams could live on even if every row's end tokens were the best.
-        """
-        scores = torch.tensor([row.score for row in self._living], dtype=torch.float32)
-        totals = (log_probabilities + scores[:, None]).flatten()  # (R * V,)
-        wanted = max(2, 1 + len(self._request.end_tokens)) * self._num_beams
-        best = totals.topk(min(wanted, totals.numel()))
-        vocabulary = log_probabilities.shape[-1]
-        pairs = zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        return [(score, index // vocabulary, index % vocabulary) for score, index in pairs if score > -math.inf]
-
-    def _decide(self, living: list[Hypothesis], ended: list[Hypothesis], length: int) -> Step:
-        """Bank what ended, and see whether the search is over."""
-        divisor = length**self._length_penalty
-        self._bank += [(hypothesis.score / divisor, hypothesis) for hypothesis in ended]
-        self._bank.sort(key=lambda entry: -entry[0])
-        del self._bank[self._num_beams :]
-        self._living = tuple(_Living(row.tokens, row.score, row.log_probability) for row in living)
-        full = len(self._bank) == self._num_beams
-        if not living or (full and living[0].score / divisor <= self._bank[-1][0]):
-            best = self._bank[0][1]
-            return Step((*living, *ended), finish_reason=self._stop.reason(best.tokens), best=best)
+    def _step(self, turns: Sequence[_Turn]) -> Step:
+        """What all groups have made, and which rows they have from now on."""
+        living = [one for turn in turns for one in turn.lives_on]
+        left = [one for turn in turns for one in turn.left]
+        ended = [one for turn in turns for one in turn.ended]
+        self._rows = tuple(_Row(one.tokens, one.score, one.log_probability) for one in living)
+        for group in self._groups:
+            places = [place for place, one in enumerate(living) if one.group == group.number]
+            group.rows = range(places[0], places[-1] + 1) if places else range(0)
+        hypotheses = (*living, *left, *ended)
+        dropped = tuple(one for turn in turns for one in turn.dropped)
+        if not living:
+            banked = best_first(one for group in self._groups for one in group.bank.kept)
+            return Step(hypotheses, best=banked[0], returned=tuple(banked[: self._returned]), dropped=dropped)
         return Step(
-            (*living, *ended),
-            feed=tuple(row.tokens[-1] for row in living),
-            parents=tuple(row.parent for row in living),
+            hypotheses,
+            best=max(living, key=lambda one: one.score),
+            feed=tuple(one.tokens[-1] for one in living),
+            parents=tuple(one.parent for one in living),
+            dropped=dropped,
         )
+
+    def _turn(self, group: _Group, seen: _Pass, said: Tensor) -> _Turn:
+        """One group's share of a step."""
+        first, last = group.rows.start, group.rows.stop
+        stages, final = [stage[first:last] for stage in seen.stages], seen.final[first:last]  # (r, V)
+        if self._stages[-1] == DIVERSITY:
+            final = final - self._diversity_penalty * said
+            stages.append(final)
+        scores = torch.tensor([self._rows[row].score for row in group.rows])  # (r,) float32
+        totals = final + scores[:, None]  # (r, V)
+        offered = self._continuations(totals, first)
+        # Of the continuations that end, only those among the first count; of the others, as many as there are beams.
+        ending = [one for place, one in enumerate(offered) if one.reason and place < self._size]
+        going = [one for one in offered if not one.reason]
+        going = sorted(going, key=lambda one: -one.score)[: self._size]
+
+        used = sorted({one.row for one in (*going, *ending)})
+        picked = [row - first for row in used]
+        recordings = record(self._stages, [stage[picked] for stage in stages], self._top_candidates)
+        keys = len(self._request.prompt) + len(self._rows[first].tokens)
+        told = {
+            row: (recording, newest_attention(seen.forward, row, keys))
+            for row, recording in zip(used, recordings, strict=True)
+        }
+
+        def hypothesis(one: _Continuation) -> Hypothesis:
+            row, (recording, attention) = self._rows[one.row], told[one.row]
+            length = len(row.tokens) + 1
+            return Hypothesis(
+                tokens=(*row.tokens, one.token),
+                score=one.score,
+                step_score=float(final[one.row - first, one.token]),
+                log_probability=row.log_probability + recording.log_probability(one.token, stage=0),
+                parent=one.row,
+                choice=recording.choice(one.token, draw=one.draw, attention=attention),
+                finish_reason=one.reason,
+                final_score=group.bank.final_score(one.score, length) if one.reason else None,
+                group=group.number,
+            )
+
+        turn = _Turn([hypothesis(one) for one in going], ended=[hypothesis(one) for one in ending])
+        turn.dropped = [*self._died(group, turn, totals, offered), *group.bank.add(turn.ended)]
+        self._close(group, turn)
+        return turn
+
+    def _continuations(self, totals: Tensor, first: int) -> list[_Continuation]:
+        """The best continuations of a group's rows together, best first; or those drawn, in the order of the draws."""
+        flat, vocabulary = totals.flatten(), totals.shape[-1]  # (r * V,)
+
+        def judged(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
+            continuations = []
+            for score, index, draw in zip(flat[indices].tolist(), indices, draws, strict=False):
+                row, token = divmod(index, vocabulary)
+                if score > -math.inf:
+                    reason = self._stop.reason((*self._rows[first + row].tokens, token))
+                    continuations.append(_Continuation(score, first + row, token, draw, reason))
+            return continuations
+
+        if self._draws is not None:
+            draws = [self._draws.next() for _ in range(self._wanted)]  # as many in every step, needed or not
+            return judged(places_without_replacement(draws, flat.double().softmax(dim=-1).numpy()), draws)
+        count = min(self._wanted, flat.numel())
+        while True:
+            offered = judged(flat.topk(count).indices.tolist(), [None] * count)
+            going = sum(not one.reason for one in offered)
+            enough = going >= self._size or len(offered) < count or count == flat.numel()
+            if enough or not self._stop.stop_texts or len(self._rows[first].tokens) + 1 >= self._stop.limit:
+                return offered
+            count = min(4 * count, flat.numel())  # stop texts may end more of them than there are end tokens
+
+    def _died(self, group: _Group, turn: _Turn, totals: Tensor, offered: Sequence[_Continuation]) -> list[Dropped]:
+        """The living hypotheses of the step before that nothing continues."""
+        dead = sorted(set(group.rows) - {one.parent for one in turn.lives_on})
+        if not dead or not self._rows[dead[0]].tokens:  # the empty text is nobody's hypothesis
+            return []
+        with_ends = {one.parent for one in turn.ended}
+        drawn = {one.row for one in offered}
+        survivors = turn.lives_on or turn.ended
+        going_on = totals[[row - group.rows.start for row in dead]]  # (dead rows, V), a copy
+        if turn.lives_on:
+            going_on[:, [token for token in self._request.end_tokens if token < totals.shape[-1]]] = -math.inf
+        dropped = []
+        for row, score in zip(dead, going_on.amax(dim=-1).tolist(), strict=True):
+            reason = (
+                "ended" if row in with_ends else "outscored" if row in drawn or self._draws is None else "not drawn"
+            )
+            dropped.append(
+                Dropped(
+                    reason,
+                    self._rows[row].tokens,
+                    row,
+                    score if score > -math.inf else None,
+                    min(one.score for one in survivors),
+                    group.number,
+                )
+            )
+        return dropped
+
+    def _close(self, group: _Group, turn: _Turn) -> None:
+        """End the group's search where none of its living hypotheses could get into the bank any more."""
+        if not turn.lives_on:
+            return
+        length = len(turn.lives_on[0].tokens)
+        if group.bank.closes(turn.lives_on[0].score, length):
+            turn.lives_on, turn.left = [], turn.lives_on
+            to_beat = group.bank.to_beat
+            turn.dropped += [
+                Dropped("search over", one.tokens, None, group.bank.outlook(one.score, length), to_beat, group.number)
+                for one in turn.left
+            ]

@@ -33,7 +33,7 @@ from decoding.processors import (
 )
 from decoding.strategy import Request
 
-BREAKERS = '\n:"*'  # a token with one of these ends every repetition for DRY, as in the projects that have it
+BREAKERS = '\n:"*'  # what ends every repetition for DRY: text-generation-webui's default, here always
 
 
 def _temperature(settings: DeclaredSettings, request: Request) -> Processor:
@@ -62,6 +62,11 @@ def _banned_words(settings: DeclaredSettings, request: Request) -> Processor:
     return BannedWords(tuple(dict.fromkeys(tuple(request.ids_of(text)) for text in texts)))
 
 
+def _fewest(settings: DeclaredSettings, request: Request) -> int:
+    """How many tokens a filter must leave: beams that draw need one besides the end tokens, as in transformers."""
+    return max(2, 1 + len(request.end_tokens)) if settings.strategy == "beam_sample" else 1
+
+
 # Of every stage: the settings that switch it on when they are not neutral, and how to make it.
 _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]] = MappingProxyType(
     {
@@ -84,14 +89,26 @@ _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request
         ),
         "temperature": (("temperature", "dynatemp_range"), _temperature),
         "top_h": (("top_h",), lambda settings, _: TopH(settings.top_h)),
-        "top_k": (("top_k",), lambda settings, _: TopK(settings.top_k)),
-        "top_p": (("top_p",), lambda settings, _: TopP(settings.top_p)),
-        "min_p": (("min_p",), lambda settings, _: MinP(settings.min_p)),
-        "typical_p": (("typical_p",), lambda settings, _: TypicalP(settings.typical_p)),
-        "epsilon_cutoff": (("epsilon_cutoff",), lambda settings, _: EpsilonCutoff(settings.epsilon_cutoff)),
-        "eta_cutoff": (("eta_cutoff",), lambda settings, _: EtaCutoff(settings.eta_cutoff)),
-        "top_a": (("top_a",), lambda settings, _: TopA(settings.top_a)),
-        "top_n_sigma": (("top_n_sigma",), lambda settings, _: TopNSigma(settings.top_n_sigma)),
+        "top_k": (("top_k",), lambda settings, request: TopK(settings.top_k, _fewest(settings, request))),
+        "top_p": (("top_p",), lambda settings, request: TopP(settings.top_p, _fewest(settings, request))),
+        "min_p": (("min_p",), lambda settings, request: MinP(settings.min_p, _fewest(settings, request))),
+        "typical_p": (
+            ("typical_p",),
+            lambda settings, request: TypicalP(settings.typical_p, _fewest(settings, request)),
+        ),
+        "epsilon_cutoff": (
+            ("epsilon_cutoff",),
+            lambda settings, request: EpsilonCutoff(settings.epsilon_cutoff, _fewest(settings, request)),
+        ),
+        "eta_cutoff": (
+            ("eta_cutoff",),
+            lambda settings, request: EtaCutoff(settings.eta_cutoff, _fewest(settings, request)),
+        ),
+        "top_a": (("top_a",), lambda settings, request: TopA(settings.top_a, _fewest(settings, request))),
+        "top_n_sigma": (
+            ("top_n_sigma",),
+            lambda settings, request: TopNSigma(settings.top_n_sigma, _fewest(settings, request)),
+        ),
         "xtc": (
             ("xtc_probability",),
             lambda settings, request: Xtc(
@@ -101,14 +118,16 @@ _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request
     }
 )
 
+SWITCHES: Mapping[str, tuple[str, ...]] = MappingProxyType({stage: names for stage, (names, _) in _STAGES.items()})
 
-def chain(settings: DeclaredSettings, request: Request, strategy: str) -> tuple[Processor, ...]:
-    """The stages that change something under this strategy, in the settings' order."""
+
+def chain(settings: DeclaredSettings, request: Request) -> tuple[Processor, ...]:
+    """The stages that change something under the settings' strategy, in their order."""
     declared = {parameter.name: parameter for parameter in parameters()}
 
     def is_on(name: str) -> bool:
         parameter = declared[name]
-        return strategy in parameter.strategies and getattr(settings, name) != parameter.neutral
+        return settings.strategy in parameter.strategies and getattr(settings, name) != parameter.neutral
 
     on = [stage for stage in settings.order if any(map(is_on, _STAGES[stage][0]))]
     if settings.temperature < ZERO_TEMPERATURE:  # where that is not greedy, nothing is drawn and no order changes

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from decoding.parameter import DECLARATION, Biases, Order, Parameter, Texts, setting
+from decoding.bank import EarlyStopping
+from decoding.parameter import DECLARATION, Biases, BlankTexts, Layers, Order, Parameter, Texts, setting
 from decoding.processors import ORDER
 
-StrategyName = Literal["greedy", "sample", "beam"]
+StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam", "contrastive", "dola"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
-FILTERED = ("sample", "beam")  # those that cut or reshape the distribution; greedy takes the top of it in any case
-DRAWN = ("sample",)
-BEAM = ("beam",)
+BEAM = ("beam", "beam_sample", "diverse_beam")
+DRAWN = ("sample", "beam_sample", "dola")
+FILTERED = ("sample", *BEAM, "dola")  # those that cut or reshape the distribution; greedy takes its top in any case
+CONTRASTIVE = ("contrastive",)
+DOLA = ("dola",)
+SEEDS = 2**32  # how many there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +30,27 @@ class DeclaredSettings:
 
     strategy: StrategyName = setting(
         "sample",
-        "greedy takes the most probable token, sample draws one, beam looks for the most probable text.",
+        "greedy takes the most probable token, sample draws one, beam looks for the most probable text; beam_sample "
+        "draws what the beams go on with, diverse_beam keeps groups of beams apart; contrastive shuns what resembles "
+        "the text so far, dola draws from what the upper layers add to a lower one.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,
     )
     temperature: float = setting(
         1.0,
-        "Below 1 sharpens the distribution, above 1 flattens it; sampling at 0 is greedy.",
+        "Below 1 sharpens the distribution, above 1 flattens it; at 0 nothing is drawn, the top is taken.",
         FILTERED,
         maximum=2,
         step=0.05,
     )
-    top_k: int = setting(0, "Keeps only the k most probable tokens; 0 keeps all.", FILTERED, integer=True, maximum=200)
+    top_k: int = setting(
+        0,
+        "Keeps only the k most probable tokens; 0 keeps all. Contrastive search weighs these k, at 0 the usual 4.",
+        (*FILTERED, *CONTRASTIVE),
+        integer=True,
+        maximum=200,
+    )
     top_p: float = setting(
         1.0,
         "Keeps the fewest most probable tokens whose probabilities reach this sum; 1 keeps all.",
@@ -56,13 +68,64 @@ class DeclaredSettings:
         maximum=3,
         step=0.1,
     )
+    early_stopping: EarlyStopping = setting(
+        "false",
+        "Once as many texts have finished as there are beams: true ends the search, false when the best living text is "
+        "no better as it stands, never when it could not become better.",
+        BEAM,
+        neutral=None,
+        choices=get_args(EarlyStopping),
+    )
+    num_beam_groups: int = setting(
+        2,
+        "Into how many groups the beams are divided.",
+        ("diverse_beam",),
+        neutral=1,
+        integer=True,
+        minimum=1,
+        maximum=8,
+    )
+    diversity_penalty: float = setting(
+        0.5,
+        "What a token costs a group for every beam of the groups before it that takes the same token in this step.",
+        ("diverse_beam",),
+        neutral=0.0,
+        maximum=5,
+        step=0.05,
+    )
+    num_return_sequences: int = setting(
+        1,
+        "How many texts are made: independent ones, whose seeds count on from the first, or the best of the beams.",
+        FILTERED,
+        integer=True,
+        minimum=1,
+        maximum=8,
+    )
+    penalty_alpha: float = setting(
+        0.6,
+        "How much contrastive search minds that a token resembles the text so far; at 0 it is greedy.",
+        CONTRASTIVE,
+        neutral=None,
+        step=0.05,
+    )
+    dola_layers: str | tuple[int, ...] = setting(
+        "high",
+        "Which layers dola contrasts the last with: the low or the high half, or numbers, 0 being the "
+        "embeddings; one number is self-contrast.",
+        DOLA,
+        neutral=None,
+        integer=True,
+        maximum=1000,
+        choices=("low", "high"),
+        kind=Layers,
+    )
     seed: int = setting(
         -1,
         "The same seed repeats the same draws; -1 picks one at random.",
         DRAWN,
         integer=True,
         minimum=-1,
-        maximum=2**32 - 1,
+        maximum=SEEDS - 1,
     )
     max_new_tokens: int = setting(
         128,
@@ -158,15 +221,15 @@ class DeclaredSettings:
     mirostat_mode: int = setting(
         0,
         "2 holds the text's surprise at a target by a limit that moves with every token (Mirostat 2); 0 is off.",
-        DRAWN,
+        ("sample",),
         integer=True,
         maximum=2,
         step=2,
     )
     mirostat_tau: float = setting(
-        5.0, "Mirostat's target: the surprise in bits a token.", DRAWN, neutral=None, maximum=10, step=0.1
+        5.0, "Mirostat's target: the surprise in bits a token.", ("sample",), neutral=None, maximum=10, step=0.1
     )
-    mirostat_eta: float = setting(0.1, "How fast Mirostat's limit moves.", DRAWN, neutral=None, step=0.01)
+    mirostat_eta: float = setting(0.1, "How fast Mirostat's limit moves.", ("sample",), neutral=None, step=0.01)
 
     # --- repetition ---
 
@@ -180,7 +243,7 @@ class DeclaredSettings:
     )
     frequency_penalty: float = setting(
         0.0,
-        "Makes a token less likely every time the answer has used it; below 0 more likely.",
+        "Makes a token less likely every time the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -188,7 +251,7 @@ class DeclaredSettings:
     )
     presence_penalty: float = setting(
         0.0,
-        "Makes a token less likely once the answer has used it; below 0 more likely.",
+        "Makes a token less likely once the answer, without the prompt, has used it; below 0 more likely.",
         STRATEGIES,
         minimum=-2,
         maximum=2,
@@ -203,7 +266,8 @@ class DeclaredSettings:
     )
     dry_multiplier: float = setting(
         0.0,
-        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off.",
+        "Makes tokens that continue a repetition less likely, more so the longer it is (DRY); 0 is off. A line end, a "
+        "colon, a quote or an asterisk ends every repetition.",
         STRATEGIES,
         maximum=5,
         step=0.05,
@@ -227,6 +291,12 @@ class DeclaredSettings:
         0, "No end before this many tokens; 0 lets the model end when it likes.", STRATEGIES, integer=True, maximum=4096
     )
     banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
+    stop_texts: tuple[str, ...] = setting(
+        (),
+        'Texts that end the answer, which stops before them; a line end is ["\\n"].',
+        STRATEGIES,
+        kind=BlankTexts,
+    )
     logit_bias: tuple[tuple[int, float], ...] = setting(
         (),
         "Makes single tokens, by their ids, more or less likely; -100 all but forbids one.",

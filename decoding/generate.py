@@ -10,7 +10,7 @@ from model.interface import CacheT, LanguageModel
 
 
 def generate(model: LanguageModel[CacheT], prompt: Sequence[int], strategy: Strategy) -> Iterator[Step]:
-    """One `Step` after the other until one is finished; closing the generator stops the work.
+    """One `Step` that decided something after the other until one is finished; closing the generator stops the work.
 
     The strategy says what to feed and which row each token continues, the cache follows. That is all there is to any
     strategy, beams included.
@@ -18,7 +18,8 @@ def generate(model: LanguageModel[CacheT], prompt: Sequence[int], strategy: Stra
     forward = model.prefill(prompt, want=strategy.want)
     while True:
         step = strategy.advance(forward)
-        yield step
+        if step.hypotheses:
+            yield step
         if step.finished:
             return
         forward = model.step(step.feed, forward.cache.select(step.parents), want=strategy.want)

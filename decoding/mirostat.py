@@ -1,7 +1,8 @@
 """Mirostat 2 (Basu et al. 2021): keeps a text near a surprise of tau bits a token, by a limit that every choice moves.
 
 What is more surprising than the limit is removed; where a choice was less surprising than tau the limit rises, else it
-falls. The limit is the only thing here that outlives a step, and it belongs to one request.
+falls. As in llama.cpp; the paper's first version, which estimates how the probabilities fall off, is not offered. The
+limit is the only thing here that outlives a step, and it belongs to one request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What there is to know of one setting, and the check that every value of it goes through. Knows no setting by name.
 
-A `Parameter` is a number or one word of several; `Texts`, `Order` and `Biases` are the settings that hold more than one
-value. Those also read what people type into a box or behind a flag, and write themselves the same way.
+A `Parameter` is a number or one word of several; `Texts`, `Order`, `Biases` and `Layers` are the settings that may hold
+more than one value. Those also read what people type into a box or behind a flag, and write themselves the same way.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 from model.errors import AttendError
 
-Value = int | float | str | tuple[str, ...] | tuple[tuple[int, float], ...]
+Value = int | float | str | tuple[str, ...] | tuple[int, ...] | tuple[tuple[int, float], ...]
 DECLARATION = "parameter"  # the key of a field's declaration in its metadata
 MOST_ENTRIES, MOST_CHARACTERS = 100, 200  # of a setting that holds several values; nobody needs more, and all cost
 
@@ -51,8 +51,9 @@ class Parameter:
     def checked(self, value: object) -> Value:
         """The value in the parameter's own type, or an error that says what would be accepted."""
         if self.choices:
-            if isinstance(value, str) and value in self.choices:
-                return value
+            word = str(value).lower() if isinstance(value, bool) else value  # JSON's true and false are words, too
+            if isinstance(word, str) and word in self.choices:
+                return word
             raise AttendError(f"{self.name} is {shown(value)}, but must be one of {', '.join(self.choices)}.")
         return number(self.name, value, self.minimum, self.maximum, integer=self.integer)
 
@@ -68,7 +69,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts(Parameter):
-    """Several texts; typed, they stand between commas, or as a JSON list where they hold commas themselves."""
+    """Several texts; typed, they stand between commas, or as a JSON list where they hold commas or are blank."""
+
+    may_be_blank: ClassVar[bool] = False  # an entry such as a line end
 
     @property
     def numeric(self) -> bool:
@@ -90,10 +93,11 @@ class Texts(Parameter):
             )
         texts = _entries(self, value)
         for text in texts:
-            if not isinstance(text, str) or not text.strip() or len(text) > MOST_CHARACTERS:
+            blank = isinstance(text, str) and not (text if self.may_be_blank else text.strip())
+            if not isinstance(text, str) or blank or len(text) > MOST_CHARACTERS:
                 raise AttendError(
                     f"{self.name} holds {shown(text)}, but each entry must be a text of 1 to {MOST_CHARACTERS} "
-                    "characters that are not all blank."
+                    f"characters{'' if self.may_be_blank else ' that are not all blank'}."
                 )
         return tuple(dict.fromkeys(texts))
 
@@ -105,6 +109,13 @@ class Texts(Parameter):
     def plain(self, value: Value) -> object:
         assert isinstance(value, tuple)
         return list(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlankTexts(Texts):
+    """Texts that may be blank, such as a line end."""
+
+    may_be_blank: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +194,40 @@ class Biases(Parameter):
         return {str(token): bias for token, bias in value}  # type: ignore[union-attr]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers(Parameter):
+    """Layers of a model: one of the words, or numbers."""
+
+    @property
+    def numeric(self) -> bool:
+        return False
+
+    @property
+    def accepts(self) -> str:
+        return f"{', '.join(self.choices)}, or numbers between commas"
+
+    @property
+    def hint(self) -> str:
+        return "|".join((*self.choices, "N,…"))
+
+    def checked(self, value: object) -> Value:
+        if isinstance(value, str):
+            if value.strip() in self.choices:
+                return value.strip()
+            value = [_read(part) for part in value.split(",")]
+        entries = _entries(self, [value] if isinstance(value, int | float) else value)
+        layers = {int(number(f"A layer in {self.name}", one, 0, self.maximum, integer=True)) for one in entries}
+        if not layers:
+            raise AttendError(f"{self.name} names no layer, but must be: {self.accepts}.")
+        return tuple(sorted(layers))
+
+    def typed(self, value: Value) -> str:
+        return value if isinstance(value, str) else ", ".join(map(str, value))  # type: ignore[arg-type]
+
+    def plain(self, value: Value) -> object:
+        return list(value) if isinstance(value, tuple) else value
+
+
 def setting(
     default: Value,
     help: str,
@@ -225,6 +270,8 @@ def number(name: str, value: object, minimum: float, maximum: float, *, integer:
 
 def shown(value: object) -> str:
     """A value inside a sentence: short, whatever was sent."""
+    if value is None:  # as an emptied control says it
+        return "empty"
     if isinstance(value, int) and abs(value) >= 10**20:
         return "a very large number"
     text = repr(value)

@@ -47,6 +47,15 @@ class _Stage:
         mean = float(np.dot(self.weights, self.relative)) / self.total
         return max(0.0, (math.log(self.total) - mean) / math.log(2))
 
+    def best(self, count: int) -> list[int]:
+        """The ids of the most probable tokens, highest first, ties by id."""
+        count = min(count, self.kept)
+        if count == 0:
+            return []
+        smallest = np.partition(self.logits, self.logits.size - count)[self.logits.size - count]
+        ids = np.flatnonzero(self.logits >= smallest)  # ascending; more than count where others tie with the last
+        return ids[np.argsort(-self.logits[ids], kind="stable")[:count]].tolist()
+
     def mass_kept_by(self, following: _Stage) -> float:
         """The share of the probability here that the tokens left after the following stage hold."""
         if following.ids is None or following.kept == self.kept:
@@ -75,6 +84,13 @@ class Recording:
         final = self._stages[-1]
         ids = np.arange(final.kept) if final.ids is None else final.ids
         return ids, final.weights / final.total
+
+    def best(self, count: int) -> tuple[tuple[int, float], ...]:
+        """The most probable tokens that survived every stage and their probabilities, highest first, ties by id."""
+        final = self._stages[-1]
+        ids = final.best(count)
+        probabilities = np.exp(final.logits[ids].astype(np.float64) - final.log_total)
+        return tuple(zip(ids, probabilities.tolist(), strict=True))
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
         """The record of having chosen this token."""
@@ -109,13 +125,7 @@ class Recording:
     @cached_property
     def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
         """The best by the model's probability, ties by id; several beams share what one row offered."""
-        model = self._stages[0].logits
-        count = min(self._top_candidates, self._kept[0])
-        if count == 0:
-            return self._describe([])
-        smallest = np.partition(model, model.size - count)[model.size - count]
-        ids = np.flatnonzero(model >= smallest)  # ascending; more than count where others tie with the last
-        return self._describe(ids[np.argsort(-model[ids], kind="stable")[:count]].tolist())
+        return self._describe(self._stages[0].best(self._top_candidates))
 
     def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
         """These candidates with their probabilities, and what each stage left to all others."""

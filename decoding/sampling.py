@@ -1,4 +1,4 @@
-"""Greedy decoding and sampling: one continuation, one token a step.
+"""Greedy decoding and sampling: one continuation, one token a step, whether or not its layers are contrasted.
 
 Both run the same step and differ in one line, the choice. A draw is one uniform float64 number against the cumulative
 distribution, so it can be shown, and equal seeds give equal draws under every setting. Knows nothing of models or text.
@@ -7,11 +7,14 @@ distribution, so it can be shown, and equal seeds give equal draws under every s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.processors import Context, Processor, run_chain
 from decoding.recorder import Recording, record
@@ -48,6 +51,24 @@ def token_at(draw: float, recording: Recording) -> int:
     return int(ids[np.flatnonzero(probabilities == value)[place - before]])
 
 
+def places_without_replacement(draws: Sequence[float], probabilities: NDArray[np.float64]) -> list[int]:
+    """Where several draws fall, each on what those before it have left, renormalised.
+
+    The order is that of `token_at`: highest first, ties by place. Fewer places than draws where nothing is left.
+    """
+    ids = np.flatnonzero(probabilities)
+    ids = ids[np.argsort(-probabilities[ids], kind="stable")]
+    left = probabilities[ids]
+    places: list[int] = []
+    for draw in draws[: ids.size]:
+        sums = np.cumsum(left)
+        place = int(np.searchsorted(sums, draw * sums[-1], side="right"))
+        place = min(place, int(np.flatnonzero(left)[-1]))
+        left[place] = 0.0
+        places.append(int(ids[place]))
+    return places
+
+
 class OneByOne:
     """One continuation: with a seed it samples, without draws it is greedy."""
 
@@ -56,19 +77,21 @@ class OneByOne:
         request: Request,
         *,
         max_new_tokens: int,
+        stop_texts: Sequence[str] = (),
         top_candidates: int,
         seed: int,
         processors: Sequence[Processor] = (),
         mirostat: Mirostat | None = None,
+        dola: Dola | None = None,
         greedy: bool = False,
     ) -> None:
-        self.want = Want(attention=request.attention)
-        self.seed = seed
+        self.want = Want(attention=request.attention, layers=() if dola is None else dola.layers)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens)
+        self._stop = Stop.of(request, max_new_tokens, stop_texts)
         self._top_candidates = top_candidates
         self._processors = tuple(processors)
         self._mirostat = mirostat
+        self._dola = dola
         self._draws = None if greedy else Draws(seed, request.drawn)
         self._tokens: tuple[int, ...] = ()
         self._score = 0.0
@@ -76,7 +99,12 @@ class OneByOne:
 
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
-        processors = self._processors if self._mirostat is None else (*self._processors, self._mirostat.stage)
+        processors, contrast = self._processors, None
+        if self._dola is not None:
+            stage, contrast = self._dola.contrast(forward, len(self._tokens))
+            processors = (stage, *processors)
+        if self._mirostat is not None:
+            processors = (*processors, self._mirostat.stage)
         stages = run_chain(processors, logits, Context(self._request.prompt, (self._tokens,)))
         names = ("model", *(processor.name for processor in processors))
         recording = record(names, stages, self._top_candidates)[0]
@@ -85,20 +113,22 @@ class OneByOne:
         attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
 
         self._tokens += (token,)
-        self._score += recording.log_probability(token, stage=-1)
+        step_score = recording.log_probability(token, stage=-1)
+        self._score += step_score
         self._log_probability += recording.log_probability(token, stage=0)
         reason = self._stop.reason(self._tokens)
-        choice = recording.choice(token, draw=draw, attention=attention)
+        choice = replace(recording.choice(token, draw=draw, attention=attention), contrast=contrast)
         if self._mirostat is not None:
             self._mirostat.chose(choice.final_probability)
         hypothesis = Hypothesis(
             tokens=self._tokens,
             score=self._score,
+            step_score=step_score,
             log_probability=self._log_probability,
             parent=0,
             choice=choice,
-            finished=reason is not None,
+            finish_reason=reason,
         )
         if reason is not None:
-            return Step((hypothesis,), finish_reason=reason, best=hypothesis)
-        return Step((hypothesis,), feed=(token,), parents=(0,))
+            return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
+        return Step((hypothesis,), best=hypothesis, feed=(token,), parents=(0,))

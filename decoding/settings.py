@@ -15,13 +15,18 @@ from typing import Any, Self
 
 from decoding.beam import BeamSearch
 from decoding.chain import chain
-from decoding.declared import STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.contrastive import ContrastiveSearch
+from decoding.declared import BEAM, DRAWN, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
+from decoding.several import Several
 from decoding.strategy import Request, Strategy
 from model.errors import AttendError
+
+WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
 __all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
@@ -39,8 +44,23 @@ class DecodingSettings(DeclaredSettings):
                 f"min_new_tokens is {self.min_new_tokens}, but max_new_tokens is {self.max_new_tokens}: lower the "
                 "first or raise the second."
             )
+        if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
+            raise AttendError(
+                f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
+                f"choose {MOST_WEIGHED} or fewer."
+            )
         if self.mirostat_mode == 1:
             raise AttendError("mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.")
+        if self.beams and self.num_return_sequences > self.num_beams:
+            raise AttendError(
+                f"num_return_sequences is {self.num_return_sequences}, but num_beams is {self.num_beams}, and beams "
+                "keep no more texts than that: lower the first or raise the second."
+            )
+        if self.strategy == "diverse_beam" and self.num_beams % self.num_beam_groups:
+            raise AttendError(
+                f"num_beams is {self.num_beams}, but num_beam_groups is {self.num_beam_groups}, and groups are equally "
+                f"large: choose a multiple of {self.num_beam_groups} for the first, or another number of groups."
+            )
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
@@ -66,46 +86,101 @@ class DecodingSettings(DeclaredSettings):
             if self.strategy not in parameter.strategies and getattr(self, parameter.name) != parameter.default
         )
 
-    def seeded(self) -> Self:
-        """The same with a definite seed: -1 becomes a random one, so that the run can be repeated."""
-        return self if self.seed >= 0 else dataclasses.replace(self, seed=secrets.randbelow(2**31))
+    @property
+    def acts_as(self) -> StrategyName:
+        """The strategy that these settings come to: at temperature 0 nothing is left to draw."""
+        if self.temperature < ZERO_TEMPERATURE and self.strategy in DRAWN:
+            return "beam" if self.strategy == "beam_sample" else "greedy"
+        return self.strategy
 
     @property
     def greedy(self) -> bool:
-        """Whether the most probable token is always taken and no draw decides."""
-        return self.strategy == "greedy" or (self.strategy == "sample" and self.temperature < ZERO_TEMPERATURE)
+        """Whether the most probable token is always taken."""
+        return self.acts_as == "greedy"
+
+    @property
+    def drawn(self) -> bool:
+        """Whether anything is left to chance, and so the seed has a say."""
+        return self.acts_as in DRAWN
+
+    @property
+    def beams(self) -> bool:
+        """Whether several continuations are followed at once, so that words may change until the search is over."""
+        return self.acts_as in BEAM
+
+    @property
+    def sequences(self) -> int:
+        """How many texts a run returns at most; taking the most probable tokens there is only one to make."""
+        return self.num_return_sequences if self.drawn or self.beams else 1
+
+    def seeded(self) -> Self:
+        """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
+        return dataclasses.replace(self, seed=secrets.randbelow(2**31)) if self.drawn and self.seed < 0 else self
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        return chain(self, request, "greedy" if self.greedy else self.strategy)
+        # Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
+        strategy = "greedy" if self.strategy == "contrastive" else self.acts_as
+        return chain(dataclasses.replace(self, strategy=strategy), request)
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.strategy == "sample" and not self.greedy
+        on = self.mirostat_mode and self.acts_as in ("sample", "dola")
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:
         """The strategy that these settings mean, ready for one request."""
         settings = self.seeded()
-        if settings.strategy == "beam":
+        if settings.beams:
+            diverse = settings.strategy == "diverse_beam"
             return BeamSearch(
                 request,
                 num_beams=settings.num_beams,
-                length_penalty=settings.length_penalty,
                 max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
                 top_candidates=settings.top_candidates,
-                seed=settings.seed,
+                length_penalty=settings.length_penalty,
+                early_stopping=settings.early_stopping,
+                num_return_sequences=settings.num_return_sequences,
+                num_beam_groups=settings.num_beam_groups if diverse else 1,
+                diversity_penalty=settings.diversity_penalty,
+                seed=settings.seed if settings.drawn else None,
                 processors=settings.processors(request),
             )
+        if settings.strategy == "contrastive":
+            return ContrastiveSearch(
+                request,
+                candidates=settings.top_k or WEIGHED,
+                penalty_alpha=settings.penalty_alpha,
+                max_new_tokens=settings.max_new_tokens,
+                stop_texts=settings.stop_texts,
+                top_candidates=settings.top_candidates,
+                processors=settings.processors(request),
+            )
+        if settings.sequences > 1:
+            return Several(request, [one._one_by_one(request) for one in settings._apart()])
+        return settings._one_by_one(request)
+
+    def _one_by_one(self, request: Request) -> OneByOne:
+        """One text, a token at a time; the settings need a definite seed."""
         return OneByOne(
             request,
-            max_new_tokens=settings.max_new_tokens,
-            top_candidates=settings.top_candidates,
-            seed=settings.seed,
-            processors=settings.processors(request),
-            mirostat=settings.mirostat(),
-            greedy=settings.greedy,
+            max_new_tokens=self.max_new_tokens,
+            stop_texts=self.stop_texts,
+            top_candidates=self.top_candidates,
+            seed=self.seed,
+            processors=self.processors(request),
+            mirostat=self.mirostat(),
+            dola=Dola.of(self.dola_layers, request.layer_count) if self.strategy == "dola" else None,
+            greedy=self.greedy,
         )
+
+    def _apart(self) -> list[Self]:
+        """The settings of each of several sampled texts by itself: the seeds count on from the first, and round."""
+        return [
+            dataclasses.replace(self, seed=(self.seed + place) % SEEDS, num_return_sequences=1)
+            for place in range(self.num_return_sequences)
+        ]
 
 
 # Starting points: "Balanced" is what most peers ship as their default, the others lie to either side of it.

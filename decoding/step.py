@@ -2,7 +2,8 @@
 
 Every strategy tells its work in the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
 (one continuation so far) and a `Step` (what the loop must do next). Greedy decoding and sampling have one hypothesis a
-step, beams have several. No record holds a full-vocabulary tensor, so a long run stays small.
+step, beams have several, and a step that only looks ahead has none. No record holds a full-vocabulary tensor, so a long
+run stays small.
 """
 
 from __future__ import annotations
@@ -24,6 +25,24 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate of contrastive search, with what spoke for it and what against."""
+
+    id: int
+    confidence: float  # its probability after every processor
+    degeneration: float  # the greatest cosine similarity of its hidden state with one before it, -1 to 1
+    score: float  # what the two come to; the candidate with the highest is taken
+
+
+@dataclass(frozen=True, slots=True)
+class LayerContrast:
+    """Under dola: which layer below the last a token was contrasted with, and why that one."""
+
+    layer: int  # 0 is the embeddings
+    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One token, and the distribution it was chosen from."""
 
@@ -38,6 +57,8 @@ class Choice:
         float, ...
     ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
+    weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
+    contrast: LayerContrast | None = None  # under dola
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
@@ -66,22 +87,62 @@ class Hypothesis:
 
     tokens: tuple[int, ...]  # generated so far, without the prompt; ends with the end token when finished by it
     score: float  # the search's own sum, before any length penalty (nats)
+    step_score: float  # what the newest token added to it
     log_probability: float  # the model's own sum (nats)
     parent: int  # its place among the previous step's living hypotheses
     choice: Choice  # its newest token
-    finished: bool = False
+    finish_reason: FinishReason | None = None  # why it is complete; None while it lives
+    final_score: float | None = None  # of a finished one in a search: what ranks it, the length penalty included
+    group: int = 0  # which it belongs to, of several texts or diverse groups side by side; none says a text twice
+
+    @property
+    def finished(self) -> bool:
+        return self.finish_reason is not None
+
+
+DropReason = Literal["outscored", "not drawn", "ended", "search over", "outranked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A hypothesis that a search has let go, and why.
+
+    - outscored: none of its continuations was among the best that live on;
+    - not drawn: beams that sample drew none of its continuations;
+    - ended: it lives on only in its finished texts, which the search keeps;
+    - search over: it could still be continued, but its search has finished;
+    - outranked: finished, but the search keeps only its best finished texts.
+    """
+
+    reason: DropReason
+    tokens: tuple[int, ...]  # the hypothesis, as it stood when it was made
+    row: int | None  # its place among the previous step's living hypotheses; None where it was none of them
+    # Of the first three, of its best continuation that does not end, None where there is none; of the others its final
+    # score, for an unfinished one the best it was believed to reach.
+    score: float | None
+    to_beat: float | None  # what the score would have had to exceed; None where no score would have helped
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One turn of the loop: what was decided, and what to feed next."""
 
-    hypotheses: tuple[Hypothesis, ...]  # living ones first, in the order of `feed`; then those that ended in this step
-    feed: tuple[int, ...] = ()  # one token a living row; empty when finished
+    # Those that live on first, in the order of `feed`; then what a finished search leaves unfinished; then what ended.
+    hypotheses: tuple[Hypothesis, ...]
+    # The one returned first or, until the end, the one that leads; it may have ended earlier. None where the strategy
+    # only looked ahead: such a step has no hypotheses, and the loops keep it to themselves.
+    best: Hypothesis | None
+    feed: tuple[int, ...] = ()  # one token for each row of the next pass; empty when finished
     parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues
-    finish_reason: FinishReason | None = None
-    best: Hypothesis | None = None  # the hypothesis returned; set with finish_reason
+    returned: tuple[Hypothesis, ...] = ()  # the result, best first; set in the last step
+    dropped: tuple[Dropped, ...] = ()  # what a search let go in this step
 
     @property
     def finished(self) -> bool:
-        return self.finish_reason is not None
+        return bool(self.returned)
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """That of the hypothesis returned first."""
+        return self.returned[0].finish_reason if self.returned else None

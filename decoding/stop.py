@@ -1,13 +1,37 @@
-"""When a continuation ends: at an end token, or when there is no room for more."""
+"""When a continuation ends: at an end token, as soon as its text holds a stop text, or when there is no room for more.
+
+A stop text may span tokens and begin in the middle of one. The text that is returned ends before it, and while a text
+still grows, whatever could become a stop text is not shown. Nothing here knows a tokenizer, only the request's way from
+ids to text, in which an unfinished character at either end is U+FFFD.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from decoding.step import FinishReason
 from decoding.strategy import Request
+
+UNFINISHED = "\ufffd"  # what stands for bytes that are no character, or not yet one
+MOST_UNFINISHED = 3  # bytes of a character without its first or without its last
+
+
+def before_stop(text: str, stop_texts: Sequence[str]) -> str:
+    """The text up to the first stop text in it; all of it where it holds none."""
+    return text[: min((place for stop in stop_texts if (place := text.find(stop)) >= 0), default=len(text))]
+
+
+def certain(text: str, stop_texts: Sequence[str]) -> str:
+    """What of a text that still grows will be returned whatever comes: neither half a character at its end nor
+    anything that could still become a stop text."""
+    text = before_stop(text.rstrip(UNFINISHED), stop_texts)
+    longest = max(map(len, stop_texts), default=0)
+    for place in range(max(0, len(text) - longest + 1), len(text)):
+        if any(stop.startswith(text[place:]) for stop in stop_texts):
+            return text[:place]
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +40,31 @@ class Stop:
 
     end_tokens: frozenset[int]
     limit: int  # the most tokens that may be generated
+    text_of: Callable[[Sequence[int]], str]
+    stop_texts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, request: Request, max_new_tokens: int) -> Self:
+    def of(cls, request: Request, max_new_tokens: int, stop_texts: Sequence[str] = ()) -> Self:
         """As many tokens as were asked for and as the model's context has room for."""
-        return cls(request.end_tokens, min(max_new_tokens, request.context_length - len(request.prompt)))
+        room = min(max_new_tokens, request.context_length - len(request.prompt))
+        return cls(request.end_tokens, room, request.text_of, tuple(stop_texts))
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:
-        """Why these generated tokens are complete, or None while they are not."""
+        """Why these generated tokens are complete, or None while they are not and were not without the last."""
         if tokens[-1] in self.end_tokens:
             return "stop"
+        if self.stop_texts and self._holds_stop_text(tokens):
+            return "stop_text"
         return "length" if len(tokens) >= self.limit else None
+
+    def _holds_stop_text(self, tokens: Sequence[int]) -> bool:
+        """Whether the newest token has completed a stop text.
+
+        So only the end of the text is looked at: the newest token and as many before it as a stop text may need.
+        """
+        longest = max(map(len, self.stop_texts))
+        count = longest + MOST_UNFINISHED + 1
+        while count < len(tokens) and len(self.text_of(tokens[-count:-1])) < longest + MOST_UNFINISHED:
+            count *= 2  # control tokens have no text, and bytes make a character only together
+        text = self.text_of(tokens[-count:]).strip(UNFINISHED)
+        return any(stop in text for stop in self.stop_texts)

@@ -29,6 +29,7 @@ class Request:
     context_length: int  # the model's longest text, prompt and continuation together
     attention: bool = False  # whether every choice carries the attention behind it
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
+    layer_count: int = 0  # how many layers the model can tell the logits of; 0 where it tells none
     ids_of: Callable[[str], Sequence[int]] | None = None  # the way back; only settings that hold texts need it
 
     def __post_init__(self) -> None:
@@ -47,11 +48,6 @@ class Strategy(Protocol):
     @property
     def want(self) -> Want:
         """What every pass must return besides logits."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """The seed of its draws; with the same settings it repeats the run."""
         ...
 
     def advance(self, forward: Forward[Any]) -> Step:

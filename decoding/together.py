@@ -21,7 +21,7 @@ from model.interface import Attention, CacheT, Forward, LanguageModel, Want
 def generate_together(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> Iterator[list[Step | None]]:
-    """One list a pass: the Step of every strategy, in their order; None for one that had finished before.
+    """One list a pass: the Step of every strategy, in their order; None for one that decided nothing or had finished.
 
     Each strategy's Steps are those it would make alone, but for the rounding of a batch. Closing the generator stops
     the work. Raises `AttendError` where the model cannot read prompts of different lengths side by side.
@@ -31,7 +31,7 @@ def generate_together(
     while living:
         steps: list[Step | None] = [None] * len(strategies)
         for seat in living:
-            steps[seat.place] = seat.step
+            steps[seat.place] = seat.step if seat.step.hypotheses else None
         yield steps
         living = [seat for seat in living if not seat.step.finished]
         if living:
@@ -58,7 +58,7 @@ def _read(
     rows = {prompt: row for row, prompt in enumerate(passes)}
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
-        step = strategy.advance(_part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
+        step = strategy.advance(part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
         seats.append(_Seat(place, strategy, rows[prompt], len(prompt), step))
     return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
 
@@ -73,11 +73,11 @@ def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT)
     for seat in living:
         rows = slice(first, first + len(seat.step.feed))
         seat.first, seat.length, first = rows.start, seat.length + 1, rows.stop
-        seat.step = seat.strategy.advance(_part(forward, asked, rows, seat.length, seat.strategy.want))
+        seat.step = seat.strategy.advance(part(forward, asked, rows, seat.length, seat.strategy.want))
     return forward.cache
 
 
-def _part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
+def part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
     """One strategy's share of a pass that was asked for `asked`, as if it had asked alone: its rows, its tokens without
     padding, and what it wants. The cache stays whole: only the loop knows caches."""
     attention = hidden = layer_logits = None

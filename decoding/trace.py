@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, FinishReason, Hypothesis, Step
+from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
+from decoding.stop import before_stop, certain
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -23,11 +24,14 @@ class Trace:
     model: str
     prompt: str  # as a person wrote it
     request: Request
-    settings: DecodingSettings
-    seed: int  # the one that was used, where the settings said -1
+    settings: DecodingSettings  # with the seed that was used, where anything was drawn
     label: Callable[[int], str]  # how a token is shown by itself
     messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one
     steps: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.settings.seeded() is not self.settings:
+            raise ValueError("a run that draws is recorded with the seed it used: give the settings a definite one")
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
@@ -40,11 +44,13 @@ class Trace:
 
     @property
     def best(self) -> Hypothesis | None:
-        """The hypothesis returned or, until there is one, the best living one."""
-        if not self.steps:
-            return None
-        last = self.steps[-1]
-        return last.best or last.hypotheses[0]
+        """The hypothesis returned first or, until there is one, the one that leads."""
+        return self.steps[-1].best if self.steps else None
+
+    @property
+    def sequences(self) -> tuple[Hypothesis, ...]:
+        """All that are returned, best first; none while the run goes on."""
+        return self.steps[-1].returned if self.steps else ()
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -52,7 +58,19 @@ class Trace:
 
     @property
     def text(self) -> str:
-        return self.request.text_of(self.ids)
+        """It ends before a stop text."""
+        return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+
+    @property
+    def certain_text(self) -> str:
+        """What of a text that still grows will be part of it whatever comes."""
+        return certain(self.request.text_of(self.ids), self.settings.stop_texts)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Those of all sequences, each before its stop text."""
+        texts = (self.request.text_of(one.tokens) for one in self.sequences)
+        return tuple(before_stop(text, self.settings.stop_texts) for text in texts)
 
     @property
     def finish_reason(self) -> FinishReason:
@@ -78,7 +96,7 @@ class Trace:
             "model": self.model,
             "prompt": {"text": self.prompt, "ids": list(self.request.prompt)},
             "settings": self.settings.to_dict(),
-            "seed": self.seed,
+            "seed": self.settings.seed if self.settings.drawn else None,
             "text": self.text,
             "ids": list(self.ids),
             "finish_reason": self.finish_reason,
@@ -88,12 +106,24 @@ class Trace:
             document["drawn"] = self.request.drawn
         if self.messages:
             document["messages"] = [dict(message) for message in self.messages]
-        if self.settings.strategy == "beam":
-            document["beams"] = [_beams(step) for step in self.steps]
+        if len(self.sequences) > 1:
+            document["sequences"] = [
+                {
+                    "text": text,
+                    "ids": list(one.tokens),
+                    "score": one.score,
+                    "final_score": one.final_score,
+                    "log_probability": one.log_probability,
+                    "finish_reason": one.finish_reason,
+                }
+                for one, text in zip(self.sequences, self.texts, strict=True)
+            ]
+        if self.settings.beams:
+            document["beams"] = _beams(self.steps)
         return document
 
     def _step(self, choice: Choice) -> dict[str, Any]:
-        return {
+        step: dict[str, Any] = {
             "token": self._token(choice.token),
             "probability": choice.probability,
             "final_probability": choice.final_probability,
@@ -110,20 +140,47 @@ class Trace:
             ],
             "rest": list(choice.rest),
         }
+        if choice.weighed:
+            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        if choice.contrast is not None:
+            divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
+            step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+        return step
 
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
 
 
-def _beams(step: Step) -> list[dict[str, Any]]:
-    """The hypotheses of one step, best first; a parent counts the unfinished ones of the step before."""
-    return [
-        {
-            "ids": list(hypothesis.tokens),
-            "score": hypothesis.score,
-            "log_probability": hypothesis.log_probability,
-            "parent": hypothesis.parent,
-            "finished": hypothesis.finished,
-        }
-        for hypothesis in sorted(step.hypotheses, key=lambda hypothesis: -hypothesis.score)
-    ]
+def _numbers(weighed: Weighed) -> dict[str, float]:
+    return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
+
+
+def _beams(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:
+    """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
+    fates = {
+        (one.group, one.tokens): {"step": number, "reason": one.reason, "score": one.score, "to_beat": one.to_beat}
+        for number, step in enumerate(steps)
+        for one in step.dropped
+    }
+    listed, parents = [], {0: 0}  # of each row the place in the list before
+    for step in steps:
+        order = sorted(range(len(step.hypotheses)), key=lambda place: -step.hypotheses[place].score)
+        listed.append(
+            [
+                {
+                    "ids": list(one.tokens),
+                    "score": one.score,
+                    "step_score": one.step_score,
+                    "final_score": one.final_score,
+                    "log_probability": one.log_probability,
+                    "parent": parents[one.parent],
+                    "group": one.group,
+                    "finished": one.finished,
+                    "dropped": fates.get((one.group, one.tokens)),
+                }
+                for one in (step.hypotheses[place] for place in order)
+            ]
+        )
+        unfinished = [place for place in order if not step.hypotheses[place].finished]
+        parents = {place: number for number, place in enumerate(unfinished)}
+    return listed

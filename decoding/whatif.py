@@ -43,8 +43,8 @@ def what_if(
     """
     if settings.strategy not in ("greedy", "sample"):
         raise AttendError(
-            f"The strategy is {settings.strategy}, which weighs whole texts: to see what would have changed this one, "
-            "choose greedy or sample."
+            f"The strategy is {settings.strategy}, which goes by more than what the model says along this one text: to "
+            "see what would have changed it, choose greedy or sample."
         )
     settings = settings.seeded()
     chain, mirostat = settings.processors(request), settings.mirostat()

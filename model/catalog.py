@@ -16,6 +16,7 @@ from model.errors import AttendError
 from model.interface import LanguageModel
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
+DEFAULT = "attend-chat"
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
 

@@ -17,6 +17,8 @@ from model.tokenizer import ASSISTANT, BEGIN, END, USER
 from model.transformer import Transformer
 from ui.models import Models
 
+pytest_plugins = ("tests.stage", "tests.browsing")
+
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",
     "The quick brown fox jumps over the lazy dog, and the dog sleeps.",

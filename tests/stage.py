@@ -1,17 +1,37 @@
-"""A page with the two views alone, and values to show on it: for test_views_browser.py."""
+"""A page with the two views alone, values to show on it, and browsers that show it: for the tests of the views."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
+import pytest
 import torch
+from playwright import sync_api
 
 from decoding.step import Candidate, Choice
 from ui import views
-from ui.views import ConversationValue, InspectorValue, Turn
+from ui.views import ConversationValue, InspectorValue, Turn, Way
 
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
+]
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     " ${7*7}",
@@ -79,8 +99,11 @@ class Stage:
         return self.page.locator(selector)
 
 
-def choice(token: int, p: float = 0.25, draw: float | None = 0.5) -> Choice:
-    """The token with `p`, a better one and one that top-k removed; the rest of the vocabulary has what is left."""
+def choice(token: int, p: float = 0.25, draw: float | None = 0.8) -> Choice:
+    """The token with `p`, a better one and one that top-k removed; the rest of the vocabulary has what is left.
+
+    With p = 0.25 the two that top-k left share the line from 0 to 1 at 0.6 / 0.85 = 0.7059.
+    """
     better = Candidate(900, (0.6, 0.6 / (0.6 + p)))
     mine = Candidate(token, (p, p / (0.6 + p)))
     return Choice(
@@ -105,7 +128,9 @@ def row(query: int) -> str:
     return views.attention_row(weights.half())
 
 
-def inspector(words: list[str], *, first: int = 2, since: int = 0, run: str = "r1", **changes: Any) -> InspectorValue:
+def inspector(
+    words: list[str], *, first: int = 2, since: int = 0, run: str = "r1", way: Way = "chosen", **changes: Any
+) -> InspectorValue:
     """A run whose tokens from `first` on were generated."""
     texts = dict(enumerate(words)) | {900: " better", 901: " removed"}
     tokens: Any = [("<s>", "control", None)] + [(text, "prompt", None) for text in words[1:first]]
@@ -116,11 +141,12 @@ def inspector(words: list[str], *, first: int = 2, since: int = 0, run: str = "r
         "mode": "chat",
         "tokens": tokens[since:],
         "first": first,
-        "steps": [views.step_value(choice(i), texts.__getitem__) for i in range(start, len(words))],
+        "steps": [views.step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
         "layers": LAYERS,
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],
         "rows_from": start - 1,
+        "search": None,
         "selected": None,
         "busy": False,
     }
@@ -161,3 +187,45 @@ def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
     stage.heard = []
     yield stage
     assert not faults
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Stage, Any]]:
+    stage = Stage()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    stage.demo.launch(server_port=port, prevent_thread_lock=True, quiet=True, ssr_mode=False, run_history=False)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield stage, browser
+        browser.close()
+    stage.demo.close()
+
+
+@pytest.fixture(scope="module")
+def shared(served: tuple[Stage, Any]) -> Iterator[tuple[Any, list[str]]]:
+    yield from open_page(*served)
+
+
+@pytest.fixture
+def stage(served: tuple[Stage, Any], shared: tuple[Any, list[str]]) -> Iterator[Stage]:
+    """A page that several tests use one after the other: none of them may leave a choice behind."""
+    yield from use(served[0], *shared)
+
+
+@pytest.fixture
+def fresh(served: tuple[Stage, Any]) -> Iterator[Stage]:
+    """A page for one test, which may leave what it likes."""
+    for opened in open_page(*served):
+        yield from use(served[0], *opened)
+
+
+@pytest.fixture(scope="module")
+def narrow(served: tuple[Stage, Any]) -> Iterator[tuple[Any, list[str]]]:
+    yield from open_page(*served, viewport={"width": 390, "height": 844}, has_touch=True)
+
+
+@pytest.fixture
+def phone(served: tuple[Stage, Any], narrow: tuple[Any, list[str]]) -> Iterator[Stage]:
+    yield from use(served[0], *narrow)

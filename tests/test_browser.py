@@ -6,126 +6,13 @@ there is one, else a small one with random weights.
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from playwright.sync_api import expect
 
-import pytest
-from playwright import sync_api
-from playwright.sync_api import Browser, Page, expect
-
-from model import catalog
-from model.catalog import LoadedModel
-from tests.conftest import make_checkpoint
+from tests.browsing import Opener
+from tests.stage import BROWSER
 from tests.visitor import PATIENCE, boxes, choose, rest, say, set_number, to_chat, to_write
-from ui import serve
-from ui.models import Models
-from ui.page import build
 
-ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
-]
-
-Opener = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory, free_port: int) -> Iterator[str]:
-    """The app as `make run` starts it."""
-    model = "attend-chat"
-    if model not in catalog.names():
-        model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
-    command = [sys.executable, "app.py", "--port", str(free_port), "--model", model]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline()
-        assert "ready" in line, line
-        yield f"http://127.0.0.1:{free_port}/"
-        server.terminate()
-
-
-@pytest.fixture(scope="module")
-def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
-    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
-    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
-
-    def slow(decode: Any) -> Any:
-        def slowly(*arguments: Any) -> Iterator[Any]:
-            for step in decode(*arguments):
-                time.sleep(0.1)
-                yield step
-
-        return slowly
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    blocks = build(Models(tuple(loaded), loaded.__getitem__, wrap=slow))
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def visit(url: str, browser: Browser) -> Iterator[Opener]:
-    """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
-    faults: list[str] = []
-    contexts = []
-
-    def open_page(path: str = "", at: str = url, **options: Any) -> Page:
-        context = browser.new_context(
-            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options}
-        )
-        contexts.append(context)
-
-        def guard(route: sync_api.Route) -> None:
-            if route.request.url.startswith((at, "data:", "blob:")):
-                return route.continue_()
-            faults.append(f"asked for {route.request.url}")
-            return route.abort()
-
-        context.route("**/*", guard)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
-        page.on("dialog", lambda dialog: faults.append(f"a dialog: {dialog.message}"))
-        page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
-        page.goto(at + path)
-        page.wait_for_function("window.__gradio_session_hash__")
-        expect(page.locator(".attend-inspector .at-empty")).to_be_visible(timeout=PATIENCE)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert faults == []
+pytestmark = BROWSER
 
 
 def test_a_visitor_chats_and_looks_behind_every_token(visit: Opener) -> None:
@@ -161,7 +48,7 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
     page.locator(".at-user").hover()
     page.get_by_role("button", name="Edit").click()
     page.locator(".at-edit-text").fill("Good morning!")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save & resend").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
     rest(page)
     page.locator("#attend-clear").click()
@@ -186,21 +73,23 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     choose(page, "Top-k")
     expect(page.locator("#attend-top-k input[type=number]")).to_have_value("7")
     say(page, "Hello")
-    expect(page.locator(".at-reason")).to_contain_text("top-k left 7")
+    expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
     choose(page, "Beam search")
     expect(page.locator("#attend-num-beams")).to_be_visible()
     set_number(page, "max-new-tokens", 8)
     say(page, "Hello")
     assert page.locator(".at-assistant").last.locator(".at-tok").count() <= 8
+    expect(page.locator(".at-reason")).to_contain_text("The search chose the text and not the token")
+    expect(page.locator(".at-beams tbody tr.at-won")).to_have_count(1)
     page.locator("#attend-presets button", has_text="Precise").click()
     expect(page.locator("#attend-temperature input[type=number]")).to_have_value("0.3")
-    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
 
 
 def test_stop_really_stops(visit: Opener, slow_models: str) -> None:
     page = visit(at=slow_models)
     to_chat(page)
-    page.locator("#attend-presets button", has_text="Neutral").click()
+    page.locator("#attend-presets button", has_text="Neutralise").click()
     answer = page.locator(".at-assistant").last
     for seed in range(3):  # a random model may end its answer by itself: hardly with each of three seeds
         page.locator("#attend-seed input").fill(str(seed))
@@ -317,8 +206,8 @@ def test_everything_works_from_the_keyboard(visit: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
     rest(page)
-    page.locator(".at-box[tabindex='0']").focus()
+    selected = page.locator(".at-box[tabindex='0']")
+    newest = int(selected.get_attribute("data-index") or 0)
+    selected.focus()
     page.keyboard.press("ArrowLeft")
-    newest = boxes(page)
-    focused = page.locator(".at-box").nth(newest - 2)
-    expect(focused).to_have_attribute("aria-selected", "true")
+    expect(page.locator(f".at-box[data-index='{newest - 1}']")).to_have_attribute("aria-selected", "true")

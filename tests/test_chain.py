@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from decoding.generate import generate
 from decoding.parameter import Biases, Order, Parameter, Texts
 from decoding.processors import ORDER, Context, RepetitionPenalty, run_chain
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import STRATEGIES, DecodingSettings, parameters
 from model.errors import AttendError
 from tests.tiny import random_model, request
 
@@ -120,7 +120,7 @@ def test_dry_breaks_at_tokens_whose_text_has_a_breaker() -> None:
 
 def test_banned_words_and_the_least_length_hold_in_a_run() -> None:
     model = random_model(8, seed=3, scale=3.0)
-    for strategy in ("greedy", "sample", "beam"):
+    for strategy in STRATEGIES:
         chosen = DecodingSettings.from_dict(
             {"strategy": strategy, "seed": 1, "banned_words": "3 4, 5", "min_new_tokens": 6, "max_new_tokens": 12}
         )
@@ -169,7 +169,11 @@ LOGIT = st.one_of(st.sampled_from([0.0, 1.0, 1e4, -1e4, -math.inf]), st.floats(-
 @given(st.data())
 def test_whatever_the_settings_something_survives(data: st.DataObject) -> None:
     values = data.draw(st.fixed_dictionaries({one.name: any_value(one) for one in parameters()}))
-    values |= {"min_new_tokens": min(values["min_new_tokens"], values["max_new_tokens"])}
+    values |= {
+        "min_new_tokens": min(values["min_new_tokens"], values["max_new_tokens"]),
+        "num_return_sequences": min(values["num_return_sequences"], values["num_beams"]),
+        "num_beam_groups": math.gcd(values["num_beam_groups"], values["num_beams"]),
+    }
     chosen = DecodingSettings.from_dict(values)
     vocabulary = data.draw(st.integers(4, 12))
     row = st.lists(LOGIT, min_size=vocabulary, max_size=vocabulary).filter(lambda row: max(row) > -math.inf)

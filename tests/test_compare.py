@@ -57,7 +57,7 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
     for card in comparison.cards:
         own = list(models.decode(tiny.name, comparison.asked.ids, card.settings, 0))[-1].best
         assert own is not None and card.ids == own.tokens
-        assert card.trace.finish_reason in ("stop", "length") and card.trace.seed == card.settings.seed
+        assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
         assert card.seconds > 0
 
 
@@ -69,7 +69,7 @@ def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: Loade
         assert card.run.ids == (*comparison.asked.ids, *card.ids)
         assert card.run.first == prompt and card.run.shape == (2, 4)
         assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
-        shown = answer_tokens(card.run.tokens[prompt:], tiny.tokenizer, finished=True)
+        shown = answer_tokens(card.run.tokens[prompt:], tiny.tokenizer, (), finished=True)
         assert "".join(text for text, _ in shown) == card.trace.text
         assert all(token.row for token in card.run.tokens[prompt:])
         kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
@@ -204,7 +204,7 @@ def test_a_sweep_that_makes_no_sense_is_refused(name: object, values: list[objec
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
     asked = request((0,))
-    trace = Trace("tiny", "0", asked, SEEDED, 7, str)
+    trace = Trace("tiny", "0", asked, SEEDED, str)
     run = Run("compare-1", "chat", "tiny", [])
     card = Card(SEEDED, Growth(run, trace), seconds=2.0)
     total = 0.0
@@ -212,9 +212,10 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         total += math.log(probability)
         candidate = Candidate(token, (probability,))
         choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
-        last = place == len(tokens) - 1
-        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, total, 0, choice, finished=last)
-        card.add([Step((hypothesis,), finish_reason="length" if last else None, best=hypothesis if last else None)])
+        score = math.log(probability)
+        reason = "length" if place == len(tokens) - 1 else None
+        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)
+        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
     return card
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from decoding.generate import generate
 from decoding.processors import Context, Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
-from decoding.sampling import Draws, token_at
+from decoding.sampling import Draws, places_without_replacement, token_at
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.strategy import Request, newest_attention
@@ -64,6 +64,32 @@ VALUES = st.one_of(st.sampled_from([0.0, 1.0, -800.0, -math.inf]), st.floats(-20
 def test_a_draw_falls_where_the_definition_says(row: list[float], draw: float) -> None:
     logits = torch.tensor([row])
     assert token_at(draw, record(("model",), [logits], 0)[0]) == slow_token_at(draw, logits[0].tolist())
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(VALUES, min_size=1, max_size=30).filter(lambda row: max(row) > -math.inf),
+    st.lists(st.floats(0, 1, exclude_max=True), max_size=12),
+)
+def test_draws_without_replacement_fall_where_single_draws_would(row: list[float], draws: list[float]) -> None:
+    """Each within the chosen token's share of what is left, which sums to one: highest first, ties by id."""
+    probabilities = torch.tensor(row, dtype=torch.float64).softmax(-1).numpy()
+    places = places_without_replacement(draws, probabilities)
+    left = {token: probability for token, probability in enumerate(probabilities.tolist()) if probability > 0}
+    assert len(places) == min(len(draws), len(left))
+    for draw, place in zip(draws, places, strict=False):
+        order = sorted(left, key=lambda token: (-left[token], token))
+        everything = sum(left.values())
+        before = sum(left[token] for token in order[: order.index(place)])
+        assert before - 1e-12 <= draw * everything <= before + left.pop(place) + 1e-12
+
+
+def test_draws_without_replacement_by_hand() -> None:
+    # .5 .3 .2: the draw .6 falls on the second; of .5 and .2, which are 5/7 and 2/7, .72 lies behind 5/7 = .714.
+    probabilities = np.array([0.2, 0.5, 0.3])
+    assert places_without_replacement([0.6, 0.72, 0.9], probabilities) == [2, 0, 1]
+    assert places_without_replacement([0.6, 0.71], probabilities) == [2, 1]
+    assert places_without_replacement([0.6, 0.71], np.array([0.0, 1.0])) == [1]  # nothing else is left
 
 
 @pytest.mark.parametrize("levels", [0, 4])

@@ -6,13 +6,14 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import get_args
 
 import pytest
 import torch
 
 from decoding.generate import generate
-from decoding.settings import DecodingSettings
-from decoding.step import Choice, Step
+from decoding.settings import DecodingSettings, StrategyName
+from decoding.step import Candidate, Choice, Hypothesis, Step
 from decoding.strategy import Request
 from decoding.together import generate_together
 from model.config import TransformerConfig
@@ -48,7 +49,7 @@ def transformer(positions: str = "rotary") -> Transformer:
 
 
 def asked(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
-    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention)
+    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
 
 
 def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> list[Step]:
@@ -58,14 +59,14 @@ def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> li
 def together(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
-    """The Steps of each, and on the way: once somebody has finished, only None comes."""
+    """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
     strategies = [one.strategy_for(asks) for one, asks in zip(settings, requests, strict=True)]
     told: list[list[Step]] = [[] for _ in requests]
     for steps in generate_together(model, [asks.prompt for asks in requests], strategies):
         assert len(steps) == len(requests)
         for own, step in zip(told, steps, strict=True):
             finished = bool(own) and own[-1].finished
-            assert (step is None) is finished
+            assert (step is None) is finished or not own
             if step is not None:
                 own.append(step)
     return told
@@ -85,9 +86,8 @@ def check_same(company: list[Step], own: list[Step]) -> None:
     assert len(company) == len(own)
     for step, other in zip(company, own, strict=True):
         assert (step.feed, step.parents, step.finish_reason) == (other.feed, other.parents, other.finish_reason)
-        assert (step.best is None) is (other.best is None)
-        if step.best is not None and other.best is not None:
-            assert step.best.tokens == other.best.tokens
+        assert (step.best and step.best.tokens) == (other.best and other.best.tokens)
+        assert [one.tokens for one in step.returned] == [one.tokens for one in other.returned]
         for one, two in zip(step.hypotheses, other.hypotheses, strict=True):
             assert (one.tokens, one.parent, one.finished) == (two.tokens, two.parent, two.finished)
             assert one.score == pytest.approx(two.score, abs=1e-4)
@@ -100,6 +100,12 @@ def check_same_choice(one: Choice, two: Choice) -> None:
     assert (one.stages, one.kept) == (two.stages, two.kept)
     assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
     assert one.rest == pytest.approx(two.rest, abs=1e-5)
+    assert (one.contrast is None) is (two.contrast is None)
+    if one.contrast is not None and two.contrast is not None:
+        assert one.contrast.layer == two.contrast.layer
+        assert dict(one.contrast.divergences) == pytest.approx(dict(two.contrast.divergences), abs=1e-5)
+    assert [weighed.id for weighed in one.weighed] == [weighed.id for weighed in two.weighed]
+    assert [weighed.score for weighed in one.weighed] == pytest.approx([other.score for other in two.weighed], abs=1e-5)
     for candidate, other in zip(one.candidates, two.candidates, strict=True):
         assert candidate.id == other.id
         assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-5)
@@ -111,15 +117,20 @@ def check_same_choice(one: Choice, two: Choice) -> None:
 
 def any_settings(chance: random.Random) -> DecodingSettings:
     return DecodingSettings(
-        strategy=chance.choice(("greedy", "sample", "sample", "beam")),
+        strategy=chance.choice(("sample", *get_args(StrategyName))),
         temperature=chance.choice((0.0, 0.5, 0.9, 1.0, 1.4)),
         top_k=chance.choice((0, 5, 20)),
         top_p=chance.choice((0.6, 0.9, 1.0)),
-        num_beams=chance.randint(1, 4),
+        num_beams=(beams := chance.choice((2, 4))),
+        num_beam_groups=chance.choice((1, 2)),
+        early_stopping=chance.choice(("false", "true", "never")),
+        num_return_sequences=chance.randint(1, beams),
         length_penalty=chance.choice((-1.0, 0.0, 1.0, 2.0)),
         seed=chance.randrange(1000),
         max_new_tokens=chance.randint(1, 25),
         top_candidates=chance.choice((0, 3, 10)),
+        dola_layers=chance.choice(("low", (0, 1))),
+        stop_texts=chance.choice(((), ("17", "3 2"))),
     )
 
 
@@ -130,7 +141,7 @@ def any_prompt(chance: random.Random) -> Ids:
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
 @pytest.mark.parametrize("seed", range(8))
 def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: int) -> None:
-    """Greedy, sample and beam, prompts of 1 to 30 tokens, some of them equal, some with attention, some without."""
+    """Every strategy, one text or several, prompts of 1 to 30 tokens, some equal, with attention and without."""
     chance = random.Random(seed)
     model = transformer(positions)
     prompts = [any_prompt(chance) for _ in range(3)]
@@ -255,7 +266,7 @@ def test_closing_it_stops_the_work() -> None:
 
 
 def test_all_that_a_strategy_may_want_is_shared_out() -> None:
-    """Whoever adds a field to Want must teach `_all_of` and `_part` of together.py to share it, then this test."""
+    """Whoever adds a field to Want must teach `_all_of` and `part` of together.py to share it, then this test."""
     assert [field.name for field in fields(Want)] == ["attention", "hidden", "layers"]
     wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
     prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
@@ -275,6 +286,9 @@ def test_all_that_a_strategy_may_want_is_shared_out() -> None:
         assert (own[0].hidden is not None, own[0].layer_logits is not None) == (want.hidden, bool(want.layers))
 
 
+CHOICE = Choice(0, 1, None, ("model",), (1,), (Candidate(0, (1.0,)),), (0.0,), (1.0,), (0.0,))  # what it decides
+
+
 class Listening:
     """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
 
@@ -287,4 +301,5 @@ class Listening:
     def advance(self, forward: Forward) -> Step:
         self._heard.append(forward)
         count = len(self._heard)
-        return Step((), feed=(10 + count, 20), parents=(0, count - 1), finish_reason="length" if count == 3 else None)
+        end = Hypothesis((0,), 0.0, 0.0, 0.0, 0, CHOICE, finish_reason="length")
+        return Step((end,), end, feed=(10 + count, 20), parents=(0, count - 1), returned=(end,) if count == 3 else ())

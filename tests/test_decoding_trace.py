@@ -19,14 +19,13 @@ from tests.tiny import TinyModel, random_model, request
 def trace_of(
     settings: DecodingSettings, *, model: TinyModel, asked: Request | None = None, stop_after: int | None = None
 ) -> Trace:
-    asked = asked or request((3, 1), [2])
+    asked, settings = asked or request((3, 1), [2]), settings.seeded()
     strategy = settings.strategy_for(asked)
     trace = Trace(
         model="tiny",
         prompt="3 1",
         request=asked,
         settings=settings,
-        seed=strategy.seed,
         label=lambda token: f"<{token}>",
     )
     return trace.collect(itertools.islice(generate(model, asked.prompt, strategy), stop_after))
@@ -103,7 +102,7 @@ def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
 def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
     model = random_model(30, seed=5)
     first = trace_of(DecodingSettings(max_new_tokens=15), model=model).document()
-    assert first["settings"]["seed"] == -1 and first["seed"] >= 0
+    assert first["settings"]["seed"] == first["seed"] >= 0
     again = trace_of(DecodingSettings(max_new_tokens=15, seed=first["seed"]), model=model).document()
     assert again["ids"] == first["ids"] and again["steps"] == first["steps"]
 
@@ -133,7 +132,10 @@ def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> No
         scores = [beam["score"] for beam in beams]
         assert scores == sorted(scores, reverse=True)
         for beam in beams:
-            assert list(beam) == ["ids", "score", "log_probability", "parent", "finished"]
+            assert set(beam) == {
+                *("ids", "score", "step_score", "final_score", "log_probability"),
+                *("parent", "group", "finished", "dropped"),
+            }
             assert beam["ids"][:-1] == before[beam["parent"]]["ids"]
         before = [beam for beam in beams if not beam["finished"]]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import generate
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import STRATEGIES, DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
 from tests.conftest import make_checkpoint
@@ -100,6 +100,25 @@ def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
     assert text == json.loads(document)["text"] + "\n"
 
 
+def test_several_texts_are_printed_numbered(run: Run) -> None:
+    for strategy in ("sample", "beam"):
+        flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
+        _, text, _ = run(*flags)
+        document = json.loads(run(*flags, "--json", "-")[1])
+        assert text == "".join(f"{place}. {one['text']}\n" for place, one in enumerate(document["sequences"], start=1))
+
+
+def test_the_document_has_the_seed_that_was_used_and_none_where_nothing_was_drawn(run: Run) -> None:
+    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8")
+    drawn = json.loads(text)
+    assert drawn["seed"] == drawn["settings"]["seed"] >= 0
+    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8", "--seed", str(drawn["seed"]))
+    assert json.loads(text) == drawn
+    for strategy in ("greedy", "beam"):
+        _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "4", "--strategy", strategy)
+        assert json.loads(text)["seed"] is None
+
+
 def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         generate.main(["--help"])
@@ -142,7 +161,10 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
             "temperature is nan, but must lie between 0 and 2: choose a value in that range.",
         ),
         (["x", "--top-k", "many"], "Argument --top-k: invalid number value: 'many': see python generate.py --help."),
-        (["x", "--strategy", "best"], "strategy is 'best', but must be one of greedy, sample, beam."),
+        (
+            ["x", "--strategy", "best"],
+            f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}.",
+        ),
         (["x", "--temp", "1"], "Unrecognized arguments: --temp 1: see python generate.py --help."),
         ([], "The following arguments are required: prompt: see python generate.py --help."),
         ([" \n "], "The prompt is empty: write at least one character."),

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.layers import attend, attention_weights, rotary_tables, rotate, sinusoids
+from model.config import TransformerConfig
+from model.layers import FeedForward, attend, attention_weights, make_norm, rotary_tables, rotate, sinusoids
 
 
 def one_head(rows: list[list[float]]) -> Tensor:
@@ -59,12 +60,36 @@ def test_look_ahead_mask_as_in_the_lecture() -> None:
     assert torch.allclose(weights[0, 0], expected, atol=0.016)
 
 
-def test_weighted_sum_as_in_the_lecture() -> None:
-    # 0.8 (5, 7) + 0.2 (0, 8) = (4.0, 7.2) (Serrano, "The Attention Mechanism").
-    keys = torch.tensor([math.log(0.8), math.log(0.2)])[None, None, :, None]
-    values = one_head([[5.0, 7.0], [0.0, 8.0]])
-    output, _ = attend(one_head([[1.0]]), keys, values, visible=None, causal=False, capture=0)
-    assert output.flatten().tolist() == pytest.approx([4.0, 7.2], abs=1e-5)
+@pytest.mark.parametrize(
+    ("shares", "values", "expected"),
+    [
+        # Serrano, "The Attention Mechanism in Large Language Models": "apple" in two sentences
+        ((0.8, 0.2), [[5.0, 7.0], [0.0, 8.0]], [4.0, 7.2]),
+        ((0.9, 0.1), [[5.0, 7.0], [6.0, 0.0]], [5.1, 6.3]),
+        # ../shared/REFERENCE.md, cross-attention: "student" is made of je, suis, étudiant
+        ((0.15, 0.05, 0.8), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [0.15, 0.05, 0.8]),
+        # ../shared/REFERENCE.md: 0.7 of (0.8, 0.2), the rest of a zero
+        ((0.7, 0.3), [[0.8, 0.2], [0.0, 0.0]], [0.56, 0.14]),
+    ],
+)
+def test_weighted_sums_as_in_the_lectures(shares: tuple[float, ...], values: list[list[float]], expected: list) -> None:
+    keys = torch.tensor(shares).log()[None, None, :, None]
+    output, _ = attend(one_head([[1.0]]), keys, one_head(values), visible=None, causal=False, capture=0)
+    assert output.flatten().tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_score_is_the_dot_product() -> None:
+    # (0.8, 0.2) and (0.7, 0.3) make 0.62 (../shared/REFERENCE.md); beside a key that makes 0, its weight is
+    # e ** (0.62 / sqrt(2)) times as large.
+    weights = attention_weights(one_head([[0.8, 0.2]]), one_head([[0.7, 0.3], [0.0, 0.0]]), None).flatten().tolist()
+    assert math.log(weights[0] / weights[1]) * math.sqrt(2) == pytest.approx(0.62, abs=1e-5)
+
+
+@pytest.mark.parametrize(("similarities", "shares"), [((1.0, 0.25), (0.8, 0.2)), ((1.0, 0.11), (0.9, 0.1))])
+def test_similarities_shared_out_by_their_sum(similarities: tuple[float, ...], shares: tuple[float, ...]) -> None:
+    # ../shared/REFERENCE.md, apple and fruit: a softmax of the logarithms divides by the sum; one decimal.
+    keys = torch.tensor(similarities).log()[None, None, :, None]
+    assert attention_weights(one_head([[1.0]]), keys, None).flatten().tolist() == pytest.approx(shares, abs=0.01)
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 4])
@@ -94,6 +119,40 @@ def test_sinusoids_as_in_the_lecture() -> None:
     # ../shared/REFERENCE.md, width 6: positions 0, 1, 2 (two decimals).
     expected = [[0, 1, 0, 1, 0, 1], [0.84, 0.54, 0.05, 1, 0, 1], [0.91, -0.42, 0.09, 1, 0, 1]]
     assert torch.allclose(sinusoids(3, 6), torch.tensor(expected), atol=0.006)
+
+
+HOW_ARE_YOU = [[-0.25, 0.86, -1.38, -0.87, -0.22, 1.72], [-0.91, -0.66, 2.22, 0.52, 0.35, -0.20]]
+HOW_ARE_YOU += [[-1.05, 1.28, 0.15, 0.23, 0.06, 0.43]]
+PLACED = [[-0.25, 1.86, -1.38, 0.13, -0.22, 2.72], [-0.07, -0.12, 2.26, 1.52, 0.35, 0.80]]
+PLACED += [[-0.15, 0.86, 0.24, 1.23, 0.06, 1.43]]
+ADDED = [[-0.59, 1.99, -0.86, 0.38, 0.18, 3.10], [-0.41, 0.02, 2.79, 1.77, 0.76, 1.19]]
+ADDED += [[-0.48, 0.99, 0.77, 1.48, 0.47, 1.81]]
+WIDE = [[0.31, 0.20, -0.35, -0.07, -0.13, 0.23], [0.15, 0.34, -0.38, -0.29, -0.30, -0.28]]
+WIDE += [[-0.28, 0.21, 0.17, -0.27, -0.07, 0.21], [-0.40, 0.10, -0.20, 0.14, -0.20, 0.19]]
+WIDE += [[-0.33, 0.0, -0.08, -0.12, -0.12, 0.29], [0.30, -0.31, -0.23, 0.25, -0.39, -0.31]]
+BENT = [[1.20, -0.85, -0.39, 0.93, -0.70, -1.38], [-0.89, -0.40, 1.10, 0.47, 0.11, 0.31]]
+BENT += [[0.02, -0.81, 0.24, 0.99, -0.50, -0.89]]
+
+
+def test_a_block_by_hand_from_the_embeddings_to_the_bend() -> None:
+    """../shared/REFERENCE.md, "how are you" in width 6, as far as its weights are printed: embeddings and positions;
+    then, behind an attention whose output weights are not, the norm and the first half of the feed-forward."""
+    assert torch.allclose(torch.tensor(HOW_ARE_YOU) + sinusoids(3, 6), torch.tensor(PLACED), atol=0.011)
+
+    sizes = {"vocabulary_size": 11, "width": 6, "heads": 1, "key_value_heads": 1, "feed_forward_width": 6, "layers": 1}
+    kinds = {"positions": "sinusoidal", "norm": "layer", "norm_place": "after", "activation": "relu", "biases": True}
+    config = TransformerConfig.from_dict({**sizes, **kinds})
+    added, norm, feed_forward = torch.tensor(ADDED), make_norm(config), FeedForward(config)
+    assert added.mean(-1).tolist() == pytest.approx([0.70, 1.02, 0.84], abs=0.005)
+    assert added.std(-1, unbiased=False).tolist() == pytest.approx([1.41, 1.07, 0.74], abs=0.005)
+    with torch.no_grad():
+        feed_forward.wide.weight.copy_(torch.tensor(WIDE).T)
+        feed_forward.wide.bias.copy_(torch.tensor([0.29, -0.19, 0.15, 0.38, -0.06, 0.0]))
+        feed_forward.narrow.weight.copy_(torch.eye(6))
+        feed_forward.narrow.bias.zero_()
+        before = feed_forward.wide(norm(added))
+        assert torch.allclose(before, torch.tensor(BENT), atol=0.03)
+        assert torch.equal(feed_forward(norm(added)), before.clamp(min=0))  # and ReLU bends it
 
 
 def test_sinusoids_shift_by_a_rotation() -> None:

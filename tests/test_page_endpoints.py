@@ -86,7 +86,17 @@ def test_beams_come_with_their_hypotheses(client: Client, tiny: LoadedModel) -> 
     settings = {"strategy": "beam", "num_beams": 2, "max_new_tokens": 4}
     trace = client.predict("The quick", tiny.name, settings, api_name="/generate")
     assert trace["beams"]
-    assert trace["seed"] >= 0
+    assert trace["seed"] is None  # nothing was drawn
+
+
+def test_several_texts_come_in_the_document(client: Client, tiny: LoadedModel) -> None:
+    settings = {"num_return_sequences": 3, "seed": 4, "max_new_tokens": 5}
+    trace = client.predict("The quick", tiny.name, settings, api_name="/generate")
+    assert trace["seed"] == 4 and len(trace["sequences"]) == 3
+    alone = client.predict(
+        "The quick", tiny.name, {**settings, "seed": 6, "num_return_sequences": 1}, api_name="/generate"
+    )
+    assert alone["ids"] == trace["sequences"][2]["ids"] and "sequences" not in alone
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,16 @@ import math
 import pytest
 
 from decoding.beam import BeamSearch
+from decoding.contrastive import ContrastiveSearch
 from decoding.generate import generate
 from decoding.processors import Temperature, TopK, TopP
 from decoding.sampling import OneByOne
 from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, parameters
+from decoding.several import Several
 from model.errors import AttendError
 from tests.tiny import random_model, request
+
+NAMES = "greedy, sample, beam, beam_sample, diverse_beam, contrastive, dola"
 
 
 def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
@@ -28,7 +32,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         for value in (parameter.default, parameter.neutral):
             if value is not None:
                 assert parameter.checked(value) == value
-    assert STRATEGIES == ("greedy", "sample", "beam")
+    assert ", ".join(STRATEGIES) == NAMES
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         ("temperature", math.nan, "temperature is nan, but must lie between 0 and 2: choose a value in that range."),
         ("temperature", math.inf, "temperature is inf, but must lie between 0 and 2: choose a value in that range."),
         ("temperature", "hot", "temperature is 'hot', but must be a number between 0 and 2."),
-        ("temperature", None, "temperature is None, but must be a number between 0 and 2."),
+        ("temperature", None, "temperature is empty, but must be a number between 0 and 2."),
         ("temperature", True, "temperature is True, but must be a number between 0 and 2."),
         ("top_p", 10**400, "top_p is a very large number, but must lie between 0 and 1: choose a value in that range."),
         ("top_k", 40.5, "top_k is 40.5, but must be a whole number between 0 and 200."),
@@ -49,9 +53,9 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         ("num_beams", [4], "num_beams is [4], but must be a whole number between 1 and 8."),
         ("seed", -2, "seed is -2, but must lie between -1 and 4294967295: choose a value in that range."),
         ("max_new_tokens", 0, "max_new_tokens is 0, but must lie between 1 and 4096: choose a value in that range."),
-        ("strategy", "best", "strategy is 'best', but must be one of greedy, sample, beam."),
-        ("strategy", ["beam"], "strategy is ['beam'], but must be one of greedy, sample, beam."),
-        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of greedy, sample, beam."),
+        ("strategy", "best", f"strategy is 'best', but must be one of {NAMES}."),
+        ("strategy", ["beam"], f"strategy is ['beam'], but must be one of {NAMES}."),
+        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of {NAMES}."),
     ],
 )
 def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
@@ -66,6 +70,16 @@ def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, senten
         (
             {"min_new_tokens": 50, "max_new_tokens": 20},
             "min_new_tokens is 50, but max_new_tokens is 20: lower the first or raise the second.",
+        ),
+        (
+            {"strategy": "beam", "num_beams": 3, "num_return_sequences": 4},
+            "num_return_sequences is 4, but num_beams is 3, and beams keep no more texts than that: lower the first or "
+            "raise the second.",
+        ),
+        (
+            {"strategy": "diverse_beam", "num_beams": 5, "num_beam_groups": 3},
+            "num_beams is 5, but num_beam_groups is 3, and groups are equally large: choose a multiple of 3 for the "
+            "first, or another number of groups.",
         ),
         ({"mirostat_mode": 1}, "mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off."),
     ],
@@ -176,9 +190,32 @@ def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_orde
 
 
 def test_each_strategy_is_the_one_that_was_named() -> None:
-    assert isinstance(DecodingSettings(strategy="beam").strategy_for(request()), BeamSearch)
-    for name in ("greedy", "sample"):
-        assert isinstance(DecodingSettings(strategy=name).strategy_for(request()), OneByOne)
+    for name in STRATEGIES:
+        settings = DecodingSettings.from_dict({"strategy": name})
+        kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else OneByOne
+        assert isinstance(settings.strategy_for(request(layer_count=4)), kind)
+        assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
+        assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
+    assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(request()), Several)
+
+
+def test_beams_that_sample_are_beam_search_at_temperature_0() -> None:
+    cold = DecodingSettings(strategy="beam_sample", temperature=0, top_k=2, max_new_tokens=6)
+    assert not cold.drawn and cold.seeded() is cold
+    model, asked = random_model(20, seed=4), request(end_tokens=[1])
+    searched = DecodingSettings(strategy="beam", top_k=2, max_new_tokens=6)
+    runs = [list(generate(model, (0,), settings.strategy_for(asked))) for settings in (cold, searched)]
+    assert runs[0] == runs[1]
+
+
+def test_early_stopping_is_one_of_three_words_or_a_truth_value_of_json() -> None:
+    for sent, word in ((True, "true"), (False, "false"), ("true", "true"), ("never", "never")):
+        settings = DecodingSettings.from_dict({"early_stopping": sent})
+        assert settings.early_stopping == settings.to_dict()["early_stopping"] == word
+    with pytest.raises(AttendError, match="early_stopping is 'always', but must be one of false, true, never"):
+        DecodingSettings.from_dict({"early_stopping": "always"})
+    with pytest.raises(AttendError, match="strategy is True, but must be one of greedy"):
+        DecodingSettings.from_dict({"strategy": True})
 
 
 @pytest.mark.parametrize("temperature", [0, 0.0, 1e-320, 1e-40, 1e-9])
@@ -205,9 +242,10 @@ def test_temperature_0_leaves_beam_search_as_it_is() -> None:
 
 def test_a_random_seed_is_definite_once_a_run_begins() -> None:
     assert DecodingSettings(seed=7).seeded() == DecodingSettings(seed=7)
+    for undrawn in ({"strategy": "greedy"}, {"temperature": 0}, {"strategy": "beam"}):
+        assert DecodingSettings.from_dict(undrawn).seeded().seed == -1
     seeds = {DecodingSettings().seeded().seed for _ in range(5)}
     assert len(seeds) == 5 and min(seeds) >= 0  # a repeat among five of 2 ** 31 has odds of 1 in 200 million
-    assert DecodingSettings().strategy_for(request()).seed >= 0
 
 
 def test_settings_that_the_strategy_ignores_are_named() -> None:

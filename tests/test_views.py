@@ -6,12 +6,13 @@ import base64
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from decoding.step import Candidate, Choice
+from decoding.step import Candidate, Choice, LayerContrast, Weighed
 from ui import views
 
 FILES = sorted(views.FOLDER.iterdir())
@@ -42,13 +43,24 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
     value = views.step_value(make_choice(), lambda id: f"<{id}>")
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
-    assert (value["rank"], value["draw"], value["entropy"], value["rest"][0]) == (2, 0.61, 1.5, 0.1)
+    assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
+    assert (value["rank"], value["draw"], value["way"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
     assert value["rows"] == [
         (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
         (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),
         (9, "<9>", 0, [0.1, 0.05, 0.0625, 0.0], "top_p"),
         (3, "<3>", 0, [0.05, 0.01, 0.0, 0.0], "top_k"),
     ]
+
+
+def test_a_step_tells_what_its_strategy_weighed() -> None:
+    weighed = (Weighed(5, 0.8, 0.9, 0.12), Weighed(7, 0.2, 0.1, 0.08))
+    value = views.step_value(replace(make_choice(), weighed=weighed), str)
+    assert value.get("weighed") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
+    contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
+    value = views.step_value(replace(make_choice(), contrast=contrast), str)
+    assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
+    assert not {"weighed", "contrast"} & views.step_value(make_choice(), str).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:
@@ -70,7 +82,7 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
 def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
     value = views.step_value(choice, str)
-    assert (value["entropy"], value["rows"][0][3], value["rest"]) == (3.14159, [0.333333], [0.666667])
+    assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])

@@ -25,7 +25,7 @@ def choose(page: Page, way: str) -> None:
     page.locator("#attend-way label", has_text=way).click()
 
 
-def set_number(page: Page, name: str, value: float) -> None:
+def set_number(page: Page, name: str, value: float | str) -> None:
     box = page.locator(f"#attend-{name} input[type=number]")
     box.fill(str(value))
     box.press("Tab")

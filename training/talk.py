@@ -30,7 +30,7 @@ def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingS
     prompt = loaded.chat.prompt(messages, context_length=context_length, reserve=settings.max_new_tokens).ids
     request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, context_length)
     *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
-    return loaded.tokenizer.decode(last.best.tokens if last.best else ())
+    return loaded.tokenizer.decode(last.returned[0].tokens)
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:

@@ -114,6 +114,8 @@ def ending_note(progress: Progress, used: int, limit: int) -> str | None:
     """Why a text ends where it ends, where that is not plain to see."""
     if progress.ending == "time":
         return "stopped at the time limit"
+    if progress.ending == "finished" and progress.reason == "stop_text":
+        return "ended at a stop text"
     if progress.ending == "finished" and progress.reason == "length":
         return "reached the end of the context" if used >= limit else "reached the length limit"
     return None
@@ -141,6 +143,7 @@ def _answer(
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
+    session.growing = (run.id,)
     session.drop_unused_runs()
     try:
         yield Screen(
@@ -156,7 +159,8 @@ def _answer(
             _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
-            yield _update(session, run, answer, progress, loaded, settings)
+                session.seed = drawn_seed(settings)
+            yield _update(session, run, answer, progress, loaded)
         session.limit_attention(keep=run)
         session.limit_traces(keep=run)
     except Exception:
@@ -172,16 +176,15 @@ def _answer(
 
 def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, loaded: LoadedModel) -> None:
     ended = progress.ending is not None
-    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, finished=ended)
+    stop_texts = () if run.trace is None else run.trace.settings.stop_texts
+    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, stop_texts, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"
         answer.note = ending_note(progress, len(run.tokens), loaded.model.context_length)
 
 
-def _update(
-    session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel, settings: DecodingSettings
-) -> Screen:
+def _update(session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel) -> Screen:
     """What an update of the run changes on the page; nothing of a conversation that was cleared meanwhile."""
     ended = progress.ending is not None
     if not any(turn is answer for turn in session.turns):
@@ -191,7 +194,7 @@ def _update(
         inspector=followed(session, run, progress, loaded),
         meter=meter_value(len(run.tokens), loaded.model.context_length, session.dropped),
         running=False if ended else None,
-        seed=drawn_seed(settings) if ended else None,
+        seed=session.seed if ended else None,
     )
 
 
@@ -207,7 +210,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     """All of a run, with its attention computed again if it was let go."""
     loaded = models.get(run.model)
     session.shown = run.id
-    running = session.busy and run.id == next(reversed(session.runs))
+    running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
         session.limit_attention(keep=run)
@@ -216,7 +219,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
 
 def drawn_seed(settings: DecodingSettings) -> int:
     """The seed that decided; -1 where nothing was left to chance."""
-    return -1 if settings.greedy or "seed" in settings.unused() else settings.seed
+    return settings.seed if settings.drawn else -1
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decoding.parameter import shown
 from model.errors import AttendError
 
 MOST_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
@@ -24,6 +25,12 @@ def checked_message(value: object) -> str:
     if not text.strip():
         raise AttendError("The message is empty: type something first.")
     return text
+
+
+def checked_switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
+    return value
 
 
 def checked_start(value: object, name: str) -> str:

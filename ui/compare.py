@@ -1,4 +1,4 @@
-"""What happens in Compare: one prompt under several cards of settings, side by side, in one batch through the model.
+"""Comparing: one prompt under several cards of settings, side by side, in one batch through the model.
 
 All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
 off, every card has a stream of its own. Each card is followed like an answer of the chat.
@@ -31,12 +31,13 @@ FEWEST, MOST = 2, 6  # cards
 SEEDS = 2**32
 
 # Values that show what a setting does, from careful to bold.
-SWEEPS: Mapping[str, tuple[float, ...]] = MappingProxyType(
+SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
     {
         "temperature": (0, 0.5, 1, 1.5),
         "top_k": (1, 5, 40, 0),
         "top_p": (0.5, 0.8, 0.95, 1),
         "num_beams": (1, 2, 4, 8),
+        "strategy": ("greedy", "sample", "beam"),
     }
 )
 
@@ -104,6 +105,8 @@ def written(loaded: LoadedModel, text: object) -> Asked:
 
 def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings]) -> Asked:
     """A conversation whose last message is to be answered, with room for the longest answer asked for."""
+    if loaded.chat is None:
+        raise AttendError(f"{loaded.name} was not made for conversations: let it continue the text instead.")
     longest = max(settings, key=lambda one: one.max_new_tokens)
     prompt = chat_prompt(loaded, turns, longest)
     messages = tuple({"role": turn.role, "content": turn.text} for turn in turns)
@@ -133,6 +136,14 @@ def check_count(cards: int) -> None:
         )
 
 
+def checked_cards(settings: object) -> list[DecodingSettings]:
+    """What several cards should run under."""
+    if not isinstance(settings, list):
+        raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
+    check_count(len(settings))
+    return [DecodingSettings.from_dict(one) for one in settings]
+
+
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
     """Definite seeds: one for all cards, or that of the first and those that follow it."""
     given = sorted({one.seed for one in settings if one.seed >= 0})
@@ -141,7 +152,7 @@ def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> l
             f"The cards have the seeds {given[0]} and {given[1]}, but a comparison has one, which all cards share or "
             "count on from: give it once, or the same to all."
         )
-    seed = given[0] if given else settings[0].seeded().seed
+    seed = given[0] if given else next((one.seeded().seed for one in settings if one.drawn), 0)
     return [replace(one, seed=(seed + (0 if common_draws else place)) % SEEDS) for place, one in enumerate(settings)]
 
 
@@ -163,6 +174,7 @@ def prepare(
     request = Models.request(loaded, asked.ids)
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
+        one.strategy_for(request)  # refuses what cannot be done with this prompt
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, given=True) for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)

@@ -12,7 +12,6 @@ from typing import Any
 
 from gradio.events import api
 
-from decoding.parameter import shown
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.catalog import LoadedModel
@@ -20,7 +19,7 @@ from model.errors import AttendError
 from ui import compare as side_by_side
 from ui import figures
 from ui.chat import chat_prompt
-from ui.checks import checked_message, checked_start, checked_text
+from ui.checks import checked_message, checked_start, checked_switch, checked_text
 from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
@@ -109,7 +108,7 @@ def chat_items(
         if best is not None:
             token = best.tokens[-1]
             item = {
-                "text": trace.text,
+                "text": trace.certain_text,
                 "token": {"id": token, "text": loaded.tokenizer.label(token)},
                 "finish_reason": None,
             }
@@ -141,7 +140,7 @@ def comparison(
 ) -> dict[str, Any]:
     """What `/compare` returns."""
     loaded = models.get(model)
-    cards = checked_cards(settings)
+    cards = side_by_side.checked_cards(settings)
     if checked_switch(chat, "chat"):
         asked = side_by_side.said(loaded, [Turn("user", checked_message(prompt))], cards)
     else:
@@ -150,20 +149,6 @@ def comparison(
     for _ in side_by_side.run_cards(compared, models, stop=threading.Event(), attention=False):
         pass
     return figures.document(compared)
-
-
-def checked_cards(settings: object) -> list[DecodingSettings]:
-    """What several cards should run under."""
-    if not isinstance(settings, list):
-        raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
-    side_by_side.check_count(len(settings))
-    return [DecodingSettings.from_dict(one) for one in settings]
-
-
-def checked_switch(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
-    return value
 
 
 def checked_history(history: object) -> list[Turn]:

@@ -65,10 +65,15 @@ class Growth:
             self.reason = step.finish_reason
         choices = self._path.best
         agreed = _agreed(self.run.tokens[self._start :], choices)
-        self.run.replace_from(self._start + agreed, [_seen(choice) for choice in choices[agreed:]])
+        self.run.replace_from(self._start + agreed, [self._seen(choice) for choice in choices[agreed:]])
         if choices and choices[0].attention is not None:
             self.run.shape = shape_of(choices[0].attention)
         return self._start + agreed
+
+    def _seen(self, choice: Choice) -> Seen:
+        row = None if choice.attention is None else attention_row(choice.attention)
+        bare = replace(choice, attention=None)
+        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.acts_as)
 
 
 class Path:
@@ -76,17 +81,23 @@ class Path:
 
     def __init__(self) -> None:
         self._living: list[tuple[Choice, ...]] = [()]
-        self._ended: dict[tuple[int, ...], tuple[Choice, ...]] = {}
+        self._ended: dict[Place, tuple[Choice, ...]] = {}
         self.best: tuple[Choice, ...] = ()
 
     def add(self, step: Step) -> None:
-        chains = {one.tokens: (*self._living[one.parent], one.choice) for one in step.hypotheses}
-        self._ended |= {one.tokens: chains[one.tokens] for one in step.hypotheses if one.finished}
-        self._living = [chains[one.tokens] for one in step.hypotheses if not one.finished]
+        chains = {_place(one): (*self._living[one.parent], one.choice) for one in step.hypotheses}
+        self._ended |= {_place(one): chains[_place(one)] for one in step.hypotheses if one.finished}
+        self._living = [chains[_place(one)] for one in step.hypotheses if not one.finished]
         if step.best is not None:
-            self.best = chains.get(step.best.tokens) or self._ended[step.best.tokens]
-        elif step.hypotheses:
-            self.best = chains[step.hypotheses[0].tokens]
+            self.best = chains.get(_place(step.best)) or self._ended[_place(step.best)]
+
+
+Place = tuple[int, tuple[int, ...]]
+
+
+def _place(hypothesis: Hypothesis) -> Place:
+    """What tells it from all others of a run."""
+    return hypothesis.group, hypothesis.tokens
 
 
 def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
@@ -97,14 +108,9 @@ def _agreed(tokens: Sequence[Seen], choices: Sequence[Choice]) -> int:
     return min(len(tokens), len(choices))
 
 
-def _seen(choice: Choice) -> Seen:
-    row = None if choice.attention is None else attention_row(choice.attention)
-    return Seen(choice.token, given=False, choice=replace(choice, attention=None), row=row)
-
-
 def _without_attention(step: Step) -> Step:
-    best = None if step.best is None else _bare(step.best)
-    return replace(step, hypotheses=tuple(map(_bare, step.hypotheses)), best=best)
+    hypotheses, returned = tuple(map(_bare, step.hypotheses)), tuple(map(_bare, step.returned))
+    return replace(step, hypotheses=hypotheses, best=step.best and _bare(step.best), returned=returned)
 
 
 def _bare(hypothesis: Hypothesis) -> Hypothesis:

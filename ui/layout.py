@@ -14,21 +14,23 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from ui import settings_panel, views
+from ui.compare_values import compare_form, no_comparison
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
 from ui.values import conversation_value, empty_inspector, meter_value
+from ui.whatif import whatif_form
 
 
 def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = _read("page.css")
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "settings", "code"))
 SCRIPT = _read("page.js")
 
-CHAT, WRITE = "Chat", "Write"
+CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
 
 Outputs = Component | BlockContext
 
@@ -43,6 +45,7 @@ class Parts:
     mode: gr.Radio
     meter: gr.HTML
     inspector: gr.HTML
+    record: gr.HTML
     chat_side: gr.Column
     conversation: gr.HTML
     message: gr.Textbox
@@ -58,6 +61,7 @@ class Parts:
     back: gr.Button
     forth: gr.Button
     empty: gr.Button
+    comparison: gr.HTML
 
     @property
     def chat_outputs(self) -> list[Outputs]:
@@ -72,16 +76,22 @@ class Parts:
         return [*shown, self.back, self.forth, self.empty, self.panel.used]
 
     @property
+    def compare_outputs(self) -> list[Outputs]:
+        """Everything that Compare's functions change."""
+        return [self.comparison, self.inspector, self.meter, self.panel.used]
+
+    @property
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
-        both = [*self.chat_outputs, *self.write_outputs, self.mode, self.chat_side, self.write_side]
-        return list(dict.fromkeys(both))
+        sides = [self.chat_side, self.write_side, self.comparison]
+        return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
         values = {
             self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
             self.inspector: screen.inspector and views.packed_inspector(screen.inspector),
+            self.comparison: screen.comparison and views.packed_comparison(screen.comparison),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -99,11 +109,14 @@ class Parts:
         if screen.history is not None:
             for button, possible in zip((self.back, self.forth), screen.history, strict=True):
                 changes[button] = gr.update(interactive=possible)
-        if screen.writing is not None:
+        if screen.mode is not None:
             if screen.corrected:
-                changes[self.mode] = WRITE if screen.writing else CHAT
-            changes[self.write_side] = gr.update(visible=screen.writing)
-            changes[self.chat_side] = gr.update(visible=not screen.writing)
+                changes[self.mode] = screen.mode
+            changes[self.chat_side] = gr.update(visible=screen.mode == CHAT)
+            changes[self.write_side] = gr.update(visible=screen.mode == WRITE)
+            # hidden and not taken away: what somebody typed and chose in it stays
+            comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
+            changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
         if screen.cleared is not None:
             changes[self.unclear] = gr.update(visible=screen.cleared)
         if screen.seed is not None:
@@ -118,7 +131,7 @@ def lay_out(models: Models) -> Parts:
     limit = first.model.context_length
     writes = first.chat is None
     session = gr.State(Session())
-    with gr.Sidebar(open=False, width=300, elem_id="attend-settings"):
+    with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         several = len(models.names) > 1
         model = gr.Dropdown(
@@ -130,7 +143,7 @@ def lay_out(models: Models) -> Parts:
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
                 mode = gr.Radio(
-                    [CHAT, WRITE],
+                    [CHAT, WRITE, COMPARE],
                     value=WRITE if writes else CHAT,
                     label="What to do",
                     show_label=False,
@@ -185,10 +198,14 @@ def lay_out(models: Models) -> Parts:
                     back = _button("Undo", "attend-back", size="sm", interactive=False)
                     forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
+            comparison = _starting_with(
+                views.comparison(compare_form()), views.packed_comparison(no_comparison(chats=not writes))
+            )
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(
                 views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
             )
+            record = views.record(whatif_form())
     return Parts(
         session=session,
         model=model,
@@ -196,6 +213,7 @@ def lay_out(models: Models) -> Parts:
         mode=mode,
         meter=meter,
         inspector=inspector,
+        record=record,
         chat_side=chat_side,
         conversation=conversation,
         message=message,
@@ -211,6 +229,7 @@ def lay_out(models: Models) -> Parts:
         back=back,
         forth=forth,
         empty=empty,
+        comparison=comparison,
     )
 
 

@@ -103,6 +103,7 @@ class Models:
             context_length=loaded.model.context_length,
             attention=attention,
             drawn=drawn,
+            layer_count=loaded.model.layer_count,
             ids_of=loaded.tokenizer.encode,
         )
 
@@ -121,4 +122,4 @@ class Models:
             settings: with a definite seed.
             messages: the conversation, where it is one.
         """
-        return Trace(loaded.name, text, request, settings, settings.seed, loaded.tokenizer.label, messages)
+        return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

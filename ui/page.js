@@ -1,4 +1,5 @@
-/* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, and typing. */
+/* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
+ * closes, notices, and typing. */
 () => {
   const find = (selector) => document.querySelector(selector);
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
@@ -6,6 +7,31 @@
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
   find('#attend-theme')?.addEventListener('click', () => document.body.classList.toggle('dark'));
   if (window.innerWidth > 1000) toggleSettings();
+
+  // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
+  const ask = window.fetch;
+  const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
+  window.fetch = (what, ...rest) =>
+    absent.test(what) ? Promise.resolve(new Response(null, { status: 404 })) : ask(what, ...rest);
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    const panel = find('.api-docs');
+    if (panel) panel.querySelector('.backdrop').click();
+    else if (window.innerWidth <= 1000 && !find('dialog[open]') && find('#attend-settings.open')) {
+      toggleSettings();
+      find('#attend-open-settings').focus();
+    }
+  });
+
+  // A notice is about what was done last: whatever is done next takes it away.
+  const dismiss = (event) => {
+    if (!event.target.closest?.('.toast-wrap')) document.querySelectorAll('.toast-close').forEach((cross) => cross.click());
+  };
+  document.addEventListener('click', dismiss, true);
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') dismiss(event);
+  }, true);
 
   // Gradio's text box tells of typing at `keypress`, which pasting, deleting and phones' keyboards do not send.
   let pressed = false;

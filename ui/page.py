@@ -5,27 +5,18 @@ What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial, wraps
-from typing import Any
+from functools import partial
 
 import gradio as gr
-from gradio.blocks import Block
 
-from model.errors import AttendError
-from ui import chat, endpoints, write
-from ui.errors import for_people
-from ui.layout import WRITE, Outputs, Parts, lay_out
+from ui import chat, code_page, compare_page, comparing, endpoints, handlers, record_page, write
+from ui.handlers import QUICK, QUIET, RUNNING, field
+from ui.layout import CHAT, COMPARE, WRITE, Parts, lay_out
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
-
-_RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
-
-_QUIET: Any = {"show_progress": "hidden", "api_visibility": "private"}
-_QUICK: Any = {**_QUIET, "concurrency_limit": None}
-_RUNNING: Any = {**_QUIET, "concurrency_limit": _RUNS, "concurrency_id": "runs"}
 
 
 def build(models: Models) -> gr.Blocks:
@@ -34,7 +25,10 @@ def build(models: Models) -> gr.Blocks:
         parts = lay_out(models)
         _wire_chat(parts, models)
         _wire_write(parts, models)
+        compare_page.wire(parts, models)
+        code_page.wire(parts, models)
         _wire_page(parts, models)
+        record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)
     return page
 
@@ -46,17 +40,17 @@ def _wire_chat(parts: Parts, models: Models) -> None:
         return chat.send(session, models, model, text, panel.read(settings))
 
     def example(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        return chat.send(session, models, model, _field(event, "text", str), panel.read(settings))
+        return chat.send(session, models, model, field(event, "text", str), panel.read(settings))
 
     def retry(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        return chat.retry(session, models, model, _field(event, "turn", int), panel.read(settings))
+        return chat.retry(session, models, model, field(event, "turn", int), panel.read(settings))
 
     def edit(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        turn, text = _field(event, "turn", int), _field(event, "text", str)
+        turn, text = field(event, "turn", int), field(event, "text", str)
         return chat.edit(session, models, model, turn, text, panel.read(settings))
 
     def undo(session: Session, model: str, event: gr.EventData) -> Screen:
-        return chat.undo(session, models, model, _field(event, "turn", int))
+        return chat.undo(session, models, model, field(event, "turn", int))
 
     def clear(session: Session, model: str) -> Screen:
         return chat.clear(session, models, model)
@@ -65,24 +59,24 @@ def _wire_chat(parts: Parts, models: Models) -> None:
         return chat.unclear(session, models, model)
 
     def token(session: Session, event: gr.EventData) -> Screen:
-        return chat.open_token(session, models, _field(event, "turn", int), _field(event, "index", int))
+        return chat.open_token(session, models, field(event, "turn", int), field(event, "index", int))
 
     def missing(session: Session, event: gr.EventData) -> Screen:
-        return chat.open_run(session, models, _field(event, "run", str))
+        return chat.open_run(session, models, field(event, "run", str))
 
     base = [parts.session, parts.model]
     set_up = [*base, *panel.inputs]
-    runs, at_once = partial(_screens, parts, outputs), partial(_screen, parts, outputs)
+    runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
     said = [*base, parts.message, *panel.inputs]
-    gr.on([parts.message.submit, parts.send.click], runs(send), said, outputs, **_RUNNING)
-    parts.conversation.example(runs(example), set_up, outputs, **_RUNNING)
-    parts.conversation.retry(runs(retry), set_up, outputs, **_RUNNING)
-    parts.conversation.edit(runs(edit), set_up, outputs, **_RUNNING)
-    parts.conversation.undo(at_once(undo), base, outputs, **_QUICK)
-    parts.clear.click(at_once(clear), base, outputs, **_QUICK)
-    parts.unclear.click(at_once(unclear), base, outputs, **_QUICK)
-    parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **_QUICK)
-    parts.inspector.missing(at_once(missing), parts.session, outputs, **_QUICK)
+    gr.on([parts.message.submit, parts.send.click], runs(send), said, outputs, **RUNNING)
+    parts.conversation.example(runs(example), set_up, outputs, **RUNNING)
+    parts.conversation.retry(runs(retry), set_up, outputs, **RUNNING)
+    parts.conversation.edit(runs(edit), set_up, outputs, **RUNNING)
+    parts.conversation.undo(at_once(undo), base, outputs, **QUICK)
+    parts.clear.click(at_once(clear), base, outputs, **QUICK)
+    parts.unclear.click(at_once(unclear), base, outputs, **QUICK)
+    parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
+    parts.inspector.missing(at_once(missing), parts.session, outputs, **QUICK)
 
 
 def _wire_write(parts: Parts, models: Models) -> None:
@@ -95,7 +89,7 @@ def _wire_write(parts: Parts, models: Models) -> None:
         return write.write(session, models, model, text, replace(panel.read(settings), max_new_tokens=1))
 
     def take(session: Session, event: gr.EventData) -> Screen:
-        return write.take(session, models, _field(event, "index", int), _field(event, "id", int))
+        return write.take(session, models, field(event, "index", int), field(event, "id", int))
 
     def back(session: Session, model: str, text: str) -> Screen:
         return write.undo(session, models, model, text)
@@ -111,21 +105,21 @@ def _wire_write(parts: Parts, models: Models) -> None:
 
     base = [parts.session, parts.model]
     written = [*base, parts.text]
-    runs, at_once = partial(_screens, parts, outputs), partial(_screen, parts, outputs)
-    parts.go.click(runs(go), [*written, *panel.inputs], outputs, **_RUNNING)
-    parts.one.click(runs(one), [*written, *panel.inputs], outputs, **_RUNNING)
-    parts.inspector.take(at_once(take), parts.session, outputs, **_QUICK)
-    parts.back.click(at_once(back), written, outputs, trigger_mode="multiple", **_QUICK)
-    parts.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **_QUICK)
-    parts.empty.click(at_once(empty), base, outputs, **_QUICK)
-    parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **_QUICK)
+    runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
+    parts.go.click(runs(go), [*written, *panel.inputs], outputs, **RUNNING)
+    parts.one.click(runs(one), [*written, *panel.inputs], outputs, **RUNNING)
+    parts.inspector.take(at_once(take), parts.session, outputs, **QUICK)
+    parts.back.click(at_once(back), written, outputs, trigger_mode="multiple", **QUICK)
+    parts.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **QUICK)
+    parts.empty.click(at_once(empty), base, outputs, **QUICK)
+    parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **QUICK)
 
 
 def _wire_page(parts: Parts, models: Models) -> None:
     def switch(session: Session, model: str, mode: str) -> Screen:
-        writing = mode == WRITE or models.get(model).chat is None
-        screen = (write if writing else chat).overview(session, models, model)
-        return replace(screen, writing=writing, corrected=writing is not (mode == WRITE))
+        possible = WRITE if mode == CHAT and models.get(model).chat is None else mode
+        look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
+        return replace(look(session, models, model), mode=possible, corrected=possible != mode)
 
     def stop(session: Session) -> None:
         if session.stop is not None:
@@ -134,41 +128,5 @@ def _wire_page(parts: Parts, models: Models) -> None:
     outputs = parts.all_outputs
     chosen = [parts.session, parts.model, parts.mode]
     switched = [parts.mode.input, parts.model.input]
-    gr.on(switched, _screen(parts, outputs, switch), chosen, outputs, trigger_mode="always_last", **_QUICK)
-    gr.on([parts.stop.click, parts.halt.click], stop, parts.session, None, queue=False, **_QUIET)
-
-
-def _screens(parts: Parts, outputs: list[Outputs], function: Callable[..., Iterator[Screen]]) -> Callable[..., Any]:
-    """The handler of a function that gives one screen after another."""
-
-    @wraps(function)  # gradio reads the signature, to know who wants the event
-    def handler(*arguments: Any) -> Iterator[dict[Block, Any]]:
-        with for_people():
-            for screen in function(*arguments):
-                yield parts.render(screen, outputs)
-            return
-        yield parts.render(Screen(), outputs)  # a run that yields nothing would empty every component
-
-    return handler
-
-
-def _screen(parts: Parts, outputs: list[Outputs], function: Callable[..., Screen]) -> Callable[..., Any]:
-    """The handler of a function that gives one screen."""
-
-    @wraps(function)
-    def handler(*arguments: Any) -> dict[Block, Any]:
-        screen = Screen()  # where something goes wrong, nothing changes
-        with for_people():
-            screen = function(*arguments)
-        return parts.render(screen, outputs)
-
-    return handler
-
-
-def _field(event: gr.EventData, name: str, kind: type) -> Any:
-    """One field of what the page's script sent, which may be anything."""
-    data: Mapping[str, Any] = event._data if isinstance(event._data, Mapping) else {}
-    value = data.get(name)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise AttendError("The page sent something that this version does not understand: reload it.")
-    return value
+    gr.on(switched, handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="always_last", **QUICK)
+    gr.on([parts.stop.click, parts.halt.click], stop, parts.session, None, queue=False, **QUIET)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ui.values import MeterValue
-from ui.views import ConversationValue, InspectorValue
+from ui.views import Answer, CompareValue, ConversationValue, InspectorValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Screen:
     text: str | None = None  # what stands in Write's box
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
     history: tuple[bool, bool] | None = None  # whether Write has anything to undo, and to redo
-    writing: bool | None = None  # whether Write is shown instead of Chat
+    comparison: CompareValue | Answer | None = None
+    mode: str | None = None  # which of the switch's entries is shown
     corrected: bool = False  # whether that is not what the switch says, so that it must be moved
     cleared: bool | None = None  # whether "Cleared. Undo" is offered

@@ -12,11 +12,14 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from decoding.step import Choice
 from decoding.trace import Trace
 from model.errors import AttendError
+
+if TYPE_CHECKING:
+    from ui.compare import Comparison
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
 MOST_TRACED = 20_000  # hypotheses a visitor, one a step or one a beam; at 2.3 KB each (`make bench`) about 46 MB
@@ -35,6 +38,7 @@ class Seen:
     given: bool  # typed by a person or put there by the chat format; otherwise the model's
     choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
     row: str | None = None  # the attention of the pass that led to it, encoded for the page
+    strategy: str | None = None  # the one that chose it; None where a person did
 
 
 @dataclass(slots=True)
@@ -121,7 +125,10 @@ class Session:
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # of the run that is going on
+    seed: int = -1  # that the last run drew from; -1 if it drew nothing
     counter: int = 0
+    growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
+    comparison: Comparison | None = None  # what Compare shows
 
     @property
     def busy(self) -> bool:
@@ -147,7 +154,7 @@ class Session:
         """Give it back; harmless when it is not the run's any more."""
         stop.set()
         if self.stop is stop:
-            self.stop = None
+            self.stop, self.growing = None, ()
 
     def add_run(self, mode: Mode, model: str, tokens: Sequence[Seen]) -> Run:
         self.counter += 1
@@ -208,7 +215,9 @@ class Session:
                 run.trace = None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that neither the conversation, its Undo nor the draft can open."""
+        """Forget runs that neither the conversation, its Undo, the draft nor the comparison can open."""
         turns = itertools.chain(self.turns, self.cleared or ())
         used = {turn.run for turn in turns} | {self.draft.run}
+        if self.comparison is not None:
+            used |= {card.run.id for card in self.comparison.cards}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}

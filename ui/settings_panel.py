@@ -1,21 +1,23 @@
-"""The settings beside the text: a selector, and of the parameters only those that the choice has.
+"""The settings beside the text: one component of our own, drawn by `ui/settings.js` from what is declared here.
 
-Every range, step and help line comes from `decoding.settings`; this file adds names for people and says which choice
-shows what. The controls of a choice that is not selected keep their values and are out of sight.
+Every range, step and help line comes from `decoding.settings`; this file adds names for people and says what is folded
+away. What the choices mean is in `ui/ways.py`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.components import Component
 
-from decoding.parameter import Parameter
+from decoding.chain import SWITCHES
+from decoding.parameter import Order, Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
+from ui.ways import FIRST_VALUES, FIRST_WAY, WAYS, settings_of
 
 LABELS: Mapping[str, str] = {
     "strategy": "Strategy",
@@ -24,6 +26,12 @@ LABELS: Mapping[str, str] = {
     "top_p": "Top-p",
     "num_beams": "Beams",
     "length_penalty": "Length penalty",
+    "penalty_alpha": "Contrast α",
+    "dola_layers": "DoLa layers",
+    "early_stopping": "Early stopping",
+    "num_beam_groups": "Beam groups",
+    "diversity_penalty": "Diversity penalty",
+    "num_return_sequences": "Texts",
     "seed": "Seed",
     "max_new_tokens": "Length",
     "top_candidates": "Candidates shown",
@@ -50,137 +58,102 @@ LABELS: Mapping[str, str] = {
     "dry_allowed_length": "DRY length",
     "min_new_tokens": "Least length",
     "banned_words": "Banned words",
+    "stop_texts": "Stop texts",
     "logit_bias": "Logit bias",
     "order": "Order of the stages",
 }
 
-EXAMPLES: Mapping[str, str] = {"banned_words": "cat, dog", "logit_bias": "5:-100, 7:2.5"}  # in empty boxes
+EXAMPLES: Mapping[str, str] = {
+    "banned_words": "cat, dog",
+    "stop_texts": "The end, ###",
+    "logit_bias": "5:-100, 7:2.5",
+}  # in empty boxes
 
-# In sight for "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
+WORDS: Mapping[str, str] = {  # for choices
+    "greedy": "Greedy",
+    "sample": "Sampling",
+    "beam": "Beam search",
+    "beam_sample": "Beam sampling",
+    "diverse_beam": "Diverse beams",
+    "contrastive": "Contrastive",
+    "dola": "DoLa",
+}
+
+RUN = ("max_new_tokens", "top_candidates", "seed")  # last: they say nothing about how a token is chosen
+# In sight with "Combined"; what is not named here is folded away under "Advanced", so that the panel stays calm.
 PLAIN = (
     "strategy",
     "temperature",
     "top_k",
     "top_p",
     "num_beams",
+    "num_beam_groups",
+    "diversity_penalty",
     "length_penalty",
-    "seed",
-    "max_new_tokens",
-    "top_candidates",
+    "penalty_alpha",
+    "dola_layers",
+    *RUN,
 )
 
-_ALWAYS = ("max_new_tokens",)
-_EVERYTHING = tuple(parameter.name for parameter in parameters())
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One entry of the selector: what it means and which parameters it shows."""
-
-    strategy: str | None  # None: as the strategy control says
-    shows: tuple[str, ...]
-
-
-WAYS: Mapping[str, Way] = {
-    "Greedy": Way("greedy", _ALWAYS),
-    "Temperature": Way("sample", ("temperature", "seed", *_ALWAYS)),
-    "Top-k": Way("sample", ("top_k", "seed", *_ALWAYS)),
-    "Top-p": Way("sample", ("top_p", "seed", *_ALWAYS)),
-    "Beam search": Way("beam", ("num_beams", "length_penalty", *_ALWAYS)),
-    "Custom": Way(None, _EVERYTHING),
-}
-FIRST_WAY = "Custom"
-FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
-
-
-def settings_of(way: object, values: Mapping[str, object]) -> DecodingSettings:
-    """What the panel means: the parameters that the choice shows as they are set, all others neutral.
-
-    Raises `AttendError` for values out of range, wherever they came from.
-    """
-    chosen = WAYS[way if isinstance(way, str) and way in WAYS else FIRST_WAY]
-    settings: dict[str, object] = {
-        parameter.name: values[parameter.name] if parameter.name in chosen.shows else _resting(parameter)
-        for parameter in parameters()
-    }
-    if chosen.strategy is not None:
-        settings["strategy"] = chosen.strategy
-    return DecodingSettings.from_dict(settings)
-
-
-def preset_values(preset: str) -> dict[str, object]:
-    """What the controls say after a preset was pressed; the seed and the length stay as they are."""
-    values = _typed(PRESETS[preset])
-    return {name: value for name, value in values.items() if name not in ("seed", "max_new_tokens", "top_candidates")}
-
-
-def _typed(settings: DecodingSettings) -> dict[str, int | float | str]:
-    """All values as their controls show them."""
-    return {parameter.name: parameter.typed(getattr(settings, parameter.name)) for parameter in parameters()}
-
-
-def _resting(parameter: Parameter) -> object:
-    return parameter.default if parameter.neutral is None else parameter.neutral
+_SAMPLERS = ("mirostat_mode", *(name for switches in SWITCHES.values() for name in switches))
+_LENGTHS = ("max_new_tokens", "min_new_tokens")
+_KEEP_SEED = """(text) => {
+  document.dispatchEvent(new CustomEvent('attend-seed', { detail: Number(text.split(' ')[2]) }));
+}"""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
     """The controls, once they are on the page."""
 
-    way: gr.Radio
-    controls: Mapping[str, Component]
+    form: gr.HTML
     used: gr.Button
+    code: gr.Button
+    dialog: gr.HTML
 
     @property
     def inputs(self) -> list[Component]:
         """To be put last among a handler's inputs and given to `read`."""
-        return [self.way, *self.controls.values()]
+        return [self.form]
 
-    def read(self, values: Sequence[object]) -> DecodingSettings:
-        """The settings that these inputs mean, with a definite seed."""
-        way, *rest = values
-        return settings_of(way, dict(zip(self.controls, rest, strict=True))).seeded()
+    @staticmethod
+    def read(values: Sequence[object]) -> DecodingSettings:
+        """The settings that these inputs mean, with a definite seed; `AttendError` says what no setting accepts."""
+        return Panel.read_as_it_is(values).seeded()
+
+    @staticmethod
+    def read_as_it_is(values: Sequence[object]) -> DecodingSettings:
+        """The same with a seed of -1 where it is left to chance."""
+        (said,) = values
+        return settings_of(said)
 
 
 def build(context_length: int) -> Panel:
-    """Lay the panel out where the caller stands, and wire what concerns only itself."""
-    way = gr.Radio(list(WAYS), value=FIRST_WAY, label="How to choose tokens", elem_id="attend-way")
-    with gr.Row(elem_id="attend-presets"):
-        presets = {name: gr.Button(name, size="sm", min_width=60) for name in PRESETS}
-    controls = {one.name: _control(one, context_length) for one in parameters() if one.name in PLAIN}
-    folded = [parameter for parameter in parameters() if parameter.name not in PLAIN]
-    visible = any(parameter.name in WAYS[FIRST_WAY].shows for parameter in folded)
-    with gr.Accordion("Advanced", open=False, visible=visible, elem_id="attend-advanced") as advanced:
-        controls |= {parameter.name: _control(parameter, context_length) for parameter in folded}
-    used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
-    panel = Panel(way, controls, used)
-
-    def show(chosen: str) -> list[object]:
-        shown = [name in WAYS[chosen].shows for name in controls]
-        unfolded = any(one.name in WAYS[chosen].shows for one in folded)
-        return [gr.update(visible=visible) for visible in (*shown, unfolded)]
-
-    parts = [*controls.values(), advanced]
-    way.change(show, way, parts, queue=False, show_progress="hidden", api_visibility="private")
-    for name, button in presets.items():
-        values = preset_values(name)
-        button.click(
-            lambda values=values: ["Custom", *values.values()],
-            None,
-            [way, *(controls[parameter] for parameter in values)],
-            queue=False,
-            show_progress="hidden",
-            api_visibility="private",
-        )
-    used.click(
-        lambda text: int(text.split()[2]) if text else -1,
-        used,
-        controls["seed"],
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
+    """Lay the panel out where the caller stands."""
+    declared = declaration(context_length)
+    form = gr.HTML(
+        declared["first"],
+        html_template='<div class="attend-settings"></div>',
+        js_on_load=_read("settings.js"),
+        apply_default_css=False,
+        elem_id="attend-form",
+        form=declared,
     )
-    return panel
+    used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
+    used.click(None, used, None, js=_KEEP_SEED)
+    code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
+    dialog = gr.HTML(
+        None,
+        html_template=_read("code.html"),
+        js_on_load=_read("code.js"),
+        apply_default_css=False,
+        elem_id="attend-code-dialog",
+    )
+    return Panel(form, used, code, dialog)
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def seed_note(seed: int) -> dict[str, object]:
@@ -188,18 +161,56 @@ def seed_note(seed: int) -> dict[str, object]:
     return gr.update(value=f"Seed used: {seed} · keep it", visible=seed >= 0)
 
 
-def _control(parameter: Parameter, context_length: int) -> Component:
-    """The control that fits a parameter's kind."""
-    label, value = LABELS[parameter.name], _typed(FIRST_VALUES)[parameter.name]
-    visible = parameter.name in WAYS[FIRST_WAY].shows
-    elem_id = f"attend-{parameter.name.replace('_', '-')}"
-    common: Any = {"label": label, "info": parameter.help, "visible": visible, "elem_id": elem_id}
-    if not parameter.numeric:
-        if type(parameter) is Parameter:
-            return gr.Radio(list(parameter.choices), value=value, **common)
-        return gr.Textbox(str(value), lines=1, max_lines=4, placeholder=EXAMPLES.get(parameter.name, ""), **common)
-    if parameter.name == "seed":
-        return gr.Number(float(value), minimum=parameter.minimum, maximum=parameter.maximum, precision=0, **common)
-    limit = context_length if parameter.name in ("max_new_tokens", "min_new_tokens") else math.inf
-    maximum = min(parameter.maximum, limit)
-    return gr.Slider(parameter.minimum, maximum, value=min(float(value), maximum), step=parameter.step, **common)
+def declaration(context_length: int) -> dict[str, Any]:
+    """What the page's script draws the panel from."""
+    first = {one.name: one.typed(getattr(FIRST_VALUES, one.name)) for one in parameters()}
+    limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
+    return {
+        "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_place_in_run)],
+        "ways": {name: {"strategy": way.strategy, "shows": way.shows} for name, way in WAYS.items()},
+        "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
+        "first": {"way": FIRST_WAY, "values": first | limits},
+        "samplers": _SAMPLERS,
+        "stages": dict(SWITCHES),
+        "labels": {stage: _stage_label(stage) for stage in SWITCHES},
+        "words": WORDS,
+    }
+
+
+def _place_in_run(parameter: Parameter) -> int:
+    return RUN.index(parameter.name) if parameter.name in RUN else -1
+
+
+def _set_by(preset: DecodingSettings) -> dict[str, object]:
+    """What a preset sets: how a token is chosen, but not for how long or from which seed."""
+    names = ("strategy", *_SAMPLERS, "order")
+    return {one.name: one.typed(getattr(preset, one.name)) for one in parameters() if one.name in names}
+
+
+def _stage_label(stage: str) -> str:
+    return LABELS.get(stage) or LABELS[SWITCHES[stage][0]].split()[0]
+
+
+def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
+    """One control."""
+    kind = "number" if parameter.numeric and not parameter.choices else "text"
+    if type(parameter) is Parameter and parameter.choices:
+        kind = "word"
+    elif isinstance(parameter, Order):
+        kind = "order"
+    neutral = None if parameter.neutral is None else parameter.typed(parameter.neutral)
+    return {
+        "name": parameter.name,
+        "label": LABELS[parameter.name],
+        "help": parameter.help,
+        "kind": kind,
+        "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
+        "minimum": parameter.minimum,
+        "maximum": min(parameter.maximum, context_length) if parameter.name in _LENGTHS else parameter.maximum,
+        "step": parameter.step,
+        "integer": parameter.integer,
+        "choices": parameter.choices,
+        "placeholder": EXAMPLES.get(parameter.name, ""),
+        "neutral": neutral,
+        "strategies": parameter.strategies,
+    }

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
+from decoding.declared import BEAM
+from decoding.stop import before_stop, certain
 from model.tokenizer import Tokenizer
 from ui import views
+from ui.search import search_value
 from ui.session import Run, Seen, Session
-from ui.views import ConversationValue, InspectorValue, TokenKind
+from ui.views import ConversationValue, InspectorValue, TokenKind, Way
 
 MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
@@ -68,11 +71,16 @@ def inspector_value(
         "mode": run.mode,
         "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
         "first": first,
-        "steps": [views.step_value(token.choice, tokenizer.label) for token in explained if token.choice is not None],
+        "steps": [
+            views.step_value(token.choice, tokenizer.label, _way(token))
+            for token in explained
+            if token.choice is not None
+        ],
         "layers": run.shape[0],
         "heads": run.shape[1],
         "rows": rows,
         "rows_from": len(run.tokens) - len(rows) - 1,
+        "search": search_value(run.trace, tokenizer.label, since),
         "selected": selected,
         "busy": busy,
     }
@@ -92,6 +100,7 @@ def empty_inspector(mode: str) -> InspectorValue:
         "heads": 0,
         "rows": [],
         "rows_from": 0,
+        "search": None,
         "selected": None,
         "busy": False,
     }
@@ -110,15 +119,30 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
     return {"text": text, "share": min(1.0, used / limit)}
 
 
-def answer_tokens(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> list[tuple[str, float]]:
-    """Text and probability of every token; bytes of an unfinished character give "" until it is whole."""
+def answer_tokens(
+    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str], *, finished: bool
+) -> list[tuple[str, float]]:
+    """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
+    to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""
     stream = tokenizer.stream()
     shown = [(stream.push(token.id), token.choice.probability) for token in tokens if token.choice is not None]
     rest = stream.finish() if finished else ""
     if rest and shown:
         text, probability = shown[-1]
         shown[-1] = (text + rest, probability)
-    return shown
+    whole = "".join(text for text, _ in shown)
+    left = len(before_stop(whole, stop_texts) if finished else certain(whole, stop_texts))
+    cut = []
+    for text, probability in shown:
+        cut.append((text[:left], probability))
+        left -= len(cut[-1][0])
+    return cut
+
+
+def _way(token: Seen) -> Way:
+    if token.given or token.strategy is None:
+        return "given" if token.given else "taken"
+    return "search" if token.strategy in BEAM else "chosen"
 
 
 def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:

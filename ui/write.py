@@ -40,6 +40,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     if len(run.tokens) >= limit:
         raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
     stop = session.begin()
+    session.growing = (run.id,)
     session.remember_draft()
     try:
         yield replace(_show(session, models, run), running=True)
@@ -50,6 +51,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
             ended = progress.ending is not None
             if ended:
                 session.end(stop)
+                session.seed = drawn_seed(settings)
             if session.draft.run != run.id:  # the box was cleared meanwhile
                 yield Screen(running=False if ended and not session.busy else None)
                 continue
@@ -60,7 +62,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
                 meter=meter_value(len(run.tokens), limit, note=_ending(run, loaded) or note),
                 running=False if ended else None,
                 text=session.draft.text,
-                seed=drawn_seed(settings) if ended else None,
+                seed=session.seed if ended else None,
                 history=_history(session) if ended else None,
             )
         session.limit_attention(keep=run)
@@ -84,7 +86,7 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
         raise AttendError("This token is not in the table: click one of its rows.")
     session.remember_draft()
-    taken = replace(old, id=token, given=False, choice=_chosen_instead(old.choice, token))
+    taken = replace(old, id=token, given=False, strategy=None, choice=_chosen_instead(old.choice, token))
     return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 

@@ -60,7 +60,10 @@ class RepetitionPenalty:
 
 @dataclass(frozen=True, slots=True)
 class FrequencyPenalty:
-    """Subtracts this from a token's logit for every time the answer has it (OpenAI's `frequency_penalty`)."""
+    """Subtracts this from a token's logit for every time the answer has it (OpenAI's `frequency_penalty`).
+
+    As in vLLM, the prompt does not count.
+    """
 
     penalty: float
     name: ClassVar[str] = "frequency_penalty"
@@ -71,7 +74,10 @@ class FrequencyPenalty:
 
 @dataclass(frozen=True, slots=True)
 class PresencePenalty:
-    """Subtracts this once from the logit of every token that the answer has (OpenAI's `presence_penalty`)."""
+    """Subtracts this once from the logit of every token that the answer has (OpenAI's `presence_penalty`).
+
+    As in vLLM, the prompt does not count.
+    """
 
     penalty: float
     name: ClassVar[str] = "presence_penalty"

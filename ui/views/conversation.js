@@ -7,7 +7,7 @@
  * @typedef {{role: 'user' | 'assistant', text: string, tokens: [string, number][] | null, run: string | null,
  *   state: 'done' | 'streaming' | 'stopped', dropped: boolean, note: string | null}} Turn
  * @typedef {{node: HTMLElement, show: (turn: Turn, place: {last: boolean, busy: boolean}) => void, turn: Turn | null,
- *   body: ReturnType<typeof makeBody>}} TurnView
+ *   body: ReturnType<typeof makeAnswer>}} TurnView
  */
 
 const root = element.querySelector('.attend-conversation');
@@ -21,17 +21,10 @@ const packed = [];
 const turns = [];
 /** @type {TurnView[]} */
 let views = [];
-/** The token that the inspector shows, and how much it looked at the others. */
-let marked = { run: null, index: null, levels: null };
 
 root.replaceChildren(log);
 followColour(root);
-log.addEventListener('click', (event) => openToken(event.target.closest('.at-tok')));
-log.addEventListener('keydown', moveAmongTokens);
-listen(SIGNAL.selected, (event) => {
-  marked = event.detail;
-  for (const view of views) view.body.mark(marked);
-});
+offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
 watch('value', draw);
 draw();
 
@@ -90,7 +83,7 @@ function drawEmpty(examples, busy) {
 /** @param {'user' | 'assistant'} role @param {number} number @returns {TurnView} */
 function makeTurn(role, number) {
   const user = role === 'user';
-  const body = makeBody(number);
+  const body = makeAnswer(number);
   const bubble = make('div', { class: 'at-bubble' },
     make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node);
   const note = make('p', { class: 'at-note' });
@@ -135,124 +128,14 @@ function makeTurn(role, number) {
 const transcript = () =>
   views.map(({ turn }) => `${turn.role === 'user' ? 'User' : 'Assistant'}: ${turn.text}`).join('\n\n') + '\n';
 
-/** The text of one turn; `text` is the truth, the tokens are its parts. @param {number} number */
-function makeBody(number) {
-  const node = make('div', { class: 'at-text', dir: 'auto' });
-  const caret = make('span', { class: 'at-caret', 'aria-hidden': 'true' });
-  let run = null;
-  let shown = '';
-  /** @type {HTMLElement[]} */
-  let spans = [];
-  /** @type {string[]} theirs, so that no update has to ask the document */
-  let texts = [];
-  let bright = null;
-  let shaded = false;
-
-  /** @param {Turn} turn */
-  function show(turn) {
-    const tokens = turn.tokens || [];
-    if (!continues(turn, tokens)) {
-      node.replaceChildren();
-      spans = [];
-      texts = [];
-      shown = '';
-      run = turn.run;
-    }
-    const fresh = [];
-    for (const [text, p] of tokens.slice(spans.length)) {
-      const span = tokenSpan(text, p, number, spans.length);
-      shown += text;
-      spans.push(span);
-      texts.push(text);
-      fresh.push(span);
-    }
-    if (shown === turn.text) {
-      caret.remove();
-      node.append(...fresh);
-    } else {
-      node.textContent = turn.text; // no tokens, or not those of this text
-      shown = turn.text;
-      spans = [];
-      texts = [];
-    }
-    if (spans.length && !node.querySelector('[tabindex="0"]')) spans[0].tabIndex = 0;
-    if (turn.state === 'streaming') node.append(caret);
-    else caret.remove();
-    if (fresh.length) mark(marked);
-  }
-
-  /** Whether the turn only goes on from what is shown. @param {Turn} turn @param {[string, number][]} tokens */
-  function continues(turn, tokens) {
-    if (turn.run !== run || tokens.length < spans.length || (!spans.length && shown)) {
-      return !tokens.length && !spans.length && turn.text === shown;
-    }
-    return texts.every((text, index) => text === tokens[index][0]);
-  }
-
-  /** @param {typeof marked} now the token that the inspector shows, and where it looked */
-  function mark(now) {
-    const mine = run !== null && now.run === run;
-    const wanted = mine && now.index !== null ? spans[now.index] : undefined;
-    if (bright !== wanted) {
-      bright?.classList.remove('at-shown');
-      wanted?.classList.add('at-shown');
-      bright = wanted;
-    }
-    const levels = mine ? now.levels : null;
-    if (!levels && !shaded) return;
-    spans.forEach((span, index) => {
-      if (levels) span.dataset.look = String(levels[index] ?? 0);
-      else delete span.dataset.look;
-    });
-    shaded = Boolean(levels);
-  }
-
-  return { node, show, mark };
-}
-
-/** @param {string} text @param {number} p @param {number} turn @param {number} index */
-function tokenSpan(text, p, turn, index) {
-  return make('span', {
-    class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
-    'data-level': level(p), 'data-turn': turn, 'data-index': index,
-  });
-}
-
-/** @param {HTMLElement | null} span the inspector shows it at once, or the server is asked for its run */
-function openToken(span) {
-  if (!span || String(getSelection()).length) return; // somebody is marking text, not clicking a token
-  const turn = Number(span.dataset.turn);
-  const index = Number(span.dataset.index);
-  if (!signal(SIGNAL.select, { run: views[turn].turn.run, index })) trigger('token', { turn, index });
-}
-
-/** @param {KeyboardEvent} event */
-function moveAmongTokens(event) {
-  const span = event.target.closest('.at-tok');
-  if (!span) return;
-  if (event.key === 'Enter' || event.key === ' ') {
-    event.preventDefault();
-    openToken(span);
-    return;
-  }
-  const all = [...span.parentElement.querySelectorAll('.at-tok')].filter((other) => other.textContent);
-  const place = all.indexOf(span);
-  const goal = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: all.length - 1 }[event.key];
-  if (goal === undefined) return;
-  event.preventDefault();
-  if (!all[goal]) return;
-  span.tabIndex = -1;
-  all[goal].tabIndex = 0;
-  all[goal].focus();
-}
-
 /** Change a message in its place. @param {TurnView} view @param {number} number */
 function edit(view, number) {
   const area = make('textarea', { class: 'at-edit-text', rows: 2, 'aria-label': 'Edit your message', dir: 'auto' });
   area.value = view.turn.text;
   const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend' });
   const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel' });
-  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' }, save, cancel));
+  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
+    make('span', { class: 'at-keys', text: 'Ctrl+Enter sends, Esc cancels' }), save, cancel));
   const fit = () => {
     area.style.height = 'auto';
     area.style.height = `${area.scrollHeight + 2}px`;

@@ -10,10 +10,24 @@ function candidateSheet(step) {
     const fate = removedBy ? `removed by ${stageName(removedBy)}` : '';
     return [id, JSON.stringify(text), ...probabilities, isChosen ? 'chosen' : fate];
   });
-  const kept = ['', 'tokens kept', ...step.kept, ''];
+  const rest = [['tokens kept', step.kept], ['mass kept', step.mass], ['entropy, bits', step.entropy]];
   return {
     title: 'Probabilities', head: ['id', 'token', ...step.stages.map(stageName), 'what became of it'],
-    rows: [...rows, ['', 'all others', ...step.rest, ''], kept],
+    rows: [...rows, ['', 'all others', ...step.rest, ''], ...rest.map(([name, numbers]) => ['', name, ...numbers, ''])],
+  };
+}
+
+/** @param {ReturnType<typeof makeSearch>} search @returns {Sheet} */
+function beamSheet(search) {
+  const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((place, rank) => {
+    const [token, added, sum, own, parent] = search.beam({ step, place });
+    const from = step ? search.order(step - 1).indexOf(parent) + 1 : '';
+    return [step + 1, rank + 1, JSON.stringify(token), added, sum, own, from, search.fate({ step, place })];
+  }));
+  return {
+    title: 'Beams',
+    head: ['step', 'rank', 'token', 'its score', 'score', 'log-probability', 'from', 'what became of it'],
+    rows: rows.flat(),
   };
 }
 

@@ -1,31 +1,37 @@
 /**
  * The attention map: a row for every pass at hand, a column for every token it could look at.
  *
- * It is told how to read a pass (`weightsOf`) and whom to tell about a row that was picked.
+ * It is told how to read a pass (`weightsOf`), what its tokens are called and whom to tell about a row that was picked.
  */
 
-const CELL = { narrowest: 3, widest: 36, height: 236 };
+const CELL = { narrowest: 3, widest: 36, height: 196 };
+const MOST_HIGH = 200; // of what is shown; the rest is scrolled to
 const STOPS = 5;
 
 /**
- * @param {{weightsOf: (query: number) => Float32Array | null, describe: (query: number, key: number) => string,
- *   onPick: (query: number) => void}} wiring
+ * @param {{weightsOf: (query: number) => Float32Array | null, nameOf: (token: number) => string,
+ *   describe: (query: number, key: number) => string, onPick: (query: number) => void}} wiring
  */
-function makeMap({ weightsOf, describe, onPick }) {
+function makeMap({ weightsOf, nameOf, describe, onPick }) {
   const canvas = make('canvas', {
     class: 'at-canvas', tabindex: 0, role: 'img',
     'aria-label': 'Attention map; arrow keys move over it, Enter shows that step',
   });
   const scroller = make('div', { class: 'at-map-scroll' }, canvas);
-  const readout = make('p', {
-    class: 'at-readout', 'aria-live': 'polite', title: 'A row for each step, a column for each token it could look at',
-  });
+  const chosen = makeAxis('rows');
+  const looked = makeAxis('columns');
+  const corner = make('p', { class: 'at-map-corner' },
+    make('span', { text: '↑ chosen' }), make('span', { text: 'looked at →' }));
+  const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
-  const node = make('div', { class: 'at-map' }, scroller, make('div', { class: 'at-map-foot' }, readout, scale));
+  const node = make('div', { class: 'at-map' },
+    make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
+    make('div', { class: 'at-map-foot' }, readout, scale));
   const cells = document.createElement('canvas'); // a pixel a cell
-  let range = { from: 0, end: 0, marked: -1, title: '' };
+  let range = { from: 0, end: 0, marked: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
+  let scrolled = { top: 0, left: 0 };
   let width = 0; // as last measured: asking for it while drawing would lay the page out again
   /** @type {{query: number, key: number} | null} */
   let cursor = null;
@@ -35,7 +41,10 @@ function makeMap({ weightsOf, describe, onPick }) {
   const keys = () => range.end;
   const rows = () => range.end - range.from;
 
-  /** @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads */
+  /**
+   * @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads;
+   *   `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
+   */
   function draw(next) {
     const moved = next.marked !== range.marked || next.end !== range.end;
     range = next;
@@ -63,14 +72,13 @@ function makeMap({ weightsOf, describe, onPick }) {
   function paintCells() {
     colours ??= readColours(node);
     const passes = Array.from({ length: rows() }, (_, row) => weightsOf(range.from + row));
-    const peak = peakOf(passes);
-    most.textContent = `${peak < 1 ? '≥\u00a0' : ''}${(100 * peak).toFixed(0)}\u00a0%`;
+    most.textContent = `${range.full < 1 ? '≥\u00a0' : ''}${(100 * range.full).toFixed(0)}\u00a0%`;
     cells.width = keys();
     cells.height = rows();
     const image = new ImageData(keys(), rows());
     const pixels = new Uint32Array(image.data.buffer);
     passes.forEach((weights, row) => weights?.forEach((weight, key) => {
-      pixels[row * keys() + key] = colours.ramp[Math.round(255 * Math.sqrt(Math.min(1, weight / peak)))];
+      pixels[row * keys() + key] = colours.ramp[Math.round(255 * Math.sqrt(Math.min(1, weight / range.full)))];
     }));
     cells.getContext('2d').putImageData(image, 0, 0);
   }
@@ -92,6 +100,21 @@ function makeMap({ weightsOf, describe, onPick }) {
       frame(0, (range.marked - range.from) * down, (range.marked + 1) * across, down, colours.row);
     }
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
+    label();
+  }
+
+  /** The axes show what the map shows of itself, wherever it was scrolled to. */
+  function label() {
+    if (rows() <= 0 || !colours) return;
+    const paints = { colour: colours.quiet, bright: colours.row };
+    chosen.draw({
+      count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + 1),
+    });
+    looked.draw({
+      count: keys(), size: size.cell, offset: scrolled.left, length: width,
+      marked: cursor?.key ?? -1, ...paints, name: nameOf,
+    });
   }
 
   /** @param {number} query */
@@ -137,26 +160,17 @@ function makeMap({ weightsOf, describe, onPick }) {
     event.preventDefault();
   });
 
+  scroller.addEventListener('scroll', () => {
+    scrolled = { top: scroller.scrollTop, left: scroller.scrollLeft };
+    label();
+  });
+
   new ResizeObserver(() => {
     width = scroller.clientWidth;
     if (rows() > 0) draw(range);
   }).observe(scroller);
 
   return { node, draw, forgetColours: () => { colours = null; } };
-}
-
-/**
- * The weight that takes the strongest colour. The first token and the first few passes look at little else than each
- * other, so they are left out: they would leave everything else pale.
- * @param {(Float32Array | null)[]} passes
- */
-function peakOf(passes) {
-  let peak = 0;
-  for (const weights of passes) {
-    if (!weights || weights.length < 8) continue;
-    for (let key = 1; key < weights.length; key += 1) peak = Math.max(peak, weights[key]);
-  }
-  return peak || 1;
 }
 
 /** The theme's colours; the ramp is 256 of them between five stops, as pixels. @param {HTMLElement} node */
@@ -172,5 +186,6 @@ function readColours(node) {
     const [r, g, b] = stops[below].map((low, i) => Math.round(low + (stops[below + 1][i] - low) * (at - below)));
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
-  return { ramp, row: style.getPropertyValue('--at-accent'), cell: style.getPropertyValue('--at-text') };
+  const [row, cell, quiet] = ['accent', 'text', 'quiet'].map((name) => style.getPropertyValue(`--at-${name}`).trim());
+  return { ramp, row, cell, quiet };
 }

@@ -23,6 +23,14 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** The same of SVG. @param {string} tag @param {Record<string, string | number>} attributes @param {...Node} parts */
+function makeSvg(tag, attributes, ...parts) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...parts);
+  return node;
+}
+
 const ICONS = {
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
   copyAll: 'M2.5 3.5h11M2.5 8h11M2.5 12.5h7',
@@ -31,6 +39,7 @@ const ICONS = {
   edit: 'M2.5 13.5l.7-3.2 7.6-7.6 2.5 2.5-7.6 7.6zM9.3 4.2l2.5 2.5',
   previous: 'M10 3 5 8l5 5',
   next: 'M6 3l5 5-5 5',
+  remove: 'M4 4l8 8M12 4l-8 8',
 };
 
 /**
@@ -40,19 +49,13 @@ const ICONS = {
  * @param {() => void} onClick
  */
 function iconButton(icon, name, onClick) {
-  const space = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(space, 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(space, 'path');
-  path.setAttribute('d', ICONS[icon]);
-  svg.append(path);
+  const svg = makeSvg('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, makeSvg('path', { d: ICONS[icon] }));
   const button = make('button', { type: 'button', class: 'at-icon', title: name, 'aria-label': name }, svg);
   button.addEventListener('click', onClick);
   return button;
 }
 
-const MARKS = new Map([[' ', '␣'], ['\n', '⏎'], ['\r', '␍'], ['\t', '⇥']]);
+const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
 // What would not be seen, or would turn the text around it: named by its code point.
 const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 const JOINERS = /^[\u200c\u200d\ufe0e\ufe0f]+$/u;
@@ -108,8 +111,13 @@ function percent(p) {
 
 const counted = new Intl.NumberFormat('en-GB');
 
-/** @param {string} stage a processor's name as people know it */
-const stageName = (stage) => stage.replaceAll('_', '-');
+const STAGES = {
+  dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
+  no_repeat_ngram_size: 'n-gram ban',
+};
+
+/** @param {string} stage a processor's name as people know it: top-k, repetition penalty */
+const stageName = (stage) => STAGES[stage] ?? stage.replace(/_([a-z])$/, '-$1').replaceAll('_', ' ');
 
 /**
  * Eleven shades: the square root gives the small values room, so 1 % and 10 % differ as much as 40 % and 70 %.

@@ -115,7 +115,7 @@ function makeBox([text, kind, p], index) {
   const name = visibleText(text) + (p === null ? ` · ${KINDS[kind]}` : ` · ${percent(p)}`);
   return make('span', {
     class: `at-box at-${kind}`, role: 'option', tabindex: -1, dir: 'auto', title: name, 'aria-label': name,
-    'aria-selected': 'false', 'data-index': index, 'data-level': kind !== 'prompt' && p !== null ? level(p) : null,
+    'aria-selected': 'false', 'data-index': index, 'data-level': p === null ? null : level(p),
     'data-space': /^ \S/u.test(text),
   }, ...visible(text, true));
 }
@@ -129,24 +129,21 @@ function mark(box, on) {
 
 /** The legend and the switch of the colours; both components follow it. */
 function makeColours() {
-  const legend = make('span', { class: 'at-legend', 'aria-hidden': 'true' });
-  const words = { probability: ['unlikely', 'likely'], attention: ['ignored', 'looked at'] };
+  // One over the other, so that the switch stays where it is.
+  const legends = Object.entries({ probability: ['unlikely', 'likely'], attention: ['ignored', 'looked at'] }).map(
+    ([mode, [low, high]]) => make('span', { class: `at-legend at-legend-${mode}` },
+      low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
   const choices = [['probability', 'probability'], ['attention', 'attention'], ['off', 'off']].map(([mode, label]) => {
     const input = make('input', { type: 'radio', name: 'attend-colour', value: mode, class: 'at-hidden' });
     input.checked = remembered('colour', 'probability') === mode;
     input.addEventListener('change', () => {
       remember('colour', mode);
       signal(SIGNAL.colour, { mode });
-      name(mode);
     });
     return make('label', {}, input, make('span', { text: label }));
   });
-  /** @param {string} mode */
-  function name(mode) {
-    const [low, high] = words[mode] || ['', ''];
-    legend.replaceChildren(...(words[mode] ? [low, make('i', { class: `at-ramp at-ramp-${mode}` }), high] : []));
-  }
-  name(remembered('colour', 'probability'));
   const title = make('legend', { class: 'at-hidden', text: 'Colour of the tokens' });
-  return make('div', { class: 'at-colours' }, legend, make('fieldset', { class: 'at-switch' }, title, ...choices));
+  return make('div', { class: 'at-colours' },
+    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends),
+    make('fieldset', { class: 'at-switch' }, title, ...choices));
 }

@@ -1,0 +1,111 @@
+"""The whole page in a real browser: served as `make run` does, with no error in its console and no other host asked."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright import sync_api
+from playwright.sync_api import Browser, Page, expect
+
+from model import catalog
+from model.catalog import LoadedModel
+from tests.conftest import make_checkpoint
+from tests.stage import CHROMIUM, FLAGS
+from tests.visitor import PATIENCE
+from ui import serve
+from ui.models import Models
+from ui.page import build
+
+ROOT = Path(__file__).resolve().parent.parent
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as `make run` starts it, with the embedded model where there is one."""
+    model, port = catalog.DEFAULT, _free_port()
+    if model not in catalog.names():
+        model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
+    command = [sys.executable, "app.py", "--port", str(port), "--model", model]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        assert "ready" in line, line
+        yield f"http://127.0.0.1:{port}/"
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
+
+    def slow(decode: Any) -> Any:
+        def slowly(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(0.1)
+                yield step
+
+        return slowly
+
+    port = _free_port()
+    blocks = build(Models(tuple(loaded), loaded.__getitem__, wrap=slow))
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(url: str, browser: Browser) -> Iterator[Opener]:
+    """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(path: str = "", at: str = url, **options: Any) -> Page:
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        contexts.append(context)
+
+        def guard(route: sync_api.Route) -> None:
+            if route.request.url.startswith((at, "data:", "blob:")):
+                return route.continue_()
+            faults.append(f"asked for {route.request.url}")
+            return route.abort()
+
+        context.route("**/*", guard)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
+        page.on("dialog", lambda dialog: faults.append(f"a dialog: {dialog.message}"))
+        page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+        page.goto(at + path)
+        page.wait_for_function("window.__gradio_session_hash__")
+        expect(page.locator(".attend-inspector .at-empty")).to_be_visible(timeout=PATIENCE)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

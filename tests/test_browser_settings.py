@@ -1,0 +1,205 @@
+"""The settings in a real browser: what is in sight, marked, refused, carried by the address and copied as code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import generate
+from tests.browsing import Opener
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE, choose, rest, say, set_number, to_write
+
+pytestmark = BROWSER
+
+
+def marked(page: Page) -> list[str]:
+    return page.locator("#attend-presets button[aria-pressed=true]").all_inner_texts()
+
+
+def number(page: Page, name: str) -> str:
+    return page.locator(f"#attend-{name} input[type=number]").input_value()
+
+
+def refused(page: Page, sentence: str) -> None:
+    page.locator("#attend-message textarea").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text(sentence, timeout=PATIENCE)
+    expect(page.locator(".toast-message-item")).to_have_count(1)  # those before are gone
+
+
+def printed(code: str) -> str:
+    """What lines of Python print."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, "copied", "exec"), {})
+    return out.getvalue()
+
+
+def test_every_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays(visit: Opener) -> None:
+    page = visit()
+    say(page, "Hello")
+    said = page.locator(".attend-conversation").inner_text()
+    range_of_seeds = "between -1 and 4294967295"
+    for name, typed, sentence in (
+        ("seed", "-5", f"seed is -5, but must lie {range_of_seeds}: choose a value in that range."),
+        ("seed", "", f"seed is empty, but must be a whole number {range_of_seeds}."),
+        ("seed", "1.5", f"seed is 1.5, but must be a whole number {range_of_seeds}."),
+        ("temperature", "", "temperature is empty, but must be a number between 0 and 2."),
+        ("temperature", "99", "temperature is 99, but must lie between 0 and 2: choose a value in that range."),
+        ("top-k", "2.5", "top_k is 2.5, but must be a whole number between 0 and 200."),
+        ("max-new-tokens", "0", "max_new_tokens is 0, but must lie between 1 and 4096"),
+    ):
+        before = number(page, name)
+        set_number(page, name, typed)
+        assert number(page, name) == typed  # nothing is put right behind anybody's back
+        expect(page.locator(f"#attend-{name} input[type=number]")).to_have_attribute("aria-invalid", "true")
+        refused(page, sentence)
+        set_number(page, name, before)
+    page.locator("#attend-seed input").fill("")
+    page.locator("#attend-seed input").press_sequentially("abc")  # which the box does not take
+    refused(page, "seed is empty")
+    assert page.locator(".attend-conversation").inner_text() == said
+
+
+def test_presets_are_marked_and_neutralise_can_be_taken_back(visit: Opener) -> None:
+    page = visit()
+    assert marked(page) == ["Balanced"]
+    set_number(page, "temperature", 0.3)
+    assert marked(page) == []
+    page.locator("#attend-presets button", has_text="Precise").click()
+    assert marked(page) == ["Precise"]
+    set_number(page, "seed", 5)
+    assert marked(page) == ["Precise"]
+    page.locator("#attend-presets button", has_text="Neutralise").click()
+    assert [number(page, name) for name in ("temperature", "top-k", "top-p", "seed")] == ["1", "0", "1", "5"]
+    expect(page.locator("#attend-form .at-note")).to_contain_text("neutral value")
+    page.locator("#attend-presets button", has_text="Bring back").click()
+    assert [number(page, name) for name in ("temperature", "top-k", "top-p")] == ["0.3", "40", "0.9"]
+    assert marked(page) == ["Precise"]
+
+
+def test_a_way_whose_parameter_is_off_starts_with_a_sensible_value(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-presets button", has_text="Neutralise").click()
+    choose(page, "Top-k")
+    assert number(page, "top-k") == "40"
+    choose(page, "Top-p")
+    assert number(page, "top-p") == "0.95"
+    assert marked(page) == []
+
+
+def test_only_what_the_strategy_uses_is_in_sight(visit: Opener) -> None:
+    page = visit()
+    strategies = page.locator("#attend-strategy label")
+    strategies.get_by_text("Beam search", exact=True).click()
+    expect(page.locator("#attend-num-beams")).to_be_visible()
+    expect(page.locator("#attend-seed")).to_be_hidden()
+    page.locator("#attend-advanced summary").click()
+    expect(page.locator("#attend-min-p")).to_be_visible()
+    for name in ("xtc-probability", "mirostat-mode"):  # only drawn tokens
+        expect(page.locator(f"#attend-{name}")).to_be_hidden()
+    strategies.get_by_text("Greedy", exact=True).click()
+    for name in ("temperature", "top-k", "num-beams", "min-p"):
+        expect(page.locator(f"#attend-{name}")).to_be_hidden()
+    expect(page.locator("#attend-repetition-penalty")).to_be_visible()
+
+
+def test_the_stages_that_are_on_can_change_their_order(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-advanced summary").click()
+    stages = page.locator("#attend-order li span")
+    assert stages.all_inner_texts() == ["Temperature", "Top-k", "Top-p"]
+    page.get_by_role("button", name="Top-p: earlier").click()
+    page.keyboard.press("Enter")  # the same button, moved along, has the focus
+    assert stages.all_inner_texts() == ["Top-p", "Temperature", "Top-k"]
+    set_number(page, "min-p", 0.05)
+    assert stages.all_inner_texts() == ["Top-p", "Temperature", "Top-k", "Min-p"]
+    say(page, "Hello")
+    headings = page.locator(".at-table th").all_inner_texts()
+    assert headings[0] == "Token"
+    page.locator("#attend-code").click()
+    command = page.locator(".attend-code pre").nth(1).inner_text()
+    assert re.search(r"--order '.*top_p, top_h, temperature, top_k, min_p,", command)
+
+
+def test_the_address_brings_the_settings_back(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Top-k")
+    set_number(page, "top-k", 7)
+    set_number(page, "seed", 3)
+    expect(page).to_have_url(re.compile(r"\?way=Top-k&seed=3&top_k=7$|\?way=Top-k&top_k=7&seed=3$"))
+    page.reload()
+    expect(page.locator("#attend-way label.selected")).to_have_text("Top-k", timeout=PATIENCE)
+    assert number(page, "top-k") == "7"
+    say(page, "Hello")
+    expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed used: 3 ")
+
+
+def test_a_hostile_address_is_only_text(visit: Opener) -> None:
+    page = visit("?way=<img src=x>&strategy=constructor&temperature=NaN&banned_words=<b>x</b>&order=top_p,,evil")
+    expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
+    assert page.locator("#attend-banned-words input").input_value() == "<b>x</b>"
+    assert page.locator("#attend-form b, #attend-form img").count() == 0
+    refused(page, "temperature is empty")
+    set_number(page, "temperature", 1)
+    refused(page, "order names 'evil'")
+
+
+@pytest.mark.parametrize("mode", ["Chat", "Write"])
+def test_copied_code_gives_the_same_text(visit: Opener, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    address = "?max_new_tokens=12&min_new_tokens=12"  # or a model may end its text at once
+    page = visit(address)
+    prompt = "It's \"you\" & $HOME, isn't it?"
+    if mode == "Chat":
+        say(page, prompt)
+        text = page.locator(".at-assistant .at-text").inner_text()
+    else:
+        to_write(page)
+        page.locator("#attend-text textarea").fill(prompt)
+        expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+        page.locator("#attend-continue").click()
+        expect(page.locator("#attend-back")).to_be_enabled(timeout=PATIENCE)
+        rest(page)
+        text = page.locator("#attend-text textarea").input_value().removeprefix(prompt)
+    page.locator("#attend-code").click()
+    expect(page.locator(".attend-code")).to_be_visible(timeout=PATIENCE)
+    link, command, code = page.locator(".attend-code pre").all_inner_texts()
+    assert link.endswith(address)
+    if "--model" in command:
+        pytest.skip("the model on the page has no name by which it could be loaded again")
+    words = shlex.split(command)
+    assert words[:3] == ["python", "generate.py", prompt]
+    capsys.readouterr()
+    assert generate.main(words[2:]) == 0
+    assert capsys.readouterr().out.strip() == text.strip() != ""
+    assert printed(code).strip() == text.strip()
+    page.keyboard.press("Escape")
+    expect(page.locator(".attend-code")).to_be_hidden()
+
+
+def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) -> None:
+    page = visit(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.locator("#attend-open-settings").tap()
+    expect(page.locator("#attend-way")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    expect(page.locator("#attend-open-settings")).to_be_focused()
+    page.locator("#attend-api").tap()
+    expect(page.locator(".api-docs")).to_contain_text("/compare")
+    page.keyboard.press("Escape")
+    expect(page.locator(".api-docs")).to_have_count(0)
+
+
+def test_a_run_without_chance_shows_no_seed(visit: Opener) -> None:
+    page = visit()
+    say(page, "Hello")
+    expect(page.locator("#attend-seed-used")).to_be_visible()
+    choose(page, "Greedy")
+    say(page, "Hello")
+    expect(page.locator("#attend-seed-used")).to_be_hidden()

@@ -1,0 +1,138 @@
+"""Long and refused runs, and Write's buttons while the model writes, in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browsing import Opener
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE, boxes, rest, set_number, to_chat, to_write
+
+pytestmark = BROWSER
+
+START = "The dog and the fox"
+LEAST = 300  # tokens of a long answer
+WATCH = """() => {
+  window.longest = 0;
+  const watch = before => requestAnimationFrame(now => {
+    window.longest = Math.max(window.longest, now - before);
+    watch(now);
+  });
+  watch(performance.now());
+}"""
+MISFITS = """async step => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const misfits = [];
+  const all = [...document.querySelectorAll('.at-box')];
+  for (let place = 0; place < all.length; place += step) {
+    const [name, share] = all[place].getAttribute('aria-label').split(' · ');
+    all[place].click();
+    await frame();
+    await frame();
+    if (!share.includes('%')) continue; // a prompt in the chat has no tables
+    const won = document.querySelector('.at-table tr.at-won');
+    const shown = [won?.querySelector('.at-chip').textContent, won?.cells[1].textContent];
+    if (shown[0] !== name || shown[1] !== share) misfits.push([place, name, share, ...shown]);
+  }
+  return misfits;
+}"""
+
+
+def refused(page: Page, sentence: str) -> None:
+    expect(page.locator(".toast-body")).to_contain_text(sentence, timeout=PATIENCE)
+
+
+def wild(page: Page) -> None:
+    """Settings under which an answer is long and its tokens are rare ones, so that every table has many numbers."""
+    page.locator("#attend-advanced summary").click()
+    values = {"temperature": 2, "top-k": 0, "top-p": 1, "max-new-tokens": 500, "min-new-tokens": LEAST, "seed": 1}
+    for name, value in values.items():
+        set_number(page, name, value)
+
+
+def ends(page: Page) -> None:
+    """A long run comes to its end, and the page was never stuck."""
+    expect(page.locator("#attend-stop, #attend-halt")).to_have_count(0, timeout=4 * PATIENCE)
+    assert boxes(page) > LEAST
+    assert page.evaluate("window.longest") < 10_000  # ms without a frame; a busy machine shows one a second
+
+
+def test_after_a_refused_message_a_long_answer_streams_and_every_table_fits_its_token(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-message textarea").fill("  ")
+    page.keyboard.press("Enter")
+    refused(page, "type something first")
+    wild(page)
+    page.evaluate(WATCH)
+    page.locator("#attend-message textarea").fill("Tell me a story.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#attend-stop")).to_be_visible(timeout=PATIENCE)
+    ends(page)
+    assert page.evaluate(MISFITS, 7) == []
+
+
+def test_after_a_refused_text_a_long_one_streams_and_every_table_fits_its_token(visit: Opener) -> None:
+    page = visit()
+    to_write(page)
+    page.locator("#attend-next").click()
+    refused(page, "The text is empty: write at least one character.")
+    wild(page)
+    page.evaluate(WATCH)
+    page.locator("#attend-text textarea").fill(START)
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-halt")).to_be_visible(timeout=PATIENCE)
+    ends(page)
+    assert page.evaluate(MISFITS, 7) == []
+
+
+def test_while_it_writes_nothing_can_be_undone_and_the_other_side_can_be_looked_at(
+    visit: Opener, slow_models: str
+) -> None:
+    page = visit(at=slow_models)
+    to_chat(page)
+    to_write(page)
+    box = page.locator("#attend-text textarea")
+    set_number(page, "max-new-tokens", 40)
+    box.fill(START)
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-halt")).to_be_visible(timeout=PATIENCE)
+    for button in ("back", "forth", "empty"):
+        expect(page.locator(f"#attend-{button}")).to_be_disabled()
+    page.locator("#attend-mode label", has_text="Chat").click()
+    expect(page.locator("#attend-message")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".attend-inspector .at-empty")).to_be_visible()
+    to_write(page)
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    written = box.input_value()
+    assert written.startswith(START) and len(written) > len(START)
+    page.locator("#attend-back").click()
+    expect(box).to_have_value(START, timeout=PATIENCE)
+    expect(page.locator("#attend-back")).to_be_disabled()
+    page.locator("#attend-forth").click()
+    expect(box).to_have_value(written, timeout=PATIENCE)
+    assert page.evaluate(MISFITS, 1) == []
+
+
+def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(visit: Opener) -> None:
+    page = visit()
+    to_write(page)
+    set_number(page, "max-new-tokens", 4)
+    page.locator("#attend-advanced summary").click()
+    set_number(page, "min-new-tokens", 4)
+    box = page.locator("#attend-text textarea")
+    box.fill(START)
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+    page.locator("#attend-continue").click()
+    expect(page.locator(".at-box.at-generated")).to_have_count(4, timeout=PATIENCE)
+    rest(page)
+    written = box.input_value()
+    box.press("End")
+    box.press_sequentially(" and so")
+    expect(page.locator(".at-box").last).to_have_text("so", timeout=PATIENCE)
+    expect(page.locator(".at-box.at-generated")).to_have_count(4)
+    page.locator("#attend-back").click()
+    expect(box).to_have_value(written, timeout=PATIENCE)
+    page.locator("#attend-forth").click()
+    expect(box).to_have_value(f"{written} and so", timeout=PATIENCE)

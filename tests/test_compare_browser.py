@@ -1,0 +1,217 @@
+"""Compare as a person meets it: a real browser, real runs, texts side by side."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from gradio_client import Client
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browsing import Opener
+from tests.stage import BROWSER, HOSTILE
+from tests.visitor import PATIENCE, say, set_number
+
+pytestmark = BROWSER
+
+EXAMPLE = "Once upon a time there was a little fox"
+SWEEP = [{"temperature": heat, "max_new_tokens": 64, "seed": 5} for heat in (0, 0.5, 1, 1.5)]
+
+# How many cards were seen growing at the same time.
+WATCH = """() => {
+  window.watched = 0;
+  const grid = document.querySelector('.at-cards');
+  const look = () => {
+    const growing = [...grid.children].filter((card) => card.querySelector('.at-tok + .at-caret'));
+    window.watched = Math.max(window.watched, growing.length);
+  };
+  new MutationObserver(look).observe(grid, { childList: true, subtree: true });
+}"""
+
+
+def to_compare(page: Page) -> None:
+    page.locator("#attend-mode label", has_text="Compare").click()
+    expect(page.locator(".at-card").first).to_be_visible(timeout=PATIENCE)
+
+
+def compare(page: Page) -> None:
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.locator(".at-compare-status")).to_contain_text("being written", timeout=PATIENCE)
+
+
+def ended(page: Page, how: str = "Done") -> None:
+    expect(page.locator(".at-compare-status")).to_contain_text(how, timeout=PATIENCE)
+    expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
+
+
+def card(page: Page, number: int) -> Locator:
+    return page.locator(".at-card").nth(number - 1)
+
+
+def texts(page: Page) -> list[str]:
+    return page.locator(".at-card .at-text").all_text_contents()
+
+
+def download(page: Page, kind: str, folder: Path) -> str:
+    with page.expect_download() as waited:
+        page.get_by_role("button", name=kind, exact=True).click()
+    assert waited.value.suggested_filename == f"attend-compare.{kind.lower()}"
+    waited.value.save_as(folder / kind)
+    return (folder / kind).read_text(encoding="utf-8")
+
+
+def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
+    page = visit()
+    to_compare(page)
+    set_number(page, "seed", 5)
+    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
+        f"{number} sample Temperature {heat}" for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
+    ]
+    page.evaluate(WATCH)
+    compare(page)
+    ended(page)
+    assert page.evaluate("watched") == 4
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed used: 5")
+
+    told: Any = Client(url, verbose=False).predict(EXAMPLE, settings=SWEEP, api_name="/compare")
+    assert texts(page) == [one["text"] for one in told["cards"]]
+    for number, one in enumerate(told["cards"], start=1):
+        parted = card(page, number).locator(".at-parted")
+        marks = [int(mark.get_attribute("data-index") or "-1") for mark in parted.all()]
+        assert marks == ([] if one["first_difference"] is None else [one["first_difference"]])
+        perplexity = card(page, number).locator(".at-figure", has_text="Perplexity").locator(".at-figure-value")
+        assert float(perplexity.inner_text()) == round(one["perplexity"], 2 if one["perplexity"] < 1000 else 0)
+
+    token = card(page, 3).locator(".at-tok").nth(4)
+    token.click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 5 of", timeout=PATIENCE)
+    expect(token).to_have_class(re.compile("at-shown"))
+    step = told["cards"][2]["trace"]["steps"][4]
+    expect(page.locator(".at-table tbody tr.at-won")).to_contain_text(f"{100 * step['probability']:.2f}")
+
+    rows = list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))
+    assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
+    document = json.loads(download(page, "JSON", tmp_path))
+    assert [one["text"] for one in document["cards"]] == [one["text"] for one in told["cards"]]
+
+    before = texts(page)
+    card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card")).to_have_count(3)
+    expect(card(page, 1).locator(".at-parted")).to_have_count(0, timeout=PATIENCE)  # now it is what others are held to
+    assert texts(page) == before[1:]
+    assert len(list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))) == 3
+
+
+def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Beams", exact=True).click()
+    assert [words.split()[1] for words in page.locator(".at-card h3").all_inner_texts()] == ["beam"] * 4
+    add = page.get_by_role("button", name="Add a card")
+    add.click()
+    add.click()
+    expect(page.locator(".at-card")).to_have_count(6)
+    expect(add).to_be_disabled()
+    for _ in range(4):
+        card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card")).to_have_count(2)
+    expect(card(page, 1).get_by_role("button", name="Remove")).to_be_disabled()
+
+    form = card(page, 2).locator(".at-form")  # open since it was added
+    expect(form).to_be_visible()
+    form.locator("[data-name=strategy]").select_option("sample")
+    expect(form.locator("[data-name=num_beams]")).to_have_count(0)
+    heat = form.locator("[data-name=temperature]")
+    heat.fill("9")
+    heat.press("Tab")
+    expect(form.locator(".at-wrong", has_text="a number from 0 to 2")).to_be_visible()
+    page.locator(".attend-compare .at-primary").click()
+    expect(heat).to_be_focused()  # nothing runs with a value that is not the one in sight
+    expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
+    heat.fill("0.3")
+    form.locator("[data-name=max_new_tokens]").fill("7")
+    form.locator("[data-name=max_new_tokens]").press("Tab")
+    expect(card(page, 2).locator("h3")).to_contain_text("Temperature 0.3")
+
+    page.locator(".at-ask-row label", has_text="answer it as a message").click()
+    compare(page)
+    ended(page)
+    assert 0 < card(page, 2).locator(".at-tok").count() <= 7
+    form.locator("select").first.select_option(label="Creative")
+    expect(card(page, 2).locator(".at-note")).to_contain_text("compare again")
+    form.get_by_role("button", name="The panel").click()
+    expect(heat).to_have_value("0.8", timeout=PATIENCE)
+
+
+def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(visit: Opener, slow_models: str) -> None:
+    page = visit(at=slow_models)
+    to_compare(page)
+    expect(page.locator(".at-ask-row input[value=answer]")).to_be_disabled()  # this model knows no conversations
+    box = page.locator(".at-ask-text")
+    for _ in range(3):  # a random model may end its texts by itself: hardly all of them, three times
+        compare(page)
+        expect(page.locator(".attend-compare .at-stop")).to_be_focused()  # where Compare was pressed
+        page.keyboard.press("Enter")
+        expect(page.locator(".attend-compare .at-stop")).to_be_hidden(timeout=PATIENCE)
+        if "Stopped" in page.locator(".at-compare-status").inner_text():
+            break
+    ended(page, "Stopped")
+    written = texts(page)
+    assert any(written)
+    page.wait_for_timeout(300)
+    assert texts(page) == written
+    for wrong, sentence in (("  ", "is empty"), ("fox " * 400, "room")):
+        box.fill(wrong)
+        page.locator(".attend-compare .at-primary").click()
+        expect(page.locator(".toast-body").last).to_contain_text(sentence, timeout=PATIENCE)
+        assert texts(page) == written
+    assert box.input_value() == "fox " * 400
+
+
+def test_the_tab_keeps_what_was_typed_and_nobody_else_sees_it(visit: Opener) -> None:
+    page, other = visit(), visit()
+    to_compare(page)
+    hostile = "".join(HOSTILE)
+    page.locator(".at-ask-text").fill(hostile)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    compare(page)
+    ended(page)
+    written = texts(page)
+    page.locator("#attend-mode label", has_text="Chat").click()
+    expect(page.locator(".attend-compare")).to_be_hidden()
+    say(page, "Hello")
+    to_compare(page)
+    assert page.locator(".at-ask-text").input_value() == hostile
+    assert texts(page) == written
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+    assert page.locator("#attend-main img, #attend-main script").count() == 0
+    to_compare(other)
+    assert texts(other) == [""] * 4
+    assert other.locator(".at-ask-text").input_value() == EXAMPLE
+
+
+def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:
+    page = visit("?__theme=dark", viewport={"width": 390, "height": 844}, has_touch=True)
+    to_compare(page)
+    page.locator(".at-ask-text").press("Control+Enter")
+    expect(page.locator(".at-compare-status")).to_contain_text("being written", timeout=PATIENCE)
+    ended(page)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    places = [box["y"] for one in page.locator(".at-card").all() if (box := one.bounding_box())]
+    assert len(set(places)) == 4 and places == sorted(places)
+    name = card(page, 2).locator(".at-figure-name", has_text="Perplexity")
+    card(page, 2).locator(".at-tok[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-headline")).to_contain_text("Token 2 of", timeout=PATIENCE)
+    page.keyboard.press("Tab")
+    for _ in range(6):
+        if name.evaluate("(node) => node === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("tooltip")).to_contain_text("equally likely tokens")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tooltip")).to_be_hidden()

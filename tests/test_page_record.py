@@ -1,0 +1,196 @@
+"""A run as a file: saved as the terminal writes it, read back as hostile, shown with no model."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import generate
+from decoding.settings import DecodingSettings
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
+from ui import compare, record, replay, write
+from ui.models import Models
+from ui.session import Session
+from ui.values import inspector_value
+
+
+@pytest.fixture
+def document(models: Models) -> dict[str, Any]:
+    session = Session()
+    run = answered(models, "Hello", SAMPLE, session)
+    return json.loads(record.saved(session, run.id)[1])
+
+
+# --- saving ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
+def test_the_file_is_the_one_that_the_terminal_writes(
+    models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
+) -> None:
+    session = Session()
+    run = answered(models, "How are you?", settings, session)
+    monkeypatch.setattr(generate, "fastest_threads", lambda model: 1)
+    file = tmp_path / "run.json"
+    arguments = ["How are you?", "--chat", *flags(settings), "--model", str(tiny_checkpoint), "--json", str(file)]
+    assert generate.main(arguments) == 0
+    assert record.saved(session, run.id)[1] == file.read_text(encoding="utf-8")
+
+
+def test_its_name_tells_model_strategy_and_seed(models: Models) -> None:
+    session = Session()
+    assert record.saved(session, answered(models, "Hello", SAMPLE, session).id)[0] == "tiny-chat-sample-7.json"
+
+
+def test_a_compared_cards_run_is_saved_like_any_other(models: Models, tiny: LoadedModel) -> None:
+    comparison = compare.prepare(tiny, compare.written(tiny, "The quick"), [SAMPLE, replace(GREEDY, seed=7)])
+    session = Session(runs={card.run.id: card.run for card in comparison.cards})
+    for _ in compare.run_cards(comparison, models, stop=session.begin(), attention=False):
+        pass
+    session.cancel()
+    for card in comparison.cards:
+        assert json.loads(record.saved(session, card.run.id)[1]) == json.loads(json.dumps(card.trace.document()))
+
+
+@pytest.mark.parametrize("identifier", [None, "", "chat-99", 7, ["chat-1"], {"run": 1}])
+def test_only_ones_own_runs_can_be_saved(models: Models, identifier: object) -> None:
+    session = Session()
+    answered(models, "Hello", SAMPLE, session)
+    with pytest.raises(AttendError, match="no longer here"):
+        record.saved(session, identifier)
+
+
+def test_nothing_is_saved_while_the_model_writes_or_of_a_text_that_was_only_typed(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, "The quick")
+    with pytest.raises(AttendError, match="is not kept"):
+        record.saved(session, session.draft.run)
+    session.begin()
+    with pytest.raises(AttendError, match="still writing"):
+        record.saved(session, session.draft.run)
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
+def test_what_was_saved_is_shown_again(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
+    session = Session()
+    run = written(models, session, "The quick", settings)
+    shown = inspector_value(run, tiny.tokenizer, busy=False)
+    prompt = len(run.tokens) - len(run.trace.ids) if run.trace else 0
+    other = Session()
+    value = replay.opened(other, record.saved(session, run.id)[1])
+    assert value["tokens"][0] == ("The quick", "prompt", None)
+    for own, again in zip(shown["tokens"][prompt:], value["tokens"][1:], strict=True):
+        assert (own[0], own[2]) == (again[0], again[2])
+    assert value["steps"] == shown["steps"][prompt - shown["first"] :]
+    assert (value["first"], value["layers"], value["rows"], value["busy"]) == (1, 0, [], False)
+    assert replay.is_replay(value["run"])
+    assert other.runs == {} and other.shown is None
+
+
+def test_every_file_is_another_run(document: dict[str, Any]) -> None:
+    session = Session()
+    text = json.dumps(document)
+    assert replay.opened(session, text)["run"] != replay.opened(session, text)["run"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        7,
+        "",
+        "no JSON",
+        "[]",
+        "7",
+        "null",
+        '"attend.trace/1"',
+        "{}",
+        '{"schema": "attend.trace/2"}',
+        "[" * 100_000,
+        '{"schema": ' * 900 + "1" + "}" * 900,
+        "9" * 10_000,
+    ],
+)
+def test_what_is_no_run_is_refused(text: object) -> None:
+    session = Session(shown="chat-1")
+    with pytest.raises(AttendError, match="no run that can be shown"):
+        replay.opened(session, text)
+    assert session.shown == "chat-1"
+
+
+def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
+    """A change of the document at this path."""
+
+    def change(document: dict[str, Any]) -> None:
+        holder: Any = document
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = value
+
+    change.__name__ = f"{'.'.join(map(str, path))}={str(value)[:20]}"
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("prompt", value="The"),
+        put("prompt", "text", value=7),
+        put("prompt", "text", value="x" * 20_001),
+        put("steps", value=[]),
+        put("steps", value={}),
+        put("steps", value=[7]),
+        put("steps", value=[{}] * 5000),
+        put("steps", 0, "token", value="a"),
+        put("steps", 0, "token", value={"id": 399, "text": "not among the candidates"}),
+        put("steps", 0, "token", "id", value=-1),
+        put("steps", 0, "token", "id", value=True),
+        put("steps", 0, "token", "text", value=["a"]),
+        put("steps", 0, "token", "text", value="x" * 201),
+        put("steps", 0, "rank", value=0),
+        put("steps", 0, "rank", value=10**400),
+        put("steps", 0, "draw", value=2),
+        put("steps", 0, "draw", value=float("nan")),
+        put("steps", 0, "stages", value=[]),
+        put("steps", 0, "stages", value=[7]),
+        put("steps", 0, "kept", value=[1]),
+        put("steps", 0, "kept", value="400"),
+        put("steps", 0, "rest", value=None),
+        put("steps", 0, "mass", value=[2.0] * 4),
+        put("steps", 0, "stage_entropy", value=[float("inf")] * 4),
+        put("steps", 0, "candidates", value=[]),
+        put("steps", 0, "candidates", 0, "probabilities", value=[0.5]),
+        put("steps", 0, "candidates", 0, "probabilities", value=["0.5"] * 4),
+        put("steps", 0, "candidates", 0, "id", value=None),
+    ],
+    ids=lambda change: change.__name__,
+)
+def test_a_forged_run_is_refused_in_one_sentence(
+    document: dict[str, Any], change: Callable[[dict[str, Any]], None]
+) -> None:
+    assert len(document["steps"][0]["stages"]) == 4  # what the wrong lists above are as long as
+    forged = copy.deepcopy(document)
+    change(forged)
+    session = Session(shown="chat-1")
+    with pytest.raises(AttendError) as refused:
+        replay.opened(session, json.dumps(forged))
+    assert len(str(refused.value)) < 300
+    assert session.shown == "chat-1"
+
+
+def test_nothing_is_opened_while_the_model_writes(document: dict[str, Any]) -> None:
+    session = Session()
+    session.begin()
+    with pytest.raises(AttendError, match="still writing"):
+        replay.opened(session, json.dumps(document))

@@ -1,0 +1,203 @@
+"""The record as a person uses it: what would have changed a run, the run as a file, and the file shown again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright import sync_api
+from playwright.sync_api import Browser, Page, expect
+
+from decoding.settings import DecodingSettings
+from decoding.whatif import WhatIf, what_if
+from model.catalog import LoadedModel
+from tests.visitor import PATIENCE, rest, say, to_write
+from ui import serve
+from ui.models import Models
+from ui.page import build
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def url(tiny: LoadedModel) -> Iterator[str]:
+    """A page whose model takes a moment over a token."""
+
+    def slow(decode: Any) -> Any:
+        def slowly(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(0.03)
+                yield step
+
+        return slowly
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    blocks = build(Models((tiny.name,), lambda name: tiny, wrap=slow))
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=[{"width": 1440, "height": 900}, {"width": 390, "height": 844}], ids=["desk", "phone"])
+def page(url: str, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    context = browser.new_context(viewport=request.param, reduced_motion="reduce")
+    page = context.new_page()
+    faults: list[str] = []
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("dialog", lambda dialog: faults.append(dialog.message))
+    page.goto(url)
+    page.wait_for_function("window.__gradio_session_hash__")
+    expect(page.locator(".attend-inspector .at-empty")).to_be_visible(timeout=PATIENCE)
+    yield page
+    context.close()
+    assert faults == []
+
+
+def saved(page: Page) -> dict[str, Any]:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this run").click()
+    document = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    settings = document["settings"]
+    assert download.value.suggested_filename == f"tiny-chat-{settings['strategy']}-{document['seed']}.json"
+    return document
+
+
+def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> WhatIf:
+    """The saved run once more from its prompt and seed, and the question put to `decoding.whatif`."""
+    settings = DecodingSettings.from_dict(document["settings"])
+    models = Models((tiny.name,), lambda name: tiny)
+    prompt = tuple(document["prompt"]["ids"])
+    request = models.request(tiny, prompt, drawn=document.get("drawn", 0))
+    trace = models.trace(tiny, "", request, settings)
+    trace.collect(models.decode(tiny.name, prompt, settings, document.get("drawn", 0)))
+    assert list(trace.ids) == document["ids"]
+    return what_if(tiny.model, request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes}))
+
+
+def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: WhatIf, having: str) -> None:
+    """The sentence and the marks are those of the direct answer."""
+    place = result.first_difference
+    expect(page.locator(".at-verdict")).to_contain_text(having, timeout=PATIENCE)
+    if place is None:
+        expect(page.locator(".at-verdict")).to_have_text(f"{having} all {len(document['ids'])} tokens stay.")
+    else:
+        token, other = document["ids"][place], result.choices[place].token
+        stay = {0: "the first token is", 1: "the first token stays; then"}
+        words = f"{having} {stay.get(place, f'the first {place} tokens stay; then')}"
+        expect(page.locator(".at-verdict")).to_contain_text(words)
+        chips = page.locator(".at-verdict .at-chip").all_inner_texts()
+        assert [chip.replace("\u2423", " ") for chip in chips] == [tiny.tokenizer.label(id) for id in (other, token)]
+    expect(page.locator(".at-then")).to_have_count(len(document["ids"]))
+    marks = page.locator(".at-then").evaluate_all("all => all.map((one) => one.className.split(' '))")
+    differs = [place for place, classes in enumerate(marks) if "at-differs" in classes]
+    ids = document["ids"]
+    assert differs == [place for place, choice in enumerate(result.choices) if choice.token != ids[place]]
+    first = [place for place, classes in enumerate(marks) if "at-first-difference" in classes]
+    assert first == ([] if place is None else [place])
+    supposed = [number for number, classes in enumerate(marks) if "at-supposed" in classes]
+    assert supposed == ([] if place is None else list(range(place + 1, len(ids))))
+
+
+def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> None:
+    say(page, "How are you today?")
+    document = saved(page)
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-verdict")).to_contain_text("With its own settings", timeout=PATIENCE)
+    heat = page.locator(".at-slider", has_text="Temperature").locator("input")
+    assert float(heat.input_value()) == document["settings"]["temperature"]
+    page.get_by_role("button", name="1.5", exact=True).click()
+    agrees(page, tiny, document, directly(tiny, document, temperature=1.5), "With temperature 1.5")
+    page.locator(".at-slider", has_text="Top-k").locator("input").press("Home")  # 0: all
+    result = directly(tiny, document, temperature=1.5, top_k=0)
+    agrees(page, tiny, document, result, "With temperature 1.5 and top-k 0")
+    place = result.first_difference or 0
+    page.locator(".at-then").nth(place).click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token {place + 1} of")
+    expect(page.locator(".at-then.at-shown")).to_have_count(1)
+    assert "at-shown" in (page.locator(".at-then").nth(place).get_attribute("class") or "")
+    page.get_by_role("button", name="its own").click()
+    expect(page.locator(".at-verdict")).to_contain_text("With its own settings", timeout=PATIENCE)
+    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page) -> None:
+    say(page, "Hello")
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-then")).not_to_have_count(0, timeout=PATIENCE)
+    page.locator("#attend-message textarea").fill("How are you?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-whatif.at-resting")).to_have_count(1, timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Save this run")).to_be_disabled()
+    expect(page.locator(".at-then")).to_have_count(0)
+    rest(page)
+    count = page.locator(".at-assistant").last.locator(".at-tok").count()
+    expect(page.locator(".at-then")).not_to_have_count(0, timeout=PATIENCE)
+    assert count <= page.locator(".at-then").count() <= count + 1  # the end token has no text
+    page.locator("#attend-clear").click()
+    expect(page.locator(".at-whatif")).to_be_hidden()
+
+
+def test_a_continuation_can_be_asked_and_walked_through_by_keyboard(page: Page, tiny: LoadedModel) -> None:
+    to_write(page)
+    page.locator("#attend-text textarea").fill("The quick")
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-halt")).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    document = saved(page)
+    assert document["prompt"]["text"] == "The quick"
+    page.locator(".at-whatif summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-then")).to_have_count(len(document["ids"]), timeout=PATIENCE)
+    page.locator(".at-then[tabindex='0']").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    given = len(document["prompt"]["ids"])
+    expect(page.locator(".at-box").nth(given + len(document["ids"]) - 1)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:
+    say(page, "How are you today?")
+    document = saved(page)
+    first = document["steps"][0]
+    file = tmp_path / "run.json"
+    first["candidates"][1]["text"] = hostile = "<img src=x onerror=alert(1)>"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    chooser = page.locator(".attend-record input[type=file]")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("no attention is stored", timeout=PATIENCE)
+    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))
+    expect(page.locator(".at-box").first).to_have_text("How are you today?")
+    page.locator(".at-box").nth(1).click()
+    expect(page.locator(".at-table")).to_contain_text(hostile)
+    assert page.locator("#attend-main img").count() == 0
+    file.write_text("nonsense", encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".toast-body").last).to_contain_text("no run that can be shown", timeout=PATIENCE)
+    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))  # what was shown stays
+    page.locator(".at-assistant .at-tok:not(:empty)").first.click()
+    expect(page.locator(".at-record-bar")).not_to_contain_text("no attention is stored", timeout=PATIENCE)

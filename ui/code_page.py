@@ -1,0 +1,36 @@
+"""Copying as code: what the panel's last button asks for; its dialog is laid out with the panel."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import gradio as gr
+
+from ui import code
+from ui.checks import checked_text
+from ui.errors import for_people
+from ui.handlers import QUICK
+from ui.layout import WRITE, Parts
+from ui.models import Models
+from ui.session import Session
+
+
+def wire(parts: Parts, models: Models) -> None:
+    panel = parts.panel
+
+    def show(session: Session, model: str, mode: str, message: object, text: object, *settings: object) -> Any:
+        with for_people():
+            loaded, chosen = models.get(model), panel.read_as_it_is(settings)
+            if mode == WRITE or loaded.chat is None:
+                asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
+            else:
+                asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
+            return {
+                "blocks": code.blocks(asked),
+                "opened": time.time(),
+            }  # a new value opens it, even with the same text
+        return gr.skip()
+
+    said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]
+    panel.code.click(show, said, panel.dialog, **QUICK)

@@ -1,0 +1,63 @@
+"""Which function answers which event of Compare; its component is laid out in `ui/layout.py` with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import gradio as gr
+
+from ui import comparing, handlers
+from ui.compare_values import card_settings
+from ui.handlers import QUICK, QUIET, RUNNING, field
+from ui.layout import Parts
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Session
+
+
+def wire(parts: Parts, models: Models) -> None:
+    panel, outputs = parts.panel, parts.compare_outputs
+
+    def run(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        return comparing.compare(
+            session,
+            models,
+            model,
+            field(event, "text", str),
+            field(event, "cards", list),
+            answer=field(event, "answer", bool),
+            common_draws=field(event, "common", bool),
+            seed=panel.read(settings).seed,
+        )
+
+    def take(event: gr.EventData, *settings: object) -> Screen:
+        number = field(event, "number", int)
+        return Screen(comparison={"number": number, "settings": card_settings(panel.read(settings))})
+
+    def token(session: Session, event: gr.EventData) -> Screen:
+        return comparing.open_token(session, models, field(event, "run", str), field(event, "index", int))
+
+    def remove(session: Session, model: str, event: gr.EventData) -> Screen:
+        return comparing.remove(session, models, model, field(event, "runs", list))
+
+    def file(session: Session, event: gr.EventData) -> Screen:
+        return comparing.file(session, field(event, "number", int), field(event, "kind", str))
+
+    def missing(session: Session, model: str) -> Screen:
+        return comparing.whole(session, models, model)
+
+    def halt(session: Session) -> None:
+        if session.stop is not None:
+            session.stop.set()
+
+    base = [parts.session, parts.model]
+    view, at_once = parts.comparison, partial(handlers.screen, parts, outputs)
+    going = handlers.screens(parts, outputs, run)
+    view.compare(going, [*base, *panel.inputs], outputs, **RUNNING)
+    view.panel(at_once(take), panel.inputs, outputs, **QUICK)
+    view.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
+    view.remove(at_once(remove), base, outputs, trigger_mode="multiple", **QUICK)
+    view.file(at_once(file), parts.session, outputs, **QUICK)
+    view.missing(at_once(missing), base, outputs, **QUICK)
+    view.halt(halt, parts.session, None, queue=False, **QUIET)

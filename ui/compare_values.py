@@ -1,0 +1,199 @@
+"""What Compare shows: pure functions that build the values of its component, and the words that go with its numbers.
+
+Knows nothing of gradio's events, of threads or of how cards are run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict
+
+from decoding.parameter import Parameter
+from decoding.settings import PRESETS, DecodingSettings, parameters
+from model.catalog import LoadedModel
+from ui.chat import ending_note
+from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
+from ui.figures import Figures, figures
+from ui.follow import Progress
+from ui.settings_panel import LABELS, PLAIN
+from ui.values import answer_tokens
+from ui.views import CardValue, CompareValue
+
+EXAMPLE = "Once upon a time there was a little fox"
+LENGTH = 64  # tokens a card, until somebody says otherwise
+
+_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+_SHARED = ("seed", "top_candidates")  # the panel's, for all cards
+
+
+class FigureText(TypedDict):
+    """How one number of `Figures` is shown."""
+
+    name: str
+    label: str
+    unit: Literal["", "%"]
+    digits: int
+    help: str
+
+
+FIGURES: tuple[FigureText, ...] = (
+    {"name": "tokens", "label": "Tokens", "unit": "", "digits": 0, "help": "How many tokens the text has."},
+    {
+        "name": "tokens_per_second",
+        "label": "Tokens/s",
+        "unit": "",
+        "digits": 1,
+        "help": "How fast they came, with all cards computed together in one batch.",
+    },
+    {
+        "name": "mean_log_probability",
+        "label": "Log-probability",
+        "unit": "",
+        "digits": 2,
+        "help": "The mean of the tokens' log-probabilities (natural logarithm) under the model itself, before any "
+        "filter. Nearer to 0: the model finds the text more likely.",
+    },
+    {
+        "name": "perplexity",
+        "label": "Perplexity",
+        "unit": "",
+        "digits": 2,
+        "help": "As if the model had chosen among this many equally likely tokens each time: e to the power of minus "
+        "the mean log-probability. Lower: less surprising to the model.",
+    },
+    {
+        "name": "mean_entropy",
+        "label": "Entropy, bits",
+        "unit": "",
+        "digits": 2,
+        "help": "How unsure the model was before each choice, on average. 0 bits: certain; each bit more doubles the "
+        "number of tokens in question.",
+    },
+    {
+        "name": "distinct_2",
+        "label": "Distinct-2",
+        "unit": "%",
+        "digits": 0,
+        "help": "How many of the pairs of neighbouring tokens differ from all others. Low: the text repeats itself.",
+    },
+    {
+        "name": "top_share",
+        "label": "Top token",
+        "unit": "%",
+        "digits": 0,
+        "help": "How often the token that the model found most probable was taken.",
+    },
+)
+
+
+def no_comparison(*, chats: bool) -> CompareValue:
+    """Nothing was compared yet."""
+    return {"run": None, "busy": False, "chats": chats, "cards": []}
+
+
+def comparison_value(
+    comparison: Comparison,
+    loaded: LoadedModel,
+    *,
+    busy: bool = False,
+    chats: bool | None = None,
+    since: Sequence[int] | None = None,
+) -> CompareValue:
+    """The comparison as it stands, or what is new of it.
+
+    Args:
+        loaded: its model.
+        chats: whether the model that is chosen by now answers messages, if it is another.
+        since: of each card's run the first token that is new; None sends the whole.
+    """
+    starts = since or [0] * len(comparison.cards)
+    cards = [
+        _card_value(card, comparison, loaded, busy, start) for card, start in zip(comparison.cards, starts, strict=True)
+    ]
+    return {
+        "run": comparison.cards[0].run.id.rpartition("-")[0],
+        "busy": busy,
+        "chats": loaded.chat is not None if chats is None else chats,
+        "cards": cards,
+    }
+
+
+def compare_form() -> dict[str, Any]:
+    """All that the component must know to offer cards: settings, ways to fill them, and what their numbers mean."""
+    return {
+        "example": EXAMPLE,
+        "fewest": FEWEST,
+        "most": MOST,
+        "parameters": [_field(parameter) for parameter in parameters() if parameter.name not in _SHARED],
+        "fills": [
+            *({"name": LABELS[name], "sweep": name, "cards": _sweep(name)} for name in SWEEPS),
+            {"name": "Presets", "sweep": None, "cards": [_changed(_short(preset)) for preset in PRESETS.values()]},
+        ],
+        "presets": [{"name": name, "settings": _changed(_short(preset))} for name, preset in PRESETS.items()],
+        "figures": list(FIGURES),
+    }
+
+
+def card_settings(settings: DecodingSettings) -> dict[str, Any]:
+    """The settings of the panel as a card has them."""
+    return {name: value for name, value in _changed(settings).items() if name not in _SHARED}
+
+
+def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: bool, since: int) -> CardValue:
+    start, limit = len(comparison.asked.ids), loaded.model.context_length
+    reason = card.growth.reason
+    growing = busy and reason is None
+    stop_texts = card.settings.stop_texts
+    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, stop_texts, finished=not growing)
+    first = 0 if stop_texts else max(0, since - start - _OVERLAP)  # what is held back may be let go much later
+    numbers = figures(card, comparison.cards[0])
+    progress = Progress(0, "finished" if reason else comparison.ending, reason)
+    return {
+        "run": card.run.id,
+        "since": first,
+        "tokens": tokens[first:],
+        "state": "streaming" if growing else "done" if reason else "stopped",
+        "note": ending_note(progress, len(card.run.tokens), limit),
+        "length": min(card.settings.max_new_tokens, limit - start),
+        "first_difference": numbers.first_difference,
+        "figures": [_number(numbers, figure["name"]) for figure in FIGURES],
+    }
+
+
+def _number(numbers: Figures, name: str) -> float | None:
+    value = getattr(numbers, name)
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _field(parameter: Parameter) -> dict[str, Any]:
+    """What a card's form needs of a setting: a range if it is a number, words if it is one of some."""
+    one_of = parameter.choices if type(parameter) is Parameter else ()
+    return {
+        "name": parameter.name,
+        "label": LABELS[parameter.name],
+        "help": parameter.help,
+        "main": parameter.name in (*PLAIN, "max_new_tokens"),
+        "strategies": list(parameter.strategies),
+        "choices": list(one_of),
+        "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.numeric else None,
+        "integer": parameter.integer,
+        "default": parameter.plain(parameter.default),
+        "neutral": None if parameter.neutral is None else parameter.plain(parameter.neutral),
+    }
+
+
+def _sweep(name: str) -> list[dict[str, Any]]:
+    base = DecodingSettings(strategy="beam" if name == "num_beams" else "sample", max_new_tokens=LENGTH)
+    cards = sweep(base, name, SWEEPS[name])
+    return [_changed(card) for card in cards]
+
+
+def _short(settings: DecodingSettings) -> DecodingSettings:
+    return dataclasses.replace(settings, max_new_tokens=LENGTH)
+
+
+def _changed(settings: DecodingSettings) -> dict[str, Any]:
+    """What is not as it is by default."""
+    default = DecodingSettings().to_dict()
+    return {name: value for name, value in settings.to_dict().items() if value != default[name]}

@@ -1,0 +1,201 @@
+"""What happens in Compare: run the cards, open a token of one, take one away, and the files.
+
+Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
+the model writes. What is asked for comes from the page's script, so everything is checked before anything changes. The
+file knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from decoding.parameter import shown
+from model.catalog import LoadedModel
+from model.errors import AttendError
+from ui import figures
+from ui.chat import drawn_seed, opened
+from ui.checks import checked_message, checked_switch
+from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
+from ui.compare_values import comparison_value, no_comparison
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Run, Session, Turn
+from ui.values import empty_inspector, inspector_value, meter_value
+from ui.views import Answer, CompareValue, InspectorValue
+
+_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+
+
+def compare(
+    session: Session,
+    models: Models,
+    name: str,
+    text: object,
+    cards: object,
+    *,
+    answer: object,
+    common_draws: object,
+    seed: int,
+) -> Iterator[Screen]:
+    """Run the cards over a text, or over a message to be answered; `seed` is that of all of them.
+
+    The last comparison stays until the first token has come, so that whatever cannot be run takes nothing away.
+    """
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    settings = [replace(one, seed=seed) for one in checked_cards(cards)]
+    if checked_switch(answer, "answer"):
+        asked = said(loaded, [Turn("user", checked_message(text))], settings)
+    else:
+        asked = written(loaded, text)
+    session.counter += 1
+    identifier = f"compare-{session.counter}"
+    common = checked_switch(common_draws, "common_draws")
+    comparison = prepare(loaded, asked, settings, common_draws=common, identifier=identifier)
+    stop = session.begin()
+    try:
+        yield Screen(comparison={**_value(session, models, name), "busy": True})
+        for update in run_cards(comparison, models, stop=stop, attention=True):
+            ended = update.ending is not None
+            if session.comparison is not comparison and any(card.ids for card in comparison.cards):
+                _keep(session, comparison)
+                update = replace(update, since=(0,) * len(settings))
+            if ended:
+                session.end(stop)
+            if session.comparison is comparison:
+                yield _update(session, comparison, loaded, update)
+            else:
+                yield Screen(comparison=_value(session, models, name) if ended else None)
+        keep = session.runs.get(session.shown or "") or comparison.cards[0].run
+        session.limit_attention(keep=keep)
+        session.limit_traces(keep=keep)
+    except Exception:
+        session.end(stop)
+        yield Screen(comparison=_value(session, models, name))
+        raise
+    finally:
+        session.end(stop)
+
+
+def open_token(session: Session, models: Models, identifier: str, index: int) -> Screen:
+    """What lies behind one token of a card."""
+    run = _run_of_card(session, identifier)
+    place = run.first + index
+    if not run.first <= place < len(run.tokens):
+        raise AttendError("This token is no longer here: compare again to see its numbers.")
+    return Screen(inspector=opened(session, models, run, place))
+
+
+def remove(session: Session, models: Models, name: str, identifiers: Sequence[object]) -> Screen:
+    """Take cards and their texts away; the others are held against what is then the first."""
+    session.refuse_while_busy()
+    comparison = session.comparison
+    if comparison is None:
+        return Screen()
+    comparison.cards = tuple(card for card in comparison.cards if card.run.id not in identifiers)
+    if not comparison.cards:
+        session.comparison = None
+    session.drop_unused_runs()
+    screen = whole(session, models, name)
+    return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
+
+
+def overview(session: Session, models: Models, name: str) -> Screen:
+    """Compare as it stands: the cards, the first one's numbers, and how full the context is."""
+    session.shown = None
+    return replace(whole(session, models, name), inspector=_first_card(session, models))
+
+
+def whole(session: Session, models: Models, name: str) -> Screen:
+    """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
+    comparison = session.comparison
+    loaded = models.get(name if comparison is None else comparison.model)
+    used = 0 if comparison is None else _longest(comparison)
+    return Screen(comparison=_value(session, models, name), meter=meter_value(used, loaded.model.context_length))
+
+
+def file(session: Session, number: int, kind: str) -> Screen:
+    """The comparison as CSV or as JSON, in reply to question `number` of the page."""
+    if session.comparison is None:
+        raise AttendError("There is nothing to download yet: compare first.")
+    if kind == "csv":
+        text = figures.table(session.comparison)
+    elif kind == "json":
+        text = json.dumps(figures.document(session.comparison), ensure_ascii=False, indent=1)
+    else:
+        raise AttendError(f"There is no {shown(kind)} file of a comparison: choose csv or json.")
+    answer: Answer = {"number": number, "file": (f"attend-compare.{kind}", text)}
+    return Screen(comparison=answer)
+
+
+def _value(session: Session, models: Models, name: str) -> CompareValue:
+    """What stands in Compare, whole."""
+    chats, comparison = models.get(name).chat is not None, session.comparison
+    if comparison is None:
+        return no_comparison(chats=chats)
+    loaded = models.get(comparison.model)
+    return comparison_value(comparison, loaded, busy=_growing(session), chats=chats)
+
+
+def _keep(session: Session, comparison: Comparison) -> None:
+    """Let its cards be opened, in place of those of the last comparison."""
+    session.comparison = comparison
+    session.runs |= {card.run.id: card.run for card in comparison.cards}
+    session.drop_unused_runs()
+    session.growing = tuple(card.run.id for card in comparison.cards)
+    session.shown = session.growing[0]
+
+
+def _update(session: Session, comparison: Comparison, loaded: LoadedModel, update: Update) -> Screen:
+    """What an update of the cards changes on the page; at the end, all of them are sent whole."""
+    busy = update.ending is None
+    since = update.since if busy else None
+    return Screen(
+        comparison=comparison_value(comparison, loaded, busy=busy, since=since),
+        inspector=_followed(session, comparison, loaded, update),
+        meter=meter_value(_longest(comparison), loaded.model.context_length),
+        seed=None if busy else _seed(comparison),
+    )
+
+
+def _followed(session: Session, comparison: Comparison, loaded: LoadedModel, update: Update) -> InspectorValue | None:
+    """What is new of the card that the inspector shows, if it shows one."""
+    for card, new in zip(comparison.cards, update.since, strict=True):
+        if card.run.id == session.shown:
+            since = max(0, new - _OVERLAP)
+            return inspector_value(card.run, loaded.tokenizer, busy=update.ending is None, since=since)
+    return None
+
+
+def _seed(comparison: Comparison) -> int:
+    """That of the first card, which the others share or count on from; -1 where no card drew anything."""
+    drawn = any(drawn_seed(card.settings) >= 0 for card in comparison.cards)
+    return comparison.cards[0].settings.seed if drawn else -1
+
+
+def _run_of_card(session: Session, identifier: str) -> Run:
+    """`AttendError` for a card that is not there, whoever made up its name."""
+    cards = () if session.comparison is None else session.comparison.cards
+    for card in cards:
+        if card.run.id == identifier:
+            return card.run
+    raise AttendError("This card's text is no longer here: compare again to see its numbers.")
+
+
+def _first_card(session: Session, models: Models) -> InspectorValue:
+    if session.comparison is None:
+        session.shown = None
+        return empty_inspector("chat")
+    return opened(session, models, session.comparison.cards[0].run)
+
+
+def _growing(session: Session) -> bool:
+    cards = () if session.comparison is None else session.comparison.cards
+    return any(card.run.id in session.growing for card in cards)
+
+
+def _longest(comparison: Comparison) -> int:
+    """Tokens of the fullest context."""
+    return max(len(card.run.tokens) for card in comparison.cards)

@@ -1,0 +1,154 @@
+"""A run that comes from a file: the document "attend.trace/1", read as hostile, shown with no model.
+
+What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. Knows nothing
+of gradio, of models or of tokenizers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from decoding.parameter import shown
+from decoding.step import Candidate, Choice
+from decoding.trace import SCHEMA
+from model.errors import AttendError
+from ui import views
+from ui.checks import checked_text
+from ui.session import Session
+from ui.views import InspectorValue, TokenKind
+
+MOST_STEPS = 4096  # the longest run there is
+MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
+MOST_STAGES = 64
+MOST_LABEL = 200  # characters of one token or of a stage's name
+MOST_ID = 2**31
+_NAME = "replay-"
+
+
+def is_replay(identifier: object) -> bool:
+    """Whether a run that the inspector shows came from a file."""
+    return isinstance(identifier, str) and identifier.startswith(_NAME)
+
+
+def opened(session: Session, text: object) -> InspectorValue:
+    """The run of a file, for the inspector; `AttendError` for a file that is not one."""
+    session.refuse_while_busy()
+    if not isinstance(text, str):
+        raise _wrong("its content", text)
+    session.counter += 1
+    try:
+        value = replay(_mapping("its content", json.loads(text)), f"{_NAME}{session.counter}")
+    except (ValueError, RecursionError) as error:  # no JSON, or lists in lists without end
+        raise _wrong("its content", text) from error
+    session.shown = None
+    return value
+
+
+def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
+    """The document's run under this name; `AttendError` that says what is wrong with it."""
+    if document.get("schema") != SCHEMA:
+        raise _wrong("its schema", document.get("schema"))
+    prompt = _mapping("its prompt", document.get("prompt")).get("text")
+    steps = [_choice(number, step) for number, step in enumerate(_list("its steps", document, "steps", MOST_STEPS), 1)]
+    if not steps:
+        raise _wrong("its steps", [])
+    tokens: list[tuple[str, TokenKind, float | None]] = [
+        (checked_text(prompt, "The file's prompt"), "prompt", None),
+        *((labels[choice.token], "generated", choice.probability) for choice, labels in steps),
+    ]
+    return {
+        "run": name,
+        "mode": "chat",
+        "tokens": tokens,
+        "first": 1,
+        "steps": [views.step_value(choice, labels.__getitem__) for choice, labels in steps],
+        "layers": 0,
+        "heads": 0,
+        "rows": [],
+        "rows_from": 0,
+        "selected": None,
+        "search": None,
+        "busy": False,
+    }
+
+
+def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
+    """One step, and how its tokens are shown."""
+    what = f"step {number}"
+    step = _mapping(what, value)
+    stages = tuple(
+        _text(f"a stage of {what}", stage) for stage in _list(f"{what}'s stages", step, "stages", MOST_STAGES)
+    )
+    if not stages:
+        raise _wrong(f"{what}'s stages", [])
+    token, text = _token(what, step.get("token"))
+    labels = {token: text}
+    candidates = []
+    for one in _list(f"{what}'s candidates", step, "candidates", MOST_CANDIDATES):
+        candidate, label = _token(f"a candidate of {what}", one)
+        labels[candidate] = label
+        probabilities = _numbers(f"a candidate of {what}", one, "probabilities", 1.0, stages)
+        candidates.append(Candidate(candidate, probabilities))
+    if all(candidate.id != token for candidate in candidates):
+        raise _wrong(f"{what}'s token", token)
+    draw = step.get("draw")
+    choice = Choice(
+        token=token,
+        rank=int(_number(f"{what}'s rank", step.get("rank"), 1, MOST_ID)),
+        draw=None if draw is None else _number(f"{what}'s draw", draw, 0, 1),
+        stages=stages,
+        kept=tuple(int(count) for count in _numbers(what, step, "kept", MOST_ID, stages)),
+        candidates=tuple(candidates),
+        rest=_numbers(what, step, "rest", 1.0, stages),
+        mass=_numbers(what, step, "mass", 1.0, stages),
+        stage_entropy=_numbers(what, step, "stage_entropy", 64.0, stages),
+    )
+    return choice, labels
+
+
+def _token(what: str, value: object) -> tuple[int, str]:
+    found = _mapping(f"{what}'s token", value)
+    return int(_number(f"{what}'s id", found.get("id"), 0, MOST_ID)), _text(f"{what}'s text", found.get("text"))
+
+
+def _mapping(what: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _wrong(what, value)
+    return value
+
+
+def _list(what: str, holder: Mapping[str, Any], name: str, most: int) -> list[Any]:
+    value = holder.get(name)
+    if not isinstance(value, list) or len(value) > most:
+        raise _wrong(what, value)
+    return value
+
+
+def _text(what: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) > MOST_LABEL:
+        raise _wrong(what, value)
+    return value
+
+
+def _number(what: str, value: object, low: float, high: float) -> float:
+    # sums of probabilities may pass 1 by rounding; no comparison holds for NaN
+    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high + 1e-6:
+        raise _wrong(what, value)
+    return value
+
+
+def _numbers(what: str, holder: Mapping[str, Any], name: str, high: float, stages: tuple[str, ...]) -> tuple[Any, ...]:
+    """One number for every stage."""
+    values = _list(f"{what}'s {name}", holder, name, MOST_STAGES)
+    if len(values) != len(stages):
+        raise _wrong(f"{what}'s {name}", values)
+    return tuple(_number(f"{what}'s {name}", value, 0, high) for value in values)
+
+
+def _wrong(what: str, value: object) -> AttendError:
+    return AttendError(
+        f"This file is no run that can be shown: {what} is {shown(value)}. Choose one that was saved here, or by "
+        "generate.py --json."
+    )

@@ -1,0 +1,228 @@
+/* The settings beside the text: which parameters are in sight, what they say, and the address that carries them.
+ *
+ * `props.form` declares everything (ui/settings_panel.py); `props.value` is what the controls say, as typed: an emptied
+ * number is null and a wrong one stays as it is, for the server's check has the sentence. Only `textContent` is written.
+ */
+const form = props.form;
+const state = { way: form.first.way, values: { ...form.first.values } };
+const fields = new Map(); // name -> {box, draw, parameter}
+let before = null; // what the samplers said before they were neutralised
+
+function make(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === 'text') made.textContent = value;
+    else if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (value !== false) made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/* ---- what the settings mean ---- */
+
+const strategy = () => form.ways[state.way].strategy ?? state.values.strategy;
+const isShown = (name) => {
+  const way = form.ways[state.way];
+  const parameter = fields.get(name).parameter;
+  return (!way.shows || way.shows.includes(name)) && parameter.strategies.includes(strategy());
+};
+const isNeutral = (name) => state.values[name] === fields.get(name).parameter.neutral;
+const isSet = (values) => Object.entries(values).every(([name, value]) => state.values[name] === value);
+const neutral = () => Object.fromEntries(form.samplers.map((name) => [name, fields.get(name).parameter.neutral]));
+const names = (order) => order.split(',').map((name) => name.trim());
+
+function stagesInOrder() {
+  const all = names(form.first.values.order);
+  const named = [...new Set(names(state.values.order))].filter((stage) => all.includes(stage));
+  const next = named.values(); // those named take each other's places, the others keep theirs
+  return all.map((stage) => (named.includes(stage) ? next.next().value : stage));
+}
+
+const stagesOn = () =>
+  stagesInOrder().filter((stage) => form.stages[stage].some((name) => isShown(name) && !isNeutral(name)));
+
+function isWrong(parameter, value) {
+  if (parameter.kind !== 'number') return false;
+  const inside = typeof value === 'number' && value >= parameter.minimum && value <= parameter.maximum;
+  return !inside || (parameter.integer && !Number.isInteger(value));
+}
+
+/* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
+
+function readAddress() {
+  const asked = new URLSearchParams(location.search);
+  if (Object.hasOwn(form.ways, asked.get('way') ?? '')) state.way = asked.get('way');
+  for (const { name, kind, choices } of form.parameters) {
+    const said = asked.get(name);
+    if (said === null || (kind === 'word' && !choices.includes(said))) continue;
+    state.values[name] = kind === 'number' ? numberOf(said) : said;
+  }
+}
+
+function writeAddress() {
+  const address = new URL(location.href);
+  const say = (name, value, first) =>
+    value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
+  say('way', state.way, form.first.way);
+  for (const { name } of form.parameters) say(name, state.values[name], form.first.values[name]);
+  if (address.href !== location.href) history.replaceState(history.state, '', address);
+}
+
+const numberOf = (text) => (text.trim() === '' || Number.isNaN(Number(text)) ? null : Number(text));
+
+/* ---- changing them ---- */
+
+function change(values, way = state.way) {
+  state.way = way;
+  Object.assign(state.values, values);
+  draw();
+  clearTimeout(change.later);
+  change.later = setTimeout(writeAddress, 200); // browsers refuse to write it at every move of a slider
+}
+
+function chooseWay(way) {
+  const shows = form.ways[way].shows ?? [];
+  const off = form.samplers.filter((name) => shows.includes(name) && isNeutral(name));
+  change(Object.fromEntries(off.map((name) => [name, form.first.values[name]])), way);
+}
+
+function neutralise() {
+  if (before) return change(before);
+  const kept = Object.fromEntries(form.samplers.map((name) => [name, state.values[name]]));
+  change(neutral());
+  before = kept;
+  draw();
+}
+
+function move(stage, by) {
+  const order = stagesInOrder();
+  const on = stagesOn();
+  const other = on[on.indexOf(stage) + by];
+  const [from, to] = [order.indexOf(stage), order.indexOf(other)];
+  [order[from], order[to]] = [other, stage];
+  change({ order: order.join(', ') });
+  const buttons = [...element.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`)];
+  (buttons.find((button) => button.dataset.by === String(by)) ?? buttons[0])?.focus();
+}
+
+/* ---- the controls ---- */
+
+const idOf = (name) => `attend-${name.replaceAll('_', '-')}`;
+
+function radios(name, label, options, pick, help) {
+  const choices = options.map(([value, text]) => {
+    const input = make('input', { type: 'radio', name: `attend-${name}`, value, onchange: () => pick(value) });
+    return make('label', {}, input, make('span', { text }));
+  });
+  const note = help ? [make('p', { class: 'at-help', text: help })] : [];
+  return make('fieldset', { id: idOf(name), class: 'at-field at-choice' }, make('legend', { text: label }), ...note,
+    make('div', { class: 'at-choices' }, ...choices));
+}
+
+function check(group, value) {
+  for (const label of group.querySelectorAll('label')) {
+    label.firstChild.checked = label.firstChild.value === value;
+    label.classList.toggle('selected', label.firstChild.checked);
+  }
+}
+
+function numberField(parameter) {
+  const { name, label, help, minimum, maximum, step } = parameter;
+  const put = (event) => change({ [name]: numberOf(event.target.value) });
+  const range = { minimum, maximum, step };
+  const entry = make('input', { type: 'number', id: `${idOf(name)}-value`, min: minimum, max: maximum, step,
+    'aria-describedby': `${idOf(name)}-help`, oninput: put });
+  const slider = maximum - minimum < 1e6
+    ? make('input', { type: 'range', min: range.minimum, max: range.maximum, step, 'aria-label': label, oninput: put })
+    : null;
+  const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Back to the first value',
+    'aria-label': `${label}: back to the first value`,
+    onclick: () => change({ [name]: form.first.values[name] }) });
+  const head = make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label }), reset, entry);
+  const box = make('div', { id: idOf(name), class: 'at-field' }, head,
+    make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), ...(slider ? [slider] : []));
+  const show = (value) => {
+    if (numberOf(entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
+    entry.setAttribute('aria-invalid', isWrong(parameter, value));
+    reset.classList.toggle('at-away', value === form.first.values[name]);
+    if (!slider) return;
+    slider.value = value ?? minimum;
+    slider.style.setProperty('--share', (slider.value - minimum) / (maximum - minimum));
+  };
+  return { box, draw: show, parameter };
+}
+
+function textField(parameter) {
+  const { name, label, help, placeholder } = parameter;
+  const entry = make('input', { type: 'text', id: `${idOf(name)}-value`, placeholder, autocomplete: 'off',
+    'aria-describedby': `${idOf(name)}-help`, oninput: (event) => change({ [name]: event.target.value }) });
+  const box = make('div', { id: idOf(name), class: 'at-field' },
+    make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label })),
+    make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), entry);
+  return { box, parameter, draw: (value) => { if (entry.value !== value) entry.value = value; } };
+}
+
+function wordField(parameter) {
+  const { name, label, help, choices } = parameter;
+  const options = choices.map((choice) => [choice, form.words[choice] ?? choice]);
+  const box = radios(name, label, options, (value) => change({ [name]: value }), help);
+  return { box, parameter, draw: (value) => check(box, value) };
+}
+
+function orderField(parameter) {
+  const { name, label, help } = parameter;
+  const list = make('ol');
+  const box = make('div', { id: idOf(name), class: 'at-field' },
+    make('div', { class: 'at-head' }, make('span', { text: label })), make('p', { class: 'at-help', text: help }), list);
+  const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
+    'aria-label': `${form.labels[stage]}: ${words}`, title: words, disabled, onclick: () => move(stage, by) });
+  const show = () => {
+    const on = stagesOn();
+    list.replaceChildren(...on.map((stage, place) => make('li', { 'data-stage': stage },
+      make('span', { text: form.labels[stage] }),
+      arrow(stage, -1, '↑', 'earlier', place === 0), arrow(stage, 1, '↓', 'later', place === on.length - 1))));
+    if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No stage is on.' }));
+  };
+  return { box, draw: show, parameter };
+}
+
+/* ---- the whole ---- */
+
+const KINDS = { number: numberField, word: wordField, text: textField, order: orderField };
+for (const parameter of form.parameters) fields.set(parameter.name, KINDS[parameter.kind](parameter));
+
+const ways = radios('way', 'How to choose tokens', Object.keys(form.ways).map((way) => [way, way]), chooseWay);
+const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
+  { type: 'button', text: name, onclick: () => change(values, form.first.way) })]);
+const off = make('button', { type: 'button', onclick: neutralise });
+const note = make('p', { class: 'at-note', role: 'status' });
+const group = (place) => [...fields.values()].filter((field) => field.parameter.place === place).map(({ box }) => box);
+const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
+element.querySelector('.attend-settings').append(
+  ways, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
+  ...group('plain'), advanced, ...group('run'));
+
+function draw() {
+  check(ways, state.way);
+  const isOff = isSet(neutral());
+  if (!isOff) before = null;
+  for (const [values, button] of presets) {
+    button.setAttribute('aria-pressed', state.way === form.first.way && !isOff && isSet(values));
+  }
+  off.textContent = isOff && before ? 'Bring back' : 'Neutralise';
+  off.setAttribute('aria-pressed', isOff);
+  off.disabled = isOff && !before;
+  note.textContent = isOff ? 'Every sampler is at its neutral value: the model’s own distribution.' : '';
+  for (const [name, { box, draw: show }] of fields) {
+    box.hidden = !isShown(name);
+    show(state.values[name]);
+  }
+  advanced.hidden = [...advanced.children].slice(1).every((box) => box.hidden);
+  props.value = { way: state.way, values: { ...state.values } };
+}
+
+document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
+readAddress();
+draw();
+setTimeout(draw); // what is set while the component is being made does not reach the server

@@ -1,0 +1,103 @@
+/**
+ * One card of a comparison: its settings in words or as a form, its text, where that leaves the first card's, its numbers.
+ *
+ * It shows what it is given; what cards there are is the comparison's business.
+ *
+ * @typedef {{run: string, tokens: [string, number][], state: 'streaming' | 'done' | 'stopped', note: string | null,
+ *   length: number, first_difference: number | null, figures: (number | null)[]}} Result
+ */
+
+/**
+ * @param {any} offered the form's parts, as the server sent them
+ * @param {{change: (settings: Settings) => void, panel: () => void, remove: () => void}} actions
+ */
+function makeCard(offered, actions) {
+  const title = make('h3', {});
+  const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
+  const removeButton = iconButton('remove', 'Remove this card', actions.remove);
+  const form = makeForm(offered, actions);
+  const answer = makeAnswer(0);
+  const text = make('div', { class: 'at-card-text', tabindex: -1 }, answer.node);
+  const parted = make('button', { type: 'button', class: 'at-parted-note' });
+  const note = make('p', { class: 'at-note' });
+  const figures = makeFigures(offered.figures);
+  const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, make('i'));
+  const node = make('article', { class: 'at-card' }, bar,
+    make('div', { class: 'at-card-head' }, title, editButton, removeButton), form.node, text, parted, note, figures.node);
+  let partedToken = null;
+
+  form.node.hidden = true;
+  editButton.setAttribute('aria-expanded', 'false');
+  parted.addEventListener('click', () => partedToken?.click());
+  form.node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    open(false);
+    editButton.focus();
+  });
+
+  /** @param {boolean} wide the form is in sight */
+  function open(wide) {
+    form.node.hidden = !wide;
+    editButton.setAttribute('aria-expanded', String(wide));
+    if (wide) form.node.querySelector('.at-fields :is(select, input)')?.focus();
+  }
+
+  /**
+   * @param {{number: number, words: string[], result: Result | null, first: Result | null, stale: boolean,
+   *   ranges: Range[], busy: boolean, removable: boolean}} now
+   */
+  function show(now) {
+    const { number, words: [strategy, ...words], result } = now;
+    title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
+      make('span', { class: 'at-card-words', text: words.join(' · ') }));
+    node.setAttribute('aria-label', `Card ${number}: ${[strategy, ...words].join(', ')}`);
+    node.classList.toggle('at-stale', now.stale);
+    form.node.disabled = now.busy;
+    editButton.disabled = now.busy;
+    removeButton.disabled = now.busy || !now.removable;
+    const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
+    bar.firstChild.style.width = `${100 * part}%`;
+    drawText(result);
+    drawParted(now);
+    const told = [now.stale && result ? 'changed since: compare again' : '',
+      result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
+    if (note.textContent !== told) note.textContent = told;
+    figures.node.hidden = !result;
+    if (result) figures.show(result.figures, now.ranges);
+  }
+
+  /** @param {Result | null} result */
+  function drawText(result) {
+    const pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
+    const tokens = result ? result.tokens : [];
+    answer.show({
+      text: tokens.map(([word]) => word).join(''), tokens, run: result && result.run,
+      state: result ? result.state : 'done',
+    });
+    text.classList.toggle('at-waiting', !result);
+    if (pinned && result?.state === 'streaming') text.scrollTop = text.scrollHeight;
+  }
+
+  /** The first token that is another than the first card's. */
+  function drawParted({ number, result, first }) {
+    const place = result ? result.first_difference : null;
+    const token = place === null ? null : answer.token(place) || null;
+    if (token !== partedToken) {
+      partedToken?.classList.remove('at-parted');
+      token?.classList.add('at-parted');
+      partedToken = token;
+    }
+    parted.disabled = !token;
+    parted.hidden = !result || !result.tokens.length;
+    const going = result?.state === 'streaming' || first?.state === 'streaming';
+    const told = number === 1 ? 'The others are held against this text.'
+      : token ? `Differs from token ${place + 1} on: ${wordAt(result, place)}, not ${wordAt(first, place)}`
+        : going ? 'The same as card 1 so far.' : 'No token differs from card 1.';
+    if (parted.textContent !== told) parted.textContent = told;
+  }
+
+  return { node, show, open, form };
+}
+
+/** @param {Result | null} result @param {number} place */
+const wordAt = (result, place) => `“${visibleText(result?.tokens[place]?.[0] ?? '')}”`;

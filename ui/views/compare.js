@@ -1,0 +1,242 @@
+/**
+ * The comparison: what is asked, the cards of settings that answer it side by side, and the files of it.
+ *
+ * The cards and what is asked live here until they are sent; what became of them comes from the server, only what is new
+ * each time. Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
+ *
+ * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
+ * @typedef {{run: string | null, busy: boolean, chats: boolean, cards: (Result & {since: number})[]}} Value
+ */
+
+const root = element.querySelector('.attend-compare');
+const offered = unpacked(props.form);
+/** @type {Card[]} */
+let cards = [];
+/** @type {Card[]} those that were sent last */
+let asked = [];
+/** @type {Map<string, Result>} what became of cards, by their runs */
+const results = new Map();
+/** @type {Map<number, (answer: any) => void>} what to do with the server's replies */
+const questions = new Map();
+let run = null;
+let busy = false;
+let count = 0;
+
+const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'What all cards answer', dir: 'auto' });
+const start = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
+const halt = make('button', { type: 'button', class: 'at-stop', text: 'Stop', hidden: true });
+const ways = [['continue', 'continue it as text'], ['answer', 'answer it as a message']].map(([value, label]) => {
+  const input = make('input', { type: 'radio', name: 'attend-ask', value, class: 'at-hidden' });
+  return { input, node: make('label', {}, input, make('span', { text: label })) };
+});
+const [, answering] = ways.map((way) => way.input);
+const common = make('input', { type: 'checkbox', checked: true });
+const fills = offered.fills.map(({ name, cards: filled }) => {
+  const chip = make('button', { type: 'button', class: 'at-plain', text: name });
+  chip.addEventListener('click', () => fill(filled));
+  return chip;
+});
+const add = make('button', { type: 'button', class: 'at-plain', text: '+ Add a card' });
+const files = ['csv', 'json'].map((kind) => {
+  const button = make('button', { type: 'button', class: 'at-plain', text: kind.toUpperCase() });
+  button.addEventListener('click', () => ask('file', { kind }, ({ file }) => save(...file)));
+  return button;
+});
+const progress = make('progress', { 'aria-label': 'How much of the longest texts is written', hidden: true });
+const status = make('p', { class: 'at-quiet at-compare-status', role: 'status' });
+const grid = make('div', { class: 'at-cards' });
+
+root.replaceChildren(
+  make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, start, halt)),
+  make('div', { class: 'at-ask-row' },
+    make('fieldset', { class: 'at-switch' },
+      make('legend', { class: 'at-hidden', text: 'What to do with it' }), ...ways.map((way) => way.node)),
+    make('label', {
+      class: 'at-common',
+      'data-help': 'All cards draw from one stream of random numbers, so that what differs between their texts comes of '
+        + 'their settings and not of chance. Otherwise each card has a stream of its own. The seed is the panel’s.',
+    }, common, ' same random draws for all')),
+  make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, add,
+    make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
+  make('div', { class: 'at-ask-row at-compare-told' }, progress, status),
+  grid,
+);
+text.value = offered.example;
+ways[0].input.checked = true;
+followColour(root);
+offerHelp(root);
+offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
+start.addEventListener('click', compare);
+halt.addEventListener('click', () => trigger('halt', {}));
+add.addEventListener('click', () => {
+  cards.push(makeOne(cards.at(-1).settings));
+  draw();
+  cards.at(-1).view.open(true);
+});
+text.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
+});
+fill(offered.fills[0].cards);
+watch('value', receive);
+receive();
+
+/** What was written stays until it is compared again. @param {Settings[]} list a card for each */
+function fill(list) {
+  forget(cards.slice(list.length));
+  cards = list.map((settings, place) => {
+    if (!cards[place]) return makeOne(settings);
+    change(cards[place], settings);
+    cards[place].view.form.show(settings);
+    return cards[place];
+  });
+  draw();
+}
+
+/** @param {Card} card @param {Settings} settings */
+function change(card, settings) {
+  card.settings = settings;
+  draw();
+}
+
+/** @param {Settings} settings @returns {Card} */
+function makeOne(settings) {
+  /** @type {Card} */
+  const card = { settings, run: null, sent: null, view: null };
+  card.view = makeCard(offered, {
+    change: (changed) => change(card, changed),
+    panel: () => ask('panel', {}, ({ settings: taken }) => {
+      change(card, taken);
+      card.view.form.show(taken);
+    }),
+    remove: () => {
+      cards = cards.filter((other) => other !== card);
+      forget([card]);
+      draw();
+      add.focus();
+    },
+  });
+  card.view.form.show(settings);
+  return card;
+}
+
+/** The server takes what became of them away, too. @param {Card[]} gone */
+function forget(gone) {
+  const runs = gone.map((card) => card.run).filter((name) => name && results.delete(name));
+  if (runs.length) trigger('remove', { runs });
+}
+
+function compare() {
+  if (busy) return;
+  const wrong = cards.find((card) => card.view.form.wrong());
+  if (wrong) {
+    wrong.view.open(true);
+    wrong.view.form.wrong().focus();
+    return;
+  }
+  asked = cards.slice();
+  trigger('compare', {
+    text: text.value, answer: answering.checked, common: common.checked, cards: asked.map((card) => card.settings),
+  });
+}
+
+/** @param {'panel' | 'file'} what @param {object} data @param {(answer: any) => void} then */
+function ask(what, data, then) {
+  count += 1;
+  questions.set(count, then);
+  if (what === 'panel') trigger('panel', { ...data, number: count });
+  else trigger('file', { ...data, number: count });
+}
+
+/** A value arrived: the reply to a question, or what is new of the cards. */
+function receive() {
+  if (!props.value) return;
+  const value = unpacked(props.value);
+  if (value.number !== undefined) {
+    questions.get(value.number)?.(value);
+    questions.delete(value.number);
+  } else merge(/** @type {Value} */ (value));
+}
+
+/** @param {Value} value */
+function merge(value) {
+  if (value.run !== run && value.run !== null) {
+    results.clear();
+    asked.forEach((card, place) => {
+      card.run = value.cards[place]?.run ?? null;
+      card.sent = card.settings;
+    });
+  }
+  run = value.run;
+  const focused = start === document.activeElement || halt === document.activeElement;
+  busy = value.busy;
+  let gap = false;
+  for (const { since, tokens, ...rest } of value.cards) {
+    const before = results.get(rest.run)?.tokens || [];
+    gap ||= since > before.length;
+    results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
+  }
+  if (gap && !busy) trigger('missing', {});
+  answering.disabled = !value.chats;
+  if (!value.chats) ways[0].input.checked = true;
+  draw();
+  if (focused) (busy ? halt : start).focus();
+}
+
+function draw() {
+  const all = cards.map((card) => card.settings);
+  const shown = cards.map((card) => results.get(card.run) || null);
+  const told = shown.filter((result) => result !== null);
+  const ranges = rangesOf(told.map((result) => result.figures));
+  cards.forEach((card, place) => card.view.show({
+    number: place + 1, words: summary(offered.parameters, card.settings, all), result: shown[place], first: told[0] || null,
+    stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
+  }));
+  const nodes = cards.map((card) => card.view.node);
+  if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
+    grid.replaceChildren(...nodes);
+  }
+  grid.dataset.count = String(cards.length);
+  fills.forEach((chip, i) => {
+    chip.disabled = busy;
+    chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
+  });
+  for (const button of files) button.disabled = busy || !told.length;
+  add.disabled = busy || cards.length >= offered.most;
+  add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
+  start.hidden = busy;
+  halt.hidden = !busy;
+  drawProgress(told);
+}
+
+/** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
+function reveal(token) {
+  const { bottom } = document.querySelector('.attend-inspector').getBoundingClientRect();
+  const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  if (room > 0) window.scrollBy({ top: room, behavior });
+}
+
+/** @param {Result[]} told */
+function drawProgress(told) {
+  const tokens = told.reduce((sum, result) => sum + result.tokens.length, 0);
+  const writing = told.filter((result) => result.state === 'streaming').length;
+  progress.hidden = !busy;
+  // what has ended counts as whole: it will not grow
+  const lengths = told.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
+  progress.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
+  progress.value = writing ? tokens : 0;
+  grid.setAttribute('aria-busy', String(busy));
+  const stopped = told.some((result) => result.state === 'stopped');
+  const said = busy ? (writing ? `${writing} of ${told.length} cards are being written.` : 'Waiting for the first token.')
+    : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.`
+      : 'Every card says how to choose tokens. Press Compare: all of them begin at once.';
+  if (status.textContent !== said) status.textContent = said;
+}
+
+/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
+function save(name, content) {
+  const address = URL.createObjectURL(new Blob([content], { type: 'text/plain;charset=utf-8' }));
+  const link = make('a', { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

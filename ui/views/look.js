@@ -1,0 +1,108 @@
+/**
+ * The attention panel: the map of one layer and head or of an average, and the tokens most looked at by one pass.
+ *
+ * Its choices (layer, head, the first token hidden or shown) are its own; what a selection means is the inspector's.
+ */
+
+// The weight of the strongest colour. It goes by what is chosen, never by the numbers, so that nothing is repainted
+// while a text grows and two texts can be compared; heads that look elsewhere leave no average near 100 %.
+const FULL = { one: 1, average: 0.4 };
+
+/**
+ * @param {{attention: ReturnType<typeof makeAttention>, textOf: (token: number) => string,
+ *   onPick: (token: number) => void, onChange: () => void}} wiring picked is a token to select
+ */
+function makeLook({ attention, textOf, onPick, onChange }) {
+  const choice = { layer: AVERAGE, head: AVERAGE, sink: remembered('sink', 'shown') === 'shown' };
+  const nameOf = (token) => visibleText(textOf(token));
+  const map = makeMap({ weightsOf, nameOf, describe, onPick: (query) => onPick(query + 1) });
+  const looked = make('ol', { class: 'at-looked' });
+  const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
+  const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const sink = make('input', { type: 'checkbox' });
+  const noMap = make('p', { class: 'at-quiet at-no-map' });
+  const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
+    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), layerSelect, headSelect),
+    map.node, noMap, looked,
+    make('label', { class: 'at-sink' }, sink, ' hide the first token (attention sink)'));
+
+  sink.checked = !choice.sink;
+  sink.addEventListener('change', () => {
+    choice.sink = !sink.checked;
+    remember('sink', choice.sink ? 'shown' : 'hidden');
+    onChange();
+  });
+  for (const [box, part] of [[layerSelect, 'layer'], [headSelect, 'head']]) {
+    box.addEventListener('change', () => {
+      choice[part] = Number(box.value);
+      onChange();
+    });
+  }
+
+  /** What can be chosen goes by the run's model. */
+  function offer() {
+    fillSelect(layerSelect, 'layer', attention.layers, choice.layer);
+    fillSelect(headSelect, 'head', attention.heads, choice.head);
+    if (choice.layer >= attention.layers) choice.layer = AVERAGE;
+    if (choice.head >= attention.heads) choice.head = AVERAGE;
+  }
+
+  /** Weights as they are, or null where none are at hand. @param {number} query */
+  const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head) : null);
+
+  /** Weights as the map colours them. @param {number} query */
+  function weightsOf(query) {
+    const weights = numbers(query);
+    return weights && !choice.sink ? withoutSink(weights) : weights;
+  }
+
+  /** @param {number} query */
+  function draw(query) {
+    const from = attention.first;
+    const weights = numbers(query);
+    map.node.hidden = from < 0;
+    noMap.hidden = Boolean(weights);
+    noMap.textContent = from < 0 ? 'No attention was kept of this run.' : 'No attention was kept for this token.';
+    const full = averaged() > 1 ? FULL.average : FULL.one;
+    if (from >= 0) map.draw({ from, end: attention.end, marked: query, title: title(), full });
+    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (key ? weight : 0)), 5) : [];
+    looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
+    looked.hidden = !shown.length;
+  }
+
+  /** @param {number} query @param {number} key */
+  function describe(query, key) {
+    return `${nameOf(query)} → ${nameOf(key)}: ${percent(numbers(query)[key])}, choosing ${nameOf(query + 1)}`;
+  }
+
+  const averaged = () =>
+    (choice.layer === AVERAGE ? attention.layers : 1) * (choice.head === AVERAGE ? attention.heads : 1);
+
+  function title() {
+    const layer = choice.layer === AVERAGE ? '' : `layer ${choice.layer + 1}, `;
+    const head = choice.head === AVERAGE ? '' : `head ${choice.head + 1}`;
+    if (averaged() === 1) return layer + head;
+    return head ? `${head}, mean of ${averaged()} layers` : `${layer}mean of ${averaged()} heads`;
+  }
+
+  /** @param {number} key @param {number} weight @param {number} largest */
+  function lookedAt(key, weight, largest) {
+    const bar = make('i', { class: 'at-look-bar' });
+    bar.style.width = `${(100 * weight) / largest}%`;
+    const button = make('button', { type: 'button', class: 'at-looked-at', title: 'Select this token' },
+      tokenChip(textOf(key)), make('span', { class: 'at-bar' }, bar),
+      make('span', { class: 'at-number', text: percent(weight) }));
+    button.addEventListener('click', () => onPick(key));
+    return make('li', {}, button);
+  }
+
+  return { node, draw, offer, numbers, weightsOf, forgetColours: map.forgetColours };
+}
+
+/** @param {HTMLSelectElement} box @param {string} name @param {number} count @param {number} now */
+function fillSelect(box, name, count, now) {
+  if (box.options.length === count + 1) return;
+  const option = (value, text) => make('option', { value, text, selected: value === now });
+  box.replaceChildren(option(AVERAGE, `all ${name}s`),
+    ...Array.from({ length: count }, (_, i) => option(i, `${name} ${i + 1}`)));
+}

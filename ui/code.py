@@ -93,7 +93,7 @@ def lines(asked: Asked) -> str:
             "    ids, loaded.end_tokens, tokenizer.decode, length,",
             "    ids_of=tokenizer.encode, layer_count=loaded.model.layer_count,",
             ")",
-            f"trace = Trace(loaded.name, {_prompt(asked)}, request, settings, settings.seed, tokenizer.label)",
+            f"trace = Trace(loaded.name, {_prompt(asked)}, request, settings, tokenizer.label)",
             "print(trace.collect(generate(loaded.model, ids, settings.strategy_for(request))).text)",
             "",
         ]

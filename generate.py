@@ -23,9 +23,9 @@ from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
-from model.catalog import LoadedModel
 from model.chat import Message
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from model.threads import fastest_threads
 
 STDOUT = "-"
@@ -76,7 +76,7 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
     if not prompt.strip():
         raise AttendError("The prompt is empty: write at least one character.")
     if not messages:
-        ids = (loaded.begin, *loaded.tokenizer.encode(prompt))
+        ids = loaded.prompt(prompt)
     elif loaded.chat is None:
         raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
     else:

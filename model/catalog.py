@@ -6,31 +6,16 @@ Knows where the embedded ones lie, not how a checkpoint is read, and not who may
 from __future__ import annotations
 
 import os
-import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from model import checkpoint
 from model.chat import ChatFormat
 from model.errors import AttendError
-from model.interface import LanguageModel
+from model.loaded import LoadedModel
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
 DEFAULT = "attend-chat"
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """All that is needed to continue a text or a conversation."""
-
-    name: str
-    model: LanguageModel
-    tokenizer: Tokenizer
-    begin: int  # the token before every text
-    end_tokens: frozenset[int]
-    chat: ChatFormat | None  # None: the model knows no turns and can only continue a text
-    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
 
 def names() -> tuple[str, ...]:
@@ -59,6 +44,5 @@ def load(name: str) -> LoadedModel:
     roles = {USER, ASSISTANT}
     chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
     end_tokens = frozenset({tokenizer.control(END)})
-    return LoadedModel(
-        os.path.basename(os.path.abspath(folder)), model, tokenizer, tokenizer.control(BEGIN), end_tokens, chat
-    )
+    name = os.path.basename(os.path.abspath(folder))
+    return LoadedModel(name, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat)

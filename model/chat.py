@@ -8,9 +8,11 @@ context they read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from model.errors import AttendError
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
@@ -34,8 +36,51 @@ class ChatPrompt:
     dropped: int  # how many of the oldest messages did not fit
 
 
+class Chat(Protocol):
+    """A way in which conversations are written for a model."""
+
+    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+        """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
+
+        The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
+        always stays, whatever room it leaves. Raises `AttendError` for a blank last message, and for one that is too
+        long for the context even alone.
+        """
+        ...
+
+
+def fitted(
+    messages: Sequence[Message],
+    ids_from: Callable[[int], Sequence[int]],
+    *,
+    frame: int,
+    context_length: int,
+    reserve: int,
+) -> ChatPrompt:
+    """What `Chat.prompt` promises, for any format.
+
+    Args:
+        ids_from: the prompt of all messages from this number on; never longer where it begins later.
+        frame: how many tokens of every prompt belong to no message.
+    """
+    if not messages or not messages[-1].text.strip():
+        raise AttendError("The message is empty: type something first.")
+    last = len(messages) - 1
+    alone = len(ids_from(last))
+    if alone >= context_length:
+        raise AttendError(
+            f"The message has {alone - frame:,} tokens, but this model reads at most {context_length - frame - 1:,} "
+            "at once: shorten it."
+        )
+    room = context_length - min(reserve, context_length // 2)
+    begins = [place for place, message in enumerate(messages[:last]) if message.role == "user"]
+    fits = bisect_left(begins, True, key=lambda place: len(ids_from(place)) <= room)
+    first = begins[fits] if fits < len(begins) else last
+    return ChatPrompt(tuple(ids_from(first)), dropped=first)
+
+
 class ChatFormat:
-    """The one way in which conversations are written for our models."""
+    """The one way in which conversations are written for our own models."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -52,28 +97,10 @@ class ChatFormat:
         return [self._roles[message.role], *self._tokenizer.encode(message.text), self.end]
 
     def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
-        """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
-
-        The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
-        always stays, whatever room it leaves. Raises
-        `AttendError` for a blank last message, and for one that is too long for the context even alone.
-        """
-        if not messages or not messages[-1].text.strip():
-            raise AttendError("The message is empty: type something first.")
+        """See `Chat.prompt`."""
         turns = [self.turn(message) for message in messages]
-        fixed = 2  # <s> in front, <assistant> behind
-        room = context_length - fixed
-        if len(turns[-1]) >= room:
-            raise AttendError(
-                f"The message has {len(turns[-1]):,} tokens, but this model reads at most {room - 1:,} at once: "
-                "shorten it."
-            )
-        room -= min(reserve, context_length // 2)
-        first, used = len(turns) - 1, len(turns[-1])
-        while first > 0 and used + len(turns[first - 1]) <= room:
-            first -= 1
-            used += len(turns[first])
-        while first < len(turns) - 1 and messages[first].role != "user":
-            first += 1
-        ids = [self.begin, *(token for turn in turns[first:] for token in turn), self._roles["assistant"]]
-        return ChatPrompt(tuple(ids), dropped=first)
+
+        def ids_from(first: int) -> list[int]:
+            return [self.begin, *itertools.chain.from_iterable(turns[first:]), self._roles["assistant"]]
+
+        return fitted(messages, ids_from, frame=2, context_length=context_length, reserve=reserve)

@@ -1,4 +1,4 @@
-"""Any causal model of transformers behind `LanguageModel`. The only file that imports transformers.
+"""Any causal model of transformers behind `LanguageModel`.
 
 Attention is captured without a second copy of the model and without changing one that others use: all models are loaded
 with one attention function of ours, which runs the fused kernel, and the family's own explicit softmax only while a
@@ -23,7 +23,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
-from transformers.cache_utils import Cache as TheirCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
@@ -85,7 +84,7 @@ def _capturing(queries: int) -> Iterator[list[Tensor]]:
 class HuggingFaceCache:
     """A cache of transformers that nobody changes: each pass works on a copy of the record, not of its tensors."""
 
-    theirs: TheirCache
+    theirs: Any  # a Cache of transformers, whose layers all hold keys and values
     length: int  # columns, padding included
     padding: tuple[int, ...]  # of each row, on the left
 
@@ -93,7 +92,7 @@ class HuggingFaceCache:
     def rows(self) -> int:
         return len(self.padding)
 
-    def opened(self) -> TheirCache:
+    def opened(self) -> Any:
         """One to hand to a pass, which only ever puts new tensors in the place of the old."""
         cache = copy.copy(self.theirs)
         cache.layers = [copy.copy(layer) for layer in self.theirs.layers]
@@ -142,9 +141,9 @@ class HuggingFaceModel:
 
     def __init__(self, theirs: PreTrainedModel) -> None:
         """Raises `AttendError` for a model whose memory of the text is not keys and values."""
-        self._theirs = theirs.eval()
-        config = theirs.config.get_text_config()
-        self.vocabulary_size: int = theirs.get_output_embeddings().weight.shape[0]
+        self._theirs: Any = theirs.eval()  # its class says too little of the families' own methods
+        config: Any = theirs.config.get_text_config()
+        self.vocabulary_size: int = self._theirs.get_output_embeddings().weight.shape[0]
         self.context_length = _context_length(config)
         self._takes_positions = "position_ids" in inspect.signature(theirs.forward).parameters
         kinds = {type(layer) for layer in self.prefill([0]).cache.theirs.layers}
@@ -250,7 +249,7 @@ _ENDLESS = 2048
 _FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm")
 
 
-def _final_norm(theirs: PreTrainedModel) -> nn.Module:
+def _final_norm(theirs: Any) -> nn.Module:
     decoder = theirs.get_decoder()
     norm = next((getattr(decoder, name) for name in _FINAL_NORMS if getattr(decoder, name, None) is not None), None)
     if not isinstance(norm, nn.Module):

@@ -15,7 +15,7 @@ from playwright import sync_api
 from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint
 from tests.stage import CHROMIUM, FLAGS
 from tests.visitor import PATIENCE

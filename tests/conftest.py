@@ -11,8 +11,8 @@ import sentencepiece
 import torch
 
 from model import catalog, checkpoint
-from model.catalog import LoadedModel
 from model.config import TransformerConfig
+from model.loaded import LoadedModel
 from model.tokenizer import ASSISTANT, BEGIN, END, USER
 from model.transformer import Transformer
 from ui.models import Models

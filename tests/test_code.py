@@ -10,7 +10,7 @@ import pytest
 
 import generate
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui import chat, code, write
 from ui.models import Models
 from ui.session import Session

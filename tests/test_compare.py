@@ -16,8 +16,8 @@ import pytest
 from decoding.settings import PRESETS, DecodingSettings
 from decoding.step import Candidate, Choice, Hypothesis, Step
 from decoding.trace import Trace
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from tests.tiny import request
 from ui import compare, figures
 from ui.compare import Asked, Card, Comparison, prepare, run_cards, said, sweep, with_seeds, written

@@ -83,7 +83,7 @@ def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run
     plain = json.loads(text)
     assert plain["prompt"] == {
         "text": "Hi! How are you?",
-        "ids": [loaded.begin, *loaded.tokenizer.encode("Hi! How are you?")],
+        "ids": [loaded.tokenizer.control("<s>"), *loaded.tokenizer.encode("Hi! How are you?")],
     }
     assert "messages" not in plain
     _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2", "--chat")

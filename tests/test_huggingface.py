@@ -22,9 +22,9 @@ LLAMA: dict[str, Any] = COMMON | {
     "num_key_value_heads": 2,
     "max_position_embeddings": 64,
 }
-ONE_KEY_EACH = LLAMA | {"num_key_value_heads": 4}
+ONE_KEY_EACH: dict[str, Any] = LLAMA | {"num_key_value_heads": 4}
 GPT2: dict[str, Any] = COMMON | {"n_positions": 64, "n_embd": 32, "n_layer": 2, "n_head": 4}
-NEOX = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
+NEOX: dict[str, Any] = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
 OPT: dict[str, Any] = COMMON | {
     "hidden_size": 32,
     "ffn_dim": 48,
@@ -35,7 +35,7 @@ OPT: dict[str, Any] = COMMON | {
 }
 BLOOM: dict[str, Any] = COMMON | {"hidden_size": 32, "n_layer": 2, "n_head": 4}
 FALCON: dict[str, Any] = COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-GEMMA = LLAMA | {"head_dim": 8, "sliding_window": 6}
+GEMMA: dict[str, Any] = LLAMA | {"head_dim": 8, "sliding_window": 6}
 
 FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT2)),

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import app
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from model.threads import fastest_threads
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
 from model.chat import Message
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import chat
 from ui.models import Models
 from ui.screen import Screen

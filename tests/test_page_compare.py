@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import chat, compare_values, comparing
 from ui.compare import SWEEPS, checked_cards
 from ui.compare_values import compare_form

@@ -13,7 +13,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from decoding.step import Step
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui import page, serve
 from ui.errors import OURS
 from ui.models import Models

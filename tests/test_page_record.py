@@ -13,8 +13,8 @@ import pytest
 
 import generate
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
 from ui import compare, record, replay, write
 from ui.models import Models

@@ -6,7 +6,7 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui.models import Models
 from ui.search import search_value
 from ui.views import Beam

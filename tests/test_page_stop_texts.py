@@ -9,7 +9,7 @@ import pytest
 
 import generate
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui import chat
 from ui.endpoints import chat_items, continuation
 from ui.models import Models

@@ -12,7 +12,7 @@ import pytest
 import generate
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from tests.tiny import request
 from ui import chat, write
 from ui.models import Models

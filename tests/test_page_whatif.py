@@ -8,8 +8,8 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from decoding.whatif import WhatIf, what_if
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, trace_of, written
 from ui import replay, whatif, write
 from ui.models import Models

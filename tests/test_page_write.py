@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import write
 from ui.models import Models
 from ui.screen import Screen
@@ -40,7 +40,7 @@ def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     screen = last(write.write(session, models, models.default, START, SAMPLE))
     ids = run_of(session).ids
-    assert ids[: len(ids) - 6] == (tiny.begin, *tiny.tokenizer.encode(START))
+    assert ids[: len(ids) - 6] == tiny.prompt(START)
     assert screen.text == session.draft.text == tiny.tokenizer.decode(ids)
     assert session.draft.text.startswith(START)
     assert screen.running is False
@@ -85,7 +85,7 @@ def test_an_edited_text_is_cut_into_tokens_anew(models: Models, tiny: LoadedMode
     session = Session()
     last(write.write(session, models, models.default, START, SAMPLE))
     last(write.write(session, models, models.default, "Something else", ONE))
-    assert run_of(session).ids[:-1] == (tiny.begin, *tiny.tokenizer.encode("Something else"))
+    assert run_of(session).ids[:-1] == tiny.prompt("Something else")
     assert run_of(session).first == 1
 
 
@@ -178,7 +178,7 @@ def test_typed_words_grow_as_one(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     for typed in ("wee", "week", "weekends"):
         write.preview(session, models, models.default, typed)
-        assert run_of(session).ids == (tiny.begin, *tiny.tokenizer.encode(typed))
+        assert run_of(session).ids == tiny.prompt(typed)
 
 
 def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models: Models, tiny: LoadedModel) -> None:
@@ -191,7 +191,7 @@ def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models
         next(iter(write.write(session, models, models.default, START, ONE)))
     assert not session.busy
     last(write.write(session, models, models.default, f"{START} jumps", ONE))
-    assert run_of(session).ids[:-1] == (tiny.begin, *tiny.tokenizer.encode(f"{START} jumps"))
+    assert run_of(session).ids[:-1] == tiny.prompt(f"{START} jumps")
 
 
 def test_clear_can_be_undone(models: Models) -> None:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from decoding.settings import DecodingSettings
 from decoding.whatif import WhatIf, what_if
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from tests.visitor import PATIENCE, rest, say, to_write
 from ui import serve
 from ui.models import Models

@@ -16,10 +16,10 @@ from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.strategy import Request
 from model import checkpoint
-from model.catalog import LoadedModel
 from model.chat import ChatFormat, Message
 from model.config import TransformerConfig
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from model.transformer import Transformer
 from tests.test_tokenizer import TOKENIZER, WORDS
 from training import curve, recipe
@@ -136,7 +136,7 @@ def test_a_turn_too_long_even_alone_is_scored_behind_the_half_context_before_it(
 @pytest.mark.parametrize("kind", ["muon", "adamw"])
 @pytest.mark.parametrize("tied", [True, False])
 def test_every_weight_is_moved_by_one_optimiser_and_only_matrices_decay(kind: Optimizer, tied: bool) -> None:
-    model = Transformer(TransformerConfig(40, width=16, heads=2, key_value_heads=2, biases=True, tied_embeddings=tied))
+    model = Transformer(TransformerConfig(40, width=16, heads=2, key_value_heads=2, biases="all", tied_embeddings=tied))
     optimizers = make_optimizers(model, kind, learning_rate=1e-3, weight_decay=0.1)
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     moved = [id(parameter) for group in groups for parameter in group["params"]]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from model.catalog import load
+from model.chat import ChatFormat
 from training.evaluate import bits_per_byte, read_documents
 from training.recipe import CHAT_RECIPE, friendly, named, renamed, tidy
 
@@ -64,7 +65,7 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
     loaded, found = load(str(two)), read_documents(unseen)
-    assert loaded.chat is not None
+    assert isinstance(loaded.chat, ChatFormat)
     assert summary["documents"] == len(found) == 90
     assert summary["bytes"] == sum(len(turn.encode()) for document in found for turn in document.turns)
     expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found)

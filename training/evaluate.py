@@ -19,17 +19,18 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from model.catalog import LoadedModel, load
+from model.catalog import load
 from model.chat import ChatFormat
 from model.errors import AttendError
 from model.interface import LanguageModel
-from model.tokenizer import Tokenizer
+from model.loaded import LoadedModel
+from model.text import TextTokenizer
 from training.data import Document, messages, read_records
 
 
 def bits_per_byte(
     model: LanguageModel,
-    tokenizer: Tokenizer,
+    tokenizer: TextTokenizer,
     chat: ChatFormat,
     documents: Sequence[Document],
     *,
@@ -47,7 +48,7 @@ def bits_per_byte(
 
 
 def windows(
-    document: Document, tokenizer: Tokenizer, chat: ChatFormat, context_length: int
+    document: Document, tokenizer: TextTokenizer, chat: ChatFormat, context_length: int
 ) -> Iterator[tuple[list[int], list[int]]]:
     """(context, tokens to score) pairs that cover a document once.
 
@@ -104,8 +105,8 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         loaded: LoadedModel = load(arguments.model)
-        if loaded.chat is None:
-            raise AttendError(f"{arguments.model} has no chat format to write dialogues in.")
+        if not isinstance(loaded.chat, ChatFormat):
+            raise AttendError(f"{arguments.model} does not have our chat format to write dialogues in.")
         if arguments.limit < 0:
             raise AttendError(f"--limit is {arguments.limit}, but must be at least 0, which takes all documents.")
         found = read_documents(arguments.data, arguments.limit or None)

@@ -15,9 +15,10 @@ from pathlib import Path
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.strategy import Request
-from model.catalog import LoadedModel, load
+from model.catalog import load
 from model.chat import Message
 from model.errors import AttendError
+from model.loaded import LoadedModel
 
 SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_new_tokens=80)
 

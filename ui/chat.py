@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from decoding.settings import DecodingSettings
-from model.catalog import LoadedModel
 from model.chat import ChatPrompt, Message
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui.checks import checked_message
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention

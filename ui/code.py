@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decoding.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model import catalog
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui.chat import drawn_seed
 from ui.session import Session, Turn
 from ui.values import EXAMPLES
@@ -45,7 +45,8 @@ def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: D
     """The text in the box, or what of it was there before the model went on."""
     run = session.runs.get(session.draft.run or "")
     if run is not None and text == session.draft.text:
-        text = loaded.tokenizer.decode(token.id for token in itertools.takewhile(lambda one: one.given, run.tokens))
+        given = itertools.takewhile(lambda one: one.given, run.tokens)
+        text = loaded.tokenizer.decode((token.id for token in given), begins=True)
     return Asked(loaded.name, _with_seed(session, settings), text if text.strip() else _BEGINNING)
 
 
@@ -126,7 +127,7 @@ def _conversation(turns: Sequence[Turn]) -> list[str]:
 def _ids(chat: bool) -> str:
     if chat:
         return "loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids"
-    return "(loaded.begin, *tokenizer.encode(prompt))"
+    return "loaded.prompt(prompt)"
 
 
 def _prompt(asked: Asked) -> str:

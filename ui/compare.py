@@ -18,8 +18,8 @@ from decoding.parameter import shown
 from decoding.settings import DecodingSettings, parameters
 from decoding.step import Step
 from decoding.trace import Trace
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui.chat import chat_prompt
 from ui.checks import checked_start
 from ui.follow import Growth
@@ -100,7 +100,7 @@ class Update:
 def written(loaded: LoadedModel, text: object) -> Asked:
     """A raw text to continue."""
     checked = checked_start(text, "The prompt")
-    return Asked(checked, (loaded.begin, *loaded.tokenizer.encode(checked)))
+    return Asked(checked, loaded.prompt(checked))
 
 
 def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings]) -> Asked:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from decoding.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from model.catalog import LoadedModel
+from model.loaded import LoadedModel
 from ui.chat import ending_note
 from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
 from ui.figures import Figures, figures

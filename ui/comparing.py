@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from decoding.parameter import shown
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import figures
 from ui.chat import drawn_seed, opened
 from ui.checks import checked_message, checked_switch

@@ -14,8 +14,8 @@ from gradio.events import api
 
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import compare as side_by_side
 from ui import figures
 from ui.chat import chat_prompt
@@ -128,7 +128,7 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
     text = checked_start(prompt, "The prompt")
-    ids = (loaded.begin, *loaded.tokenizer.encode(text))
+    ids = loaded.prompt(text)
     trace = _trace(loaded, text, ids, chosen, ())
     for _ in _steps(models, loaded, trace):
         pass

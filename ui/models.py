@@ -15,8 +15,8 @@ from decoding.step import Step
 from decoding.strategy import Request
 from decoding.together import generate_together
 from decoding.trace import Trace
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 
 Decode = Callable[[str, tuple[int, ...], DecodingSettings, int], Generator[Step, None, None]]
 DecodeTogether = Callable[

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from decoding.declared import BEAM
 from decoding.stop import before_stop, certain
-from model.tokenizer import Tokenizer
+from model.text import TextTokenizer
 from ui import views
 from ui.search import search_value
 from ui.session import Run, Seen, Session
@@ -53,7 +53,7 @@ def conversation_value(session: Session) -> ConversationValue:
 
 
 def inspector_value(
-    run: Run, tokenizer: Tokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+    run: Run, tokenizer: TextTokenizer, *, busy: bool, since: int = 0, selected: int | None = None
 ) -> InspectorValue:
     """The run from token `since` on (0: all of it), as the inspector's contract has it."""
     first = run.first
@@ -120,7 +120,7 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
 
 
 def answer_tokens(
-    tokens: Sequence[Seen], tokenizer: Tokenizer, stop_texts: Sequence[str], *, finished: bool
+    tokens: Sequence[Seen], tokenizer: TextTokenizer, stop_texts: Sequence[str], *, finished: bool
 ) -> list[tuple[str, float]]:
     """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
     to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""
@@ -145,7 +145,7 @@ def _way(token: Seen) -> Way:
     return "search" if token.strategy in BEAM else "chosen"
 
 
-def _token(token: Seen, tokenizer: Tokenizer) -> tuple[str, TokenKind, float | None]:
+def _token(token: Seen, tokenizer: TextTokenizer) -> tuple[str, TokenKind, float | None]:
     kind: TokenKind = "prompt" if token.given else "generated"
     if tokenizer.is_control(token.id):
         kind = "control"

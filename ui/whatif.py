@@ -12,8 +12,8 @@ from decoding.parameter import shown
 from decoding.settings import DecodingSettings, parameters
 from decoding.trace import Trace
 from decoding.whatif import WhatIf, what_if
-from model.catalog import LoadedModel
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui.models import Models
 from ui.replay import is_replay
 from ui.session import Run, Session

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
-from model.catalog import LoadedModel
 from model.errors import AttendError
-from model.tokenizer import Tokenizer
+from model.loaded import LoadedModel
+from model.text import TextTokenizer
 from ui.chat import drawn_seed, ending_note, followed, opened
 from ui.checks import checked_start, checked_text
 from ui.follow import follow
@@ -163,9 +163,9 @@ def _run_of(session: Session, loaded: LoadedModel, text: str) -> Run:
     same_model = run is not None and run.model == loaded.name
     if run is not None and same_model and _lines(draft.text) == _lines(text):
         return run
-    kept = _kept(run.tokens, text, loaded.tokenizer) if run is not None and same_model else []
+    kept = _kept(run.tokens, text, loaded) if run is not None and same_model else []
     rest = text[len(_text(kept, loaded.tokenizer, finished=True)) :]
-    ids = [loaded.begin, *(token.id for token in kept[1:]), *loaded.tokenizer.encode(rest)]
+    ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
     if len(ids) > loaded.model.context_length:
         limit = loaded.model.context_length
         raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
@@ -178,16 +178,17 @@ def _run_of(session: Session, loaded: LoadedModel, text: str) -> Run:
     return run
 
 
-def _kept(tokens: Sequence[Seen], text: str, tokenizer: Tokenizer) -> list[Seen]:
+def _kept(tokens: Sequence[Seen], text: str, loaded: LoadedModel) -> list[Seen]:
     """What an edited text still begins with, up to the last token that nobody typed.
 
     Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
     behind a control token, which no text can say.
     """
-    stream, said, kept = tokenizer.stream(), "", 0
-    for place, token in enumerate(tokens[1:], start=1):
+    stream, said, kept = loaded.tokenizer.stream(begins=True), "", 0
+    start = len(loaded.start)
+    for place, token in enumerate(tokens[start:], start=start):
         said += stream.push(token.id)
-        if tokenizer.is_control(token.id) or not text.startswith(said):
+        if loaded.tokenizer.is_control(token.id) or not text.startswith(said):
             break
         if not token.given and stream.whole:
             kept = place + 1
@@ -236,7 +237,7 @@ def _empty(session: Session, loaded: LoadedModel) -> Screen:
     session.shown = None
     return Screen(
         inspector=empty_inspector("write"),
-        meter=meter_value(1, loaded.model.context_length),
+        meter=meter_value(len(loaded.start), loaded.model.context_length),
         text=session.draft.text,
         history=_history(session),
     )
@@ -246,8 +247,8 @@ def _history(session: Session) -> tuple[bool, bool]:
     return (not session.busy and bool(session.draft.undo), not session.busy and bool(session.draft.redo))
 
 
-def _text(tokens: Sequence[Seen], tokenizer: Tokenizer, *, finished: bool) -> str:
-    stream = tokenizer.stream()
+def _text(tokens: Sequence[Seen], tokenizer: TextTokenizer, *, finished: bool) -> str:
+    stream = tokenizer.stream(begins=True)
     text = "".join([stream.push(token.id) for token in tokens])
     return text + (stream.finish() if finished else "")
 

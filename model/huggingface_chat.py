@@ -1,0 +1,77 @@
+"""Conversations as the chat template of a Hugging Face checkpoint writes them.
+
+A template makes one text of a conversation, and in that text a message that spells a control token could not be told
+from the template's own. So the template is also filled with marks in place of the messages, which shows where its own
+words end; wherever reading the whole text finds other control tokens than the template's, its words and the messages
+are read apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Self
+
+from jinja2 import TemplateError
+
+from model.chat import ChatPrompt, Message, fitted
+from model.errors import AttendError
+from model.huggingface_tokenizer import HuggingFaceTokenizer
+
+_MARK = re.compile("\ue000(\\d+)\ue001")  # private characters, which no template writes itself
+
+
+class TemplateChat:
+    """The chat template of a tokenizer; what a person types stays text in it."""
+
+    def __init__(self, tokenizer: HuggingFaceTokenizer) -> None:
+        """Raises `AttendError` for a template that cannot write a single message."""
+        self._tokenizer = tokenizer
+        self._written([Message("user", "Hi")], answered=False)
+
+    @classmethod
+    def of(cls, tokenizer: HuggingFaceTokenizer) -> Self | None:
+        return cls(tokenizer) if tokenizer.theirs.chat_template else None
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """The control token that follows an answer, where the template writes one."""
+        exchange = [Message("user", "\ue0000\ue001"), Message("assistant", "\ue0001\ue001")]
+        behind = self._written(exchange, answered=True).rpartition("\ue001")[2]
+        return frozenset(self._controls(self._tokenizer.parse(behind))[:1])
+
+    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+        """See `model.chat.Chat.prompt`."""
+        return fitted(
+            messages,
+            lambda first: self._ids(messages[first:]),
+            frame=len(self._ids([Message("user", "")])),
+            context_length=context_length,
+            reserve=reserve,
+        )
+
+    def _ids(self, messages: Sequence[Message]) -> list[int]:
+        marks = [Message(message.role, f"\ue000{place}\ue001") for place, message in enumerate(messages)]
+        apart: list[int] = []
+        own: list[int] = []  # the template's control tokens
+        for place, part in enumerate(_MARK.split(self._written(marks, answered=False))):
+            if place % 2:
+                apart += self._tokenizer.encode(messages[int(part)].text)
+            else:
+                apart += (ids := self._tokenizer.parse(part))
+                own += self._controls(ids)
+        together = self._tokenizer.parse(self._written(messages, answered=False))
+        return together if self._controls(together) == own else apart
+
+    def _controls(self, ids: Sequence[int]) -> list[int]:
+        return [piece for piece in ids if self._tokenizer.is_control(piece)]
+
+    def _written(self, messages: Sequence[Message], *, answered: bool) -> str:
+        """The conversation as one text; unless it is answered already, up to where the answer begins."""
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        try:
+            return str(
+                self._tokenizer.theirs.apply_chat_template(turns, tokenize=False, add_generation_prompt=not answered)
+            )
+        except (TemplateError, TypeError, ValueError) as error:
+            raise AttendError(f"The chat template of this model refuses the conversation ({error}).") from error

@@ -1,0 +1,27 @@
+"""A loaded model as everybody uses it: the network, its tokenizer, and how a text or a conversation begins and ends."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from model.chat import Chat
+from model.interface import LanguageModel
+from model.text import TextTokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """All that is needed to continue a text or a conversation."""
+
+    name: str
+    model: LanguageModel
+    tokenizer: TextTokenizer
+    start: tuple[int, ...]  # the control tokens before every text; most models have one, some none
+    end_tokens: frozenset[int]
+    chat: Chat | None  # None: the model knows no turns and can only continue a text
+    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
+
+    def prompt(self, text: str) -> tuple[int, ...]:
+        """The ids of a text to continue."""
+        return (*self.start, *self.tokenizer.encode(text, begins=True))

@@ -30,6 +30,7 @@ class Options:
     host: str
     port: int
     model: str
+    engine: str
     public: bool
     share: bool
 
@@ -41,10 +42,11 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument("--host", default="0.0.0.0" if space else "127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", 7860)), help="port to listen on")
     parser.add_argument("--model", default=DEFAULT_MODEL, help="name or folder of the model that is shown first")
+    parser.add_argument("--engine", default="auto", help="what runs a Hugging Face checkpoint: auto, native, adapter")
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page that strangers use")
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
     read = parser.parse_args(arguments)
-    return Options(read.host, read.port, read.model, read.public, read.share)
+    return Options(read.host, read.port, read.model, read.engine, read.public, read.share)
 
 
 def check_port(host: str, port: int) -> None:
@@ -89,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ui.models import Models
 
     try:
-        first = catalog.load(chosen.model)
+        first = catalog.load(chosen.model, chosen.engine)
         names = (first.name, *(name for name in catalog.names() if name != first.name))
         models = Models(
             names,

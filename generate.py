@@ -53,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
     parser.add_argument("--model", default=catalog.DEFAULT, help=f"name or folder of a checkpoint ({catalog.DEFAULT})")
+    engines = ", ".join(catalog.ENGINES)
+    parser.add_argument("--engine", default="auto", help=f"what runs a Hugging Face checkpoint: {engines} (auto)")
     parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")
@@ -128,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> int:
     ).seeded()
     for name in settings.unused():
         print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
-    loaded = catalog.load(arguments.model)
+    loaded = catalog.load(arguments.model, arguments.engine)
     messages = [Message("user", arguments.prompt)] if arguments.chat else []
     request = _request(loaded, arguments.prompt, messages, settings)
     strategy = settings.strategy_for(request)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from model.config import TransformerConfig
 from model.errors import AttendError
@@ -39,14 +42,12 @@ def load(folder: Path) -> Transformer:
 
     Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
     """
-    config = read_config(folder)
-    path = folder / WEIGHTS
-    try:
-        weights = load_file(path)
-    except FileNotFoundError as error:
-        raise AttendError(f"The checkpoint {folder} has no {WEIGHTS}: copy the whole folder again.") from error
-    except (SafetensorError, OSError) as error:
-        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+    config = TransformerConfig.from_dict(read_config(folder))
+    return filled(config, read_weights(folder / WEIGHTS), folder)
+
+
+def filled(config: TransformerConfig, weights: Mapping[str, Tensor], folder: Path) -> Transformer:
+    """A model with these weights, which the folder is said to hold; `AttendError` when they are another model's."""
     try:
         model = Transformer(config)
     except RuntimeError as error:  # what torch says of sizes that no memory holds
@@ -58,22 +59,39 @@ def load(folder: Path) -> Transformer:
         del expected[_SHARED]
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
-            raise AttendError(f"{path} lacks the weight {name}, so it belongs to another model than its {CONFIG}.")
+            raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its {CONFIG}.")
         if name not in expected or weights[name].shape != expected[name].shape:
-            raise AttendError(f"{path} holds an unfitting weight {name}, so it belongs to another model.")
+            raise AttendError(f"{folder} holds an unfitting weight {name}, so it belongs to another model.")
         expected[name].copy_(weights[name])  # the state dict shares the model's memory; to float32 on the way
     return model.eval().lay_out_for_steps()
 
 
-def read_config(folder: Path) -> TransformerConfig:
-    """A checkpoint's config; `AttendError` when there is none or it is not ours."""
-    path = folder / CONFIG
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of one safetensors file; `AttendError` when it is missing, cut short or of another kind."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        return load_file(path)
+    except FileNotFoundError as error:
+        raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
+    except (SafetensorError, OSError) as error:
+        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a checkpoint's config says, ours or another's; `AttendError` when there is none."""
+    try:
+        return read_json(folder / CONFIG)
     except FileNotFoundError as error:
         raise AttendError(f"There is no checkpoint at {folder}: give the name or the folder of one.") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; `AttendError` when the file holds none, `FileNotFoundError` when there is no file."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise AttendError(f"{path} cannot be read as JSON: copy the checkpoint folder again.") from error
     if not isinstance(values, dict):
-        raise AttendError(f"{path} is not an Attend config: copy the checkpoint folder again.")
-    return TransformerConfig.from_dict(values)
+        raise AttendError(f"{path} is not a JSON object: copy the checkpoint folder again.")
+    return values

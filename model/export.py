@@ -151,8 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("directory", type=Path, help="where to write; made if it is missing")
     options = parser.parse_args(arguments)
     try:
-        model = catalog.load(options.model).model
-        if not isinstance(model, Transformer):
+        loaded = catalog.load(options.model)
+        model = loaded.model
+        if not isinstance(model, Transformer) or not isinstance(loaded.tokenizer, Tokenizer):
             raise AttendError(f"{options.model} is not one of our own models, so it is in its own layout already.")
         folder = catalog.EMBEDDED / options.model if options.model in catalog.names() else Path(options.model)
         write_llama(model, options.directory, folder / checkpoint.TOKENIZER)

@@ -45,7 +45,7 @@ class TemplateChat:
         return fitted(
             messages,
             lambda first: self._ids(messages[first:]),
-            frame=len(self._ids([Message("user", "")])),
+            frame=0,  # a template may refuse an empty message, so its own words cannot be told from the shortest
             context_length=context_length,
             reserve=reserve,
         )

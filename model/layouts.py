@@ -101,7 +101,7 @@ class Layout:
 
 def layout_of(values: Mapping[str, Any]) -> Layout | None:
     """The layout of a `config.json`, or None where our transformer cannot be exactly this model."""
-    family = _FAMILIES.get(values.get("model_type", ""))
+    family = _FAMILIES.get(str(values.get("model_type")))
     if family is None:
         return None
     read, weights = family

@@ -27,7 +27,7 @@ def no_space(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_private_unless_asked_or_on_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert app.options([]) == app.Options("127.0.0.1", 7860, "attend-chat", False, False)
+    assert app.options([]) == app.Options("127.0.0.1", 7860, "attend-chat", "auto", False, False)
     assert app.options(["--public"]).public is True
     monkeypatch.setenv("SPACE_ID", "someone/attend")
     on_space = app.options([])

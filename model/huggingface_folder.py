@@ -1,0 +1,156 @@
+"""A local folder in Hugging Face form → a loaded model: as our own transformer where its layout is known, else adapted.
+
+Nothing is downloaded, unpickled or run from the folder. What cannot be read exactly is refused with the reason, before
+anything large is loaded: a model that is not causal, one with code of its own, weights that are pickled or cut short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, float32
+from transformers import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+from model import checkpoint
+from model.errors import AttendError
+from model.huggingface_chat import TemplateChat
+from model.huggingface_tokenizer import HuggingFaceTokenizer
+from model.interface import LanguageModel
+from model.layouts import Layout, layout_of
+from model.loaded import LoadedModel
+
+_INDEX = "model.safetensors.index.json"
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
+
+
+def load(folder: Path, name: str, engine: str) -> LoadedModel:
+    """Load a folder whose `config.json` names a model type.
+
+    Args:
+        engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be.
+
+    Raises `AttendError` for all that the file's first lines name, and for parts that do not belong together.
+    """
+    values = checkpoint.read_config(folder)
+    layout = layout_of(values)
+    _check_causal(folder, values, known=layout is not None)
+    if engine == "native" and layout is None:
+        raise AttendError(f"Our transformer cannot be exactly the model in {folder}: leave --engine out.")
+    files = _weight_files(folder)
+    if layout is None or engine == "adapter":
+        model: LanguageModel[Any] = _adapted(folder)
+    else:
+        model = _native(layout, files, folder)
+    tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
+    chat = TemplateChat.of(tokenizer)
+    ends = _end_tokens(folder, values, tokenizer) | (chat.end_tokens if chat else frozenset())
+    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat)
+
+
+def _check_causal(folder: Path, values: Mapping[str, Any], *, known: bool) -> None:
+    kind, architectures = str(values["model_type"]), values.get("architectures") or ()
+    if kind not in CONFIG_MAPPING:
+        raise AttendError(
+            f"transformers does not know models of the kind {kind[:80]!r}, and code from {folder} is never run: "
+            "choose another model."
+        )
+    if values.get("is_encoder_decoder"):
+        raise AttendError(f"The model in {folder} is an encoder with a decoder: choose one that only continues a text.")
+    causal = {
+        name
+        for names in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()
+        for name in ([names] if isinstance(names, str) else names)
+    }
+    wanted = values.get("is_decoder", True) is not False and not causal.isdisjoint(map(str, architectures))
+    if not wanted and not (known and not architectures):
+        named = ", ".join(map(str, architectures)) or str(kind)
+        raise AttendError(f"The model in {folder} is a {named}, which does not continue texts: choose a causal one.")
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of the model, each with a header that fits its length."""
+    if (folder / checkpoint.WEIGHTS).is_file():
+        names = {checkpoint.WEIGHTS}
+    elif (folder / _INDEX).is_file():
+        places = checkpoint.read_json(folder / _INDEX).get("weight_map")
+        names = set(places.values()) if isinstance(places, dict) else set()
+        if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
+            raise AttendError(f"{folder / _INDEX} does not name the files of the weights: copy the folder again.")
+    elif pickled := sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLED):
+        raise AttendError(
+            f"{folder} holds only pickled weights ({pickled[0]}), which could run any code: convert them to "
+            "safetensors."
+        )
+    else:
+        raise AttendError(f"The checkpoint {folder} has no {checkpoint.WEIGHTS}: copy the whole folder again.")
+    files = [folder / name for name in sorted(names)]
+    for path in files:
+        try:
+            with safe_open(path, framework="pt"):
+                pass
+        except FileNotFoundError as error:
+            raise AttendError(f"The checkpoint {folder} has no {path.name}: copy the whole folder again.") from error
+        except (SafetensorError, OSError) as error:
+            raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+    return files
+
+
+def _native(layout: Layout, files: list[Path], folder: Path) -> LanguageModel[Any]:
+    theirs: dict[str, Tensor] = {}
+    for path in files:
+        theirs |= checkpoint.read_weights(path)
+    tied = layout.config.tied_embeddings
+    try:
+        ours = layout.weights(theirs, layout.config)
+    except KeyError as error:
+        raise AttendError(f"{folder} lacks the weight {error.args[0]}: copy the checkpoint folder again.") from error
+    except RuntimeError as error:  # matrices that cannot be joined
+        raise AttendError(f"{folder} holds weights of another model than its config.json.") from error
+    if tied:
+        del ours["unembedding.weight"]
+    passed_over = (*_BUFFERS, "lm_head.weight") if tied else _BUFFERS
+    told = sum(tensor.numel() for name, tensor in theirs.items() if not name.endswith(passed_over))
+    if told != sum(tensor.numel() for tensor in ours.values()):
+        raise AttendError(f"{folder} holds weights that its config.json does not speak of: try --engine adapter.")
+    return checkpoint.filled(layout.config, ours, folder)
+
+
+def _adapted(folder: Path) -> LanguageModel[Any]:
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    from model.huggingface import ATTENTION, HuggingFaceModel
+
+    logging.disable_progress_bar()  # a terminal shows the text alone
+    logging.set_verbosity_error()  # what was missing is told below, in one sentence
+    read: Any = AutoModelForCausalLM.from_pretrained  # whose declared type does not know of the report
+    try:
+        theirs, report = read(
+            str(folder),
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            attn_implementation=ATTENTION,
+            dtype=float32,
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
+    for name in sorted({*report["missing_keys"], *(entry[0] for entry in report["mismatched_keys"])}):
+        raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its config.json.")
+    return HuggingFaceModel(theirs)
+
+
+def _end_tokens(folder: Path, values: Mapping[str, Any], tokenizer: HuggingFaceTokenizer) -> frozenset[int]:
+    """What ends a text by the generation config or, where that is silent, the model's; and the tokenizer's own end."""
+    path = folder / "generation_config.json"
+    said = checkpoint.read_json(path) if path.is_file() else {}
+    ends = said.get("eos_token_id", values.get("eos_token_id"))
+    ids = [*(ends if isinstance(ends, list) else [ends]), tokenizer.theirs.eos_token_id]
+    return frozenset(piece for piece in ids if isinstance(piece, int) and 0 <= piece < tokenizer.vocabulary_size)

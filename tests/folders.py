@@ -1,0 +1,116 @@
+"""Tiny checkpoints in Hugging Face form, written by transformers itself, with tokenizers made in a moment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+SPOKEN = ["Hi! How are you today?", "Once upon a time there was a small fox.", "the cat sat on the mat, and so on"]
+CHATML = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+INST = (  # as Llama 2's: turns must alternate, and messages lose the blanks around them
+    "{% for m in messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Roles must alternate') }}{% endif %}"
+    "{% if m['role'] == 'user' %}{{ bos_token + '[INST] ' + m['content'].strip() + ' [/INST]' }}"
+    "{% else %}{{ ' ' + m['content'].strip() + ' ' + eos_token }}{% endif %}{% endfor %}"
+)
+
+
+def _merged(spoken: list[str], alphabet: list[str]) -> tuple[dict[str, int], list[Any]]:
+    """Pieces and merges of a BPE over words that are written the vocabulary's way."""
+    learner = Tokenizer(models.BPE())
+    learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    trainer = trainers.BpeTrainer(vocab_size=400, initial_alphabet=alphabet, show_progress=False)  # pyright: ignore[reportCallIssue]
+    learner.train_from_iterator(spoken * 5, trainer)
+    written = json.loads(learner.to_str())["model"]
+    return written["vocab"], [tuple(merge) for merge in written["merges"]]
+
+
+def byte_level(template: str | None = CHATML) -> PreTrainedTokenizerFast:
+    """As GPT-2's: pieces of bytes, and no token before a text."""
+    built = Tokenizer(models.BPE())
+    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    built.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=320,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+        show_progress=False,
+    )  # pyright: ignore[reportCallIssue]
+    built.train_from_iterator(SPOKEN * 5, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=built, eos_token="<|endoftext|>", chat_template=template, clean_up_tokenization_spaces=False
+    )
+
+
+def sentence_piece(template: str | None = INST) -> PreTrainedTokenizerFast:
+    """As Llama's: a space before every text, lone bytes for what has no piece, and a token before a text."""
+    pieces, merges = _merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
+    names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
+    built = Tokenizer(
+        models.BPE({name: place for place, name in enumerate(names)}, merges, unk_token="<unk>", byte_fallback=True)
+    )
+    built.add_special_tokens([AddedToken(name, normalized=False) for name in names[:3]])
+    built.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])  # pyright: ignore[reportAttributeAccessIssue]
+    built.decoder = decoders.Sequence(  # pyright: ignore[reportAttributeAccessIssue]
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    built.post_processor = processors.TemplateProcessing(  # pyright: ignore[reportAttributeAccessIssue]
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=built,
+        bos_token="<s>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        chat_template=template,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+@torch.no_grad()
+def _write_words(unembedding: torch.Tensor) -> None:
+    """Lone bytes, which in both vocabularies follow the three control tokens, are never the most probable: of random
+    ones there is no text, and what stands in its place every library says differently."""
+    unembedding[3:259] = 0.0
+
+
+def gpt2(folder: Path, template: str | None = None, **changes: Any) -> Path:
+    """A random GPT-2 with a byte-level tokenizer, a few ids of its vocabulary being in no tokenizer."""
+    tokenizer = byte_level(template)
+    torch.manual_seed(3)
+    sizes: dict[str, Any] = {"n_positions": 128, "n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.3}
+    ends = {"bos_token_id": 0, "eos_token_id": 0}
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer) + 8, **ends, **{**sizes, **changes}))
+    _write_words(model.lm_head.weight)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def llama(folder: Path, template: str | None = INST, *, shard: str = "5GB", **changes: Any) -> Path:
+    """A random Llama with a SentencePiece tokenizer."""
+    tokenizer = sentence_piece(template)
+    torch.manual_seed(4)
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 128,
+        "initializer_range": 0.3,
+    }
+    ends = {"bos_token_id": 1, "eos_token_id": 2}
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), **ends, **{**sizes, **changes}))
+    _write_words(model.lm_head.weight)
+    model.save_pretrained(folder, max_shard_size=shard)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -20,6 +20,7 @@ from model.errors import AttendError
 from model.export import write_llama
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
+from tests import folders
 from training.vocabulary import train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -189,3 +190,10 @@ def test_command_says_in_one_sentence_what_is_wrong(
     assert ended.value.code == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1 and word in told
+
+
+def test_a_model_of_others_is_in_its_own_layout_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folders.llama(tmp_path / "theirs")
+    with pytest.raises(SystemExit):
+        export.main([str(folder), str(tmp_path / "out")])
+    assert "not one of our own models" in capsys.readouterr().err

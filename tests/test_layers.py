@@ -140,7 +140,7 @@ def test_a_block_by_hand_from_the_embeddings_to_the_bend() -> None:
     assert torch.allclose(torch.tensor(HOW_ARE_YOU) + sinusoids(3, 6), torch.tensor(PLACED), atol=0.011)
 
     sizes = {"vocabulary_size": 11, "width": 6, "heads": 1, "key_value_heads": 1, "feed_forward_width": 6, "layers": 1}
-    kinds = {"positions": "sinusoidal", "norm": "layer", "norm_place": "after", "activation": "relu", "biases": True}
+    kinds = {"positions": "sinusoidal", "norm": "layer", "norm_place": "after", "activation": "relu", "biases": "all"}
     config = TransformerConfig.from_dict({**sizes, **kinds})
     added, norm, feed_forward = torch.tensor(ADDED), make_norm(config), FeedForward(config)
     assert added.mean(-1).tolist() == pytest.approx([0.70, 1.02, 0.84], abs=0.005)

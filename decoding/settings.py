@@ -63,7 +63,7 @@ class DecodingSettings(DeclaredSettings):
             )
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, object]) -> Self:
+    def from_dict(cls, settings: object) -> Self:
         """Settings from JSON or a form; what is not named keeps its default."""
         if not isinstance(settings, Mapping):
             raise AttendError(f"The settings are {shown(settings)}, but must be a JSON object of names and values.")
@@ -125,7 +125,7 @@ class DecodingSettings(DeclaredSettings):
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.acts_as in ("sample", "dola")
+        on = self.mirostat_mode and self.acts_as == "sample"
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:

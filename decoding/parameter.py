@@ -99,6 +99,11 @@ class Texts(Parameter):
                     f"{self.name} holds {shown(text)}, but each entry must be a text of 1 to {MOST_CHARACTERS} "
                     f"characters{'' if self.may_be_blank else ' that are not all blank'}."
                 )
+            if any("\ud800" <= character <= "\udfff" for character in text):  # JSON and a shell can send it
+                raise AttendError(
+                    f"{self.name} holds {shown(text)}, in which half a character stands alone: delete it and type it "
+                    "again."
+                )
         return tuple(dict.fromkeys(texts))
 
     def typed(self, value: Value) -> str:

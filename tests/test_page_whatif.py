@@ -12,9 +12,9 @@ from model.catalog import LoadedModel
 from model.errors import AttendError
 from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, trace_of, written
 from ui import replay, whatif, write
+from ui.contract import WhatIfValue
 from ui.models import Models
 from ui.session import Run, Session
-from ui.views import WhatIfValue
 
 
 def direct(tiny: LoadedModel, run: Run, settings: DecodingSettings) -> WhatIf:

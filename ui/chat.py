@@ -15,13 +15,13 @@ from model.catalog import LoadedModel
 from model.chat import ChatPrompt, Message
 from model.errors import AttendError
 from ui.checks import checked_message
+from ui.contract import InspectorValue
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
 from ui.values import answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
-from ui.views import InspectorValue
 
 _OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 
@@ -139,7 +139,7 @@ def _answer(
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     stop = session.begin()
-    run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
+    run = session.add_run("chat", name, [Seen(token, "given") for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.turns, session.cleared, session.shown = [*turns, answer], None, run.id

@@ -176,7 +176,7 @@ def prepare(
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
         one.strategy_for(request)  # refuses what cannot be done with this prompt
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
-        prompt = [Seen(token, given=True) for token in asked.ids]
+        prompt = [Seen(token, "given") for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
         cards.append(Card(one, Growth(run, trace)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))

@@ -14,11 +14,11 @@ from decoding.settings import PRESETS, DecodingSettings, parameters
 from model.catalog import LoadedModel
 from ui.chat import ending_note
 from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
+from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
 from ui.settings_panel import LABELS, PLAIN
 from ui.values import answer_tokens
-from ui.views import CardValue, CompareValue
 
 EXAMPLE = "Once upon a time there was a little fox"
 LENGTH = 64  # tokens a card, until somebody says otherwise

@@ -19,11 +19,11 @@ from ui.chat import drawn_seed, opened
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
 from ui.compare_values import comparison_value, no_comparison
+from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
 from ui.values import empty_inspector, inspector_value, meter_value
-from ui.views import Answer, CompareValue, InspectorValue
 
 _OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 

@@ -14,10 +14,10 @@ from decoding.parameter import shown
 from decoding.step import Candidate, Choice
 from decoding.trace import SCHEMA
 from model.errors import AttendError
-from ui import views
 from ui.checks import checked_text
+from ui.contract import InspectorValue, TokenKind
 from ui.session import Session
-from ui.views import InspectorValue, TokenKind
+from ui.values import step_value
 
 MOST_STEPS = 4096  # the longest run there is
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
@@ -63,7 +63,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "mode": "chat",
         "tokens": tokens,
         "first": 1,
-        "steps": [views.step_value(choice, labels.__getitem__) for choice, labels in steps],
+        "steps": [step_value(choice, labels.__getitem__) for choice, labels in steps],
         "layers": 0,
         "heads": 0,
         "rows": [],

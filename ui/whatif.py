@@ -14,11 +14,11 @@ from decoding.trace import Trace
 from decoding.whatif import WhatIf, what_if
 from model.catalog import LoadedModel
 from model.errors import AttendError
+from ui.contract import WhatIfForm, WhatIfValue
 from ui.models import Models
 from ui.replay import is_replay
 from ui.session import Run, Session
 from ui.settings_panel import LABELS
-from ui.views import WhatIfForm, WhatIfValue
 
 VARIED = ("temperature", "top_k", "top_p")
 QUICK = (0.0, 0.5, 1.0, 1.5)  # temperatures

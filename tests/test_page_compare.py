@@ -305,7 +305,7 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
     for name, field in fields.items():
         parameter = declared[name]
         assert field["help"] == parameter.help and field["strategies"] == list(parameter.strategies)
-        if parameter.numeric:
+        if parameter.control == "number":
             assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]
     assert fields["strategy"]["choices"] == list(declared["strategy"].choices)
 

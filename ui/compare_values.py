@@ -168,15 +168,14 @@ def _number(numbers: Figures, name: str) -> float | None:
 
 def _field(parameter: Parameter) -> dict[str, Any]:
     """What a card's form needs of a setting: a range if it is a number, words if it is one of some."""
-    one_of = parameter.choices if type(parameter) is Parameter else ()
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": parameter.help,
         "main": parameter.name in (*PLAIN, "max_new_tokens"),
         "strategies": list(parameter.strategies),
-        "choices": list(one_of),
-        "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.numeric else None,
+        "choices": list(parameter.choices) if parameter.control == "word" else [],
+        "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.control == "number" else None,
         "integer": parameter.integer,
         "default": parameter.plain(parameter.default),
         "neutral": None if parameter.neutral is None else parameter.plain(parameter.neutral),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from decoding.parameter import Control, Parameter, Value, number, shown
 from model.errors import AttendError
@@ -166,7 +166,7 @@ class Layers(Compound):
         return tuple(sorted(layers))
 
 
-def _entries(parameter: Parameter, value: object) -> list[object]:
+def _entries(parameter: Parameter, value: object) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise AttendError(f"{parameter.name} is {shown(value)}, but must be: {parameter.accepts}.")
     if len(value) > MOST_ENTRIES:

@@ -28,7 +28,7 @@ from model.errors import AttendError
 
 WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
-__all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
+__all__ = ["PRESETS", "SEEDS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,12 @@ class DecodingSettings(DeclaredSettings):
     def beams(self) -> bool:
         """Whether several continuations are followed at once, so that words may change until the search is over."""
         return self.acts_as in BEAM
+
+    @property
+    def token_by_token(self) -> bool:
+        """Whether the model's distribution at a place is all that its token is chosen from, so that one pass over a
+        finished text tells every choice."""
+        return self.strategy in ("greedy", "sample")
 
     @property
     def sequences(self) -> int:

@@ -21,9 +21,7 @@ from ui.lookback import restore_attention
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
-from ui.values import answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
-
-_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+from ui.values import OVERLAP, answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 
 
 def send(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
@@ -202,7 +200,7 @@ def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel
     """What is new of a run, unless somebody is looking at another."""
     if session.shown != run.id:
         return None
-    since = max(0, progress.since - _OVERLAP)
+    since = max(0, progress.since - OVERLAP)
     return inspector_value(run, loaded.tokenizer, busy=progress.ending is None, since=since)
 
 

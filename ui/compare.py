@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from decoding.parameter import shown
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import SEEDS, DecodingSettings, parameters
 from decoding.step import Step
 from decoding.trace import Trace
 from model.catalog import LoadedModel
@@ -28,7 +28,6 @@ from ui.session import Run, Seen, Turn
 from ui.stream import Ending, stream
 
 FEWEST, MOST = 2, 6  # cards
-SEEDS = 2**32
 
 # Values that show what a setting does, from careful to bold.
 SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(

@@ -23,9 +23,7 @@ from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
-from ui.values import empty_inspector, inspector_value, meter_value
-
-_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+from ui.values import OVERLAP, empty_inspector, inspector_value, meter_value
 
 
 def compare(
@@ -164,7 +162,7 @@ def _followed(session: Session, comparison: Comparison, loaded: LoadedModel, upd
     """What is new of the card that the inspector shows, if it shows one."""
     for card, new in zip(comparison.cards, update.since, strict=True):
         if card.run.id == session.shown:
-            since = max(0, new - _OVERLAP)
+            since = max(0, new - OVERLAP)
             return inspector_value(card.run, loaded.tokenizer, busy=update.ending is None, since=since)
     return None
 

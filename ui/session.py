@@ -154,6 +154,11 @@ class Session:
         if self.stop is not None:
             self.end(self.stop)
 
+    def halt(self) -> None:
+        """Let the run that is going on, if there is one, end with its next token."""
+        if self.stop is not None:
+            self.stop.set()
+
     def end(self, stop: threading.Event) -> None:
         """Give it back; harmless when it is not the run's any more."""
         stop.set()

@@ -18,6 +18,7 @@ from ui.contract import ConversationValue, InspectorValue, MeterValue, Row, Step
 from ui.search import search_value
 from ui.session import Run, Seen, Session
 
+OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
 EXAMPLES = (

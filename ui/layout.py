@@ -27,7 +27,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "settings", "code"))
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"

@@ -31,7 +31,7 @@ STYLES = {
     "conversation": ("answer", "conversation"),
     "inspector": ("inspector", "step", "plots", "beams"),
     "record": ("record",),
-    "compare": ("answer", "compare"),
+    "compare": ("answer", "compare", "card", "figures", "form"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ import torch
 from playwright import sync_api
 
 from decoding.step import Candidate, Choice
+from tests.conftest import unused_port
 from ui import views
 from ui.contract import ConversationValue, InspectorValue, Turn, Way
 from ui.values import attention_row, step_value
@@ -193,10 +193,9 @@ def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Stage, Any]]:
     stage = Stage()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    stage.demo.launch(server_port=port, prevent_thread_lock=True, quiet=True, ssr_mode=False, run_history=False)
+    stage.demo.launch(
+        server_port=unused_port(), prevent_thread_lock=True, quiet=True, ssr_mode=False, run_history=False
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield stage, browser

@@ -134,7 +134,7 @@ def build(context_length: int) -> Panel:
     form = gr.HTML(
         declared["first"],
         html_template='<div class="attend-settings"></div>',
-        js_on_load=_read("settings.js"),
+        js_on_load=f"{_read('views/shared.js')}\n{_read('settings.js')}",
         apply_default_css=False,
         elem_id="attend-form",
         form=declared,

@@ -26,10 +26,8 @@ def wire(parts: Parts, models: Models) -> None:
                 asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
             else:
                 asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
-            return {
-                "blocks": code.blocks(asked),
-                "opened": time.time(),
-            }  # a new value opens it, even with the same text
+            # a new value opens it, even with the same text
+            return {"blocks": code.blocks(asked), "opened": time.time()}
         return gr.skip()
 
     said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]

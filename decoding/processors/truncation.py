@@ -1,8 +1,8 @@
 """The filters that cut a distribution short: top-k, top-p, min-p, typical, top-h, epsilon, eta, top-a, top-n-sigma.
 
 A removed token's logit is -inf, and the most probable one survives them all, except typical's, which may prefer others.
-Beams that draw need more than one to go on with, so each but top-h keeps at least the `min_tokens_to_keep` that it would
-remove last.
+Beams that draw need more than one to go on with, so each but top-h keeps at least the `min_tokens_to_keep` that it
+would remove last.
 What transformers has too keeps what it keeps to the last bit, ties and rounding included; for that, the sums here are
 float32 and done in its order. Nothing here looks at the text.
 

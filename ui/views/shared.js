@@ -1,5 +1,5 @@
 /**
- * What all components use: making elements, showing a token's text, the colour mode, copying.
+ * What all components use: making elements, showing a token's text, the colour mode, copying, files.
  *
  * Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows text and attributes only.
  * The files of a component are joined into one function body with Gradio's `element`, `props`, `trigger` and `watch`.
@@ -192,4 +192,12 @@ async function copy(text, button) {
   const told = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
   button.after(told);
   setTimeout(() => told.remove(), 1500);
+}
+
+/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
+function download(name, content) {
+  const type = name.endsWith('.json') ? 'application/json' : 'text/csv;charset=utf-8';
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  make('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

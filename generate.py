@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         default = "none" if default == "" else default
         decoding.add_argument(
             f"--{parameter.name.replace('_', '-')}",
-            type=number if parameter.numeric else str,
+            type=number if parameter.control == "number" else str,
             default=argparse.SUPPRESS,
             metavar=parameter.hint,
             help=f"{parameter.help} ({accepts}default {default}; for {', '.join(parameter.strategies)})",

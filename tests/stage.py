@@ -15,7 +15,8 @@ from playwright import sync_api
 
 from decoding.step import Candidate, Choice
 from ui import views
-from ui.views import ConversationValue, InspectorValue, Turn, Way
+from ui.contract import ConversationValue, InspectorValue, Turn, Way
+from ui.values import attention_row, step_value
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -125,7 +126,7 @@ def row(query: int) -> str:
     weights = torch.zeros(LAYERS, HEADS, query + 1)
     weights[..., 0] += 0.5
     weights[..., max(0, query - 1)] += 0.5
-    return views.attention_row(weights.half())
+    return attention_row(weights.half())
 
 
 def inspector(
@@ -141,7 +142,7 @@ def inspector(
         "mode": "chat",
         "tokens": tokens[since:],
         "first": first,
-        "steps": [views.step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
+        "steps": [step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
         "layers": LAYERS,
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],

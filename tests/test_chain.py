@@ -12,9 +12,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from decoding.compound import Biases, Order, Texts
 from decoding.declared import BEAM
 from decoding.generate import generate
-from decoding.parameter import Biases, Order, Parameter, Texts
+from decoding.parameter import Parameter
 from decoding.processors import ORDER, Context, RepetitionPenalty, run_chain
 from decoding.settings import DecodingSettings, parameters
 from model.errors import AttendError

@@ -86,7 +86,7 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
         raise AttendError("This token is not in the table: click one of its rows.")
     session.remember_draft()
-    taken = replace(old, id=token, given=False, strategy=None, choice=_chosen_instead(old.choice, token))
+    taken = replace(old, id=token, way="taken", choice=_chosen_instead(old.choice, token))
     return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 

@@ -155,6 +155,8 @@ def _run(arguments: argparse.Namespace) -> int:
             print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
         if document is not sys.stdout:
             print(flush=True)
+            if settings.drawn and settings.seed != getattr(arguments, "seed", None):
+                print(f"Note: the seed was {settings.seed}; --seed {settings.seed} repeats this.", file=sys.stderr)
             if trace.finish_reason == "length":
                 print(_limit_note(len(trace.ids), settings, loaded), file=sys.stderr)
     return code

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from ui import code
+from ui.chat import drawn_seed
 from ui.checks import checked_text
 from ui.errors import for_people
 from ui.handlers import QUICK
@@ -27,7 +28,7 @@ def wire(parts: Parts, models: Models) -> None:
             else:
                 asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
             # a new value opens it, even with the same text
-            return {"blocks": code.blocks(asked), "opened": time.time()}
+            return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
     said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         default = "none" if default == "" else default
         decoding.add_argument(
             f"--{parameter.name.replace('_', '-')}",
-            type=number if parameter.numeric else str,
+            type=number if parameter.control == "number" else str,
             default=argparse.SUPPRESS,
             metavar=parameter.hint,
             help=f"{parameter.help} ({accepts}default {default}; for {', '.join(parameter.strategies)})",
@@ -157,6 +157,8 @@ def _run(arguments: argparse.Namespace) -> int:
             print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
         if document is not sys.stdout:
             print(flush=True)
+            if settings.drawn and settings.seed != getattr(arguments, "seed", None):
+                print(f"Note: the seed was {settings.seed}; --seed {settings.seed} repeats this.", file=sys.stderr)
             if trace.finish_reason == "length":
                 print(_limit_note(len(trace.ids), settings, loaded), file=sys.stderr)
     return code

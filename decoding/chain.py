@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 from decoding.declared import DeclaredSettings, parameters
 from decoding.processors import (
@@ -32,6 +33,9 @@ from decoding.processors import (
     Xtc,
 )
 from decoding.strategy import Request
+
+# The settings that switch a stage on when they are not neutral, and how to make it.
+_Stage = tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]
 
 BREAKERS = '\n:"*'  # what ends every repetition for DRY: text-generation-webui's default, here always
 
@@ -62,13 +66,17 @@ def _banned_words(settings: DeclaredSettings, request: Request) -> Processor:
     return BannedWords(tuple(dict.fromkeys(tuple(request.ids_of(text)) for text in texts)))
 
 
-def _fewest(settings: DeclaredSettings, request: Request) -> int:
+def _min_tokens_to_keep(settings: DeclaredSettings, request: Request) -> int:
     """How many tokens a filter must leave: beams that draw need one besides the end tokens, as in transformers."""
     return max(2, 1 + len(request.end_tokens)) if settings.strategy == "beam_sample" else 1
 
 
-# Of every stage: the settings that switch it on when they are not neutral, and how to make it.
-_STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]] = MappingProxyType(
+def _keeping(kind: Callable[[Any, int], Processor], name: str) -> _Stage:
+    """The filter that a setting of this name switches on and is all there is to, but for how much it must leave."""
+    return (name,), lambda settings, request: kind(getattr(settings, name), _min_tokens_to_keep(settings, request))
+
+
+_STAGES: Mapping[str, _Stage] = MappingProxyType(
     {
         "logit_bias": (("logit_bias",), lambda settings, _: LogitBias(settings.logit_bias)),
         "repetition_penalty": (
@@ -89,26 +97,14 @@ _STAGES: Mapping[str, tuple[tuple[str, ...], Callable[[DeclaredSettings, Request
         ),
         "temperature": (("temperature", "dynatemp_range"), _temperature),
         "top_h": (("top_h",), lambda settings, _: TopH(settings.top_h)),
-        "top_k": (("top_k",), lambda settings, request: TopK(settings.top_k, _fewest(settings, request))),
-        "top_p": (("top_p",), lambda settings, request: TopP(settings.top_p, _fewest(settings, request))),
-        "min_p": (("min_p",), lambda settings, request: MinP(settings.min_p, _fewest(settings, request))),
-        "typical_p": (
-            ("typical_p",),
-            lambda settings, request: TypicalP(settings.typical_p, _fewest(settings, request)),
-        ),
-        "epsilon_cutoff": (
-            ("epsilon_cutoff",),
-            lambda settings, request: EpsilonCutoff(settings.epsilon_cutoff, _fewest(settings, request)),
-        ),
-        "eta_cutoff": (
-            ("eta_cutoff",),
-            lambda settings, request: EtaCutoff(settings.eta_cutoff, _fewest(settings, request)),
-        ),
-        "top_a": (("top_a",), lambda settings, request: TopA(settings.top_a, _fewest(settings, request))),
-        "top_n_sigma": (
-            ("top_n_sigma",),
-            lambda settings, request: TopNSigma(settings.top_n_sigma, _fewest(settings, request)),
-        ),
+        "top_k": _keeping(TopK, "top_k"),
+        "top_p": _keeping(TopP, "top_p"),
+        "min_p": _keeping(MinP, "min_p"),
+        "typical_p": _keeping(TypicalP, "typical_p"),
+        "epsilon_cutoff": _keeping(EpsilonCutoff, "epsilon_cutoff"),
+        "eta_cutoff": _keeping(EtaCutoff, "eta_cutoff"),
+        "top_a": _keeping(TopA, "top_a"),
+        "top_n_sigma": _keeping(TopNSigma, "top_n_sigma"),
         "xtc": (
             ("xtc_probability",),
             lambda settings, request: Xtc(

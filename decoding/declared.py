@@ -11,7 +11,8 @@ from functools import cache
 from typing import Literal, get_args
 
 from decoding.bank import EarlyStopping
-from decoding.parameter import DECLARATION, Biases, BlankTexts, Layers, Order, Parameter, Texts, setting
+from decoding.compound import Biases, BlankTexts, Layers, Order, Texts
+from decoding.parameter import DECLARATION, Parameter, setting
 from decoding.processors import ORDER
 
 StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam", "contrastive", "dola"]

@@ -28,7 +28,7 @@ from model.errors import AttendError
 
 WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
-__all__ = ["PRESETS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
+__all__ = ["PRESETS", "SEEDS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class DecodingSettings(DeclaredSettings):
             )
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, object]) -> Self:
+    def from_dict(cls, settings: object) -> Self:
         """Settings from JSON or a form; what is not named keeps its default."""
         if not isinstance(settings, Mapping):
             raise AttendError(f"The settings are {shown(settings)}, but must be a JSON object of names and values.")
@@ -109,6 +109,12 @@ class DecodingSettings(DeclaredSettings):
         return self.acts_as in BEAM
 
     @property
+    def token_by_token(self) -> bool:
+        """Whether the model's distribution at a place is all that its token is chosen from, so that one pass over a
+        finished text tells every choice."""
+        return self.strategy in ("greedy", "sample")
+
+    @property
     def sequences(self) -> int:
         """How many texts a run returns at most; taking the most probable tokens there is only one to make."""
         return self.num_return_sequences if self.drawn or self.beams else 1
@@ -125,7 +131,7 @@ class DecodingSettings(DeclaredSettings):
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.acts_as in ("sample", "dola")
+        on = self.mirostat_mode and self.acts_as == "sample"
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:

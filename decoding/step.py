@@ -53,9 +53,8 @@ class Choice:
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
     candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
     rest: tuple[float, ...]  # probability of all other tokens together, one a stage
-    mass: tuple[
-        float, ...
-    ]  # of what the stage before had left, the share that this one kept; 1 where it removed nothing
+    # Of what the stage before had left, the share that this one kept; 1 where it removed nothing.
+    mass: tuple[float, ...]
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
     weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
     contrast: LayerContrast | None = None  # under dola

@@ -41,7 +41,7 @@ def what_if(
             token taken by hand), it is the one that the settings' seed has for this place.
         settings: greedy or sample. Lengths and end tokens play no part, since the text is what it is.
     """
-    if settings.strategy not in ("greedy", "sample"):
+    if not settings.token_by_token:
         raise AttendError(
             f"The strategy is {settings.strategy}, which goes by more than what the model says along this one text: to "
             "see what would have changed it, choose greedy or sample."

@@ -78,9 +78,11 @@ class KeyValueCache:
         padding = tuple(self.padding[row] for row in rows)
         unused = min(padding, default=0)  # columns that are padding in every row that is left
         index = torch.tensor(rows, dtype=torch.long, device=self._store.columns.device)
-        kept = self._store.columns[:, :, :, :, unused : self.length].index_select(2, index)
-        store = _Store(_with_room(kept, kept.shape[4] + _SPARE), kept.shape[4])
-        return type(self)(store, kept.shape[4], tuple(pad - unused for pad in padding))
+        used = self._store.columns[:, :, :, :, unused : self.length]
+        layers, two, _, heads, length, head_width = used.shape
+        roomy = used.new_empty(layers, two, len(rows), heads, length + _SPARE, head_width)
+        torch.index_select(used, 2, index, out=roomy[:, :, :, :, :length])  # straight into its place: copied once
+        return type(self)(_Store(roomy, length), length, tuple(pad - unused for pad in padding))
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)

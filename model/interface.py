@@ -59,9 +59,8 @@ class Forward(Generic[CacheT]):
     logits: Tensor  # (rows, vocabulary), for each row's next token, float32
     cache: CacheT
     attention: Attention | None = None
-    hidden: Tensor | None = (
-        None  # (rows, fed, width), float32: what the logits are made from; None where a model keeps it
-    )
+    # (rows, fed, width), float32: what the logits are made from; None where a model keeps it
+    hidden: Tensor | None = None
     layer_logits: Tensor | None = None  # (rows, layers asked, vocabulary), float32, in the order they were asked for
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
 from model.loaded import LoadedModel
-from tests.conftest import make_checkpoint
+from tests.conftest import make_checkpoint, unused_port
 from tests.stage import CHROMIUM, FLAGS
 from tests.visitor import PATIENCE
 from ui import serve
@@ -30,7 +30,7 @@ Opener = Callable[..., Page]
 @pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app as `make run` starts it, with the embedded model where there is one."""
-    model, port = catalog.DEFAULT, _free_port()
+    model, port = catalog.DEFAULT, unused_port()
     if model not in catalog.names():
         model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
     command = [sys.executable, "app.py", "--port", str(port), "--model", model]
@@ -42,24 +42,30 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.terminate()
 
 
-@pytest.fixture(scope="module")
-def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
-    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
-    loaded = {tiny_writer.name: tiny_writer, tiny.name: tiny}
+@contextmanager
+def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
+    """A page of these models, each of which takes so many seconds over a token."""
 
     def slow(decode: Any) -> Any:
         def slowly(*arguments: Any) -> Iterator[Any]:
             for step in decode(*arguments):
-                time.sleep(0.1)
+                time.sleep(pause)
                 yield step
 
         return slowly
 
-    port = _free_port()
-    blocks = build(Models(tuple(loaded), loaded.__getitem__, wrap=slow))
+    port, by_name = unused_port(), {one.name: one for one in loaded}
+    blocks = build(Models(tuple(by_name), by_name.__getitem__, wrap=slow))
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}/"
     blocks.close()
+
+
+@pytest.fixture(scope="module")
+def slow_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    with serving(tiny_writer, tiny, pause=0.1) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +109,3 @@ def visit(url: str, browser: Browser) -> Iterator[Opener]:
     for context in contexts:
         context.close()
     assert faults == []
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

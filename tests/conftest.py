@@ -81,11 +81,15 @@ def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny-writer", chat=False)))
 
 
-@pytest.fixture(scope="module")
-def free_port() -> int:
+def unused_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def free_port() -> int:
+    return unused_port()
 
 
 @pytest.fixture

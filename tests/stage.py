@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,8 +13,10 @@ import torch
 from playwright import sync_api
 
 from decoding.step import Candidate, Choice
+from tests.conftest import unused_port
 from ui import views
-from ui.views import ConversationValue, InspectorValue, Turn, Way
+from ui.contract import ConversationValue, InspectorValue, Turn, Way
+from ui.values import attention_row, step_value
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -125,7 +126,7 @@ def row(query: int) -> str:
     weights = torch.zeros(LAYERS, HEADS, query + 1)
     weights[..., 0] += 0.5
     weights[..., max(0, query - 1)] += 0.5
-    return views.attention_row(weights.half())
+    return attention_row(weights.half())
 
 
 def inspector(
@@ -141,7 +142,7 @@ def inspector(
         "mode": "chat",
         "tokens": tokens[since:],
         "first": first,
-        "steps": [views.step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
+        "steps": [step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
         "layers": LAYERS,
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],
@@ -192,10 +193,9 @@ def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Stage, Any]]:
     stage = Stage()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    stage.demo.launch(server_port=port, prevent_thread_lock=True, quiet=True, ssr_mode=False, run_history=False)
+    stage.demo.launch(
+        server_port=unused_port(), prevent_thread_lock=True, quiet=True, ssr_mode=False, run_history=False
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield stage, browser

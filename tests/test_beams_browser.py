@@ -7,7 +7,7 @@ from typing import Any
 from playwright import sync_api
 
 from tests.stage import BROWSER, WORDS, Stage, inspector
-from ui.views import Beam, Fate, SearchValue
+from ui.contract import Beam, Fate, SearchValue
 
 pytestmark = BROWSER
 

@@ -12,10 +12,12 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from decoding.compound import Biases, Order, Texts
+from decoding.declared import BEAM
 from decoding.generate import generate
-from decoding.parameter import Biases, Order, Parameter, Texts
+from decoding.parameter import Parameter
 from decoding.processors import ORDER, Context, RepetitionPenalty, run_chain
-from decoding.settings import STRATEGIES, DecodingSettings, parameters
+from decoding.settings import DecodingSettings, parameters
 from model.errors import AttendError
 from tests.tiny import random_model, request
 
@@ -120,7 +122,7 @@ def test_dry_breaks_at_tokens_whose_text_has_a_breaker() -> None:
 
 def test_banned_words_and_the_least_length_hold_in_a_run() -> None:
     model = random_model(8, seed=3, scale=3.0)
-    for strategy in STRATEGIES:
+    for strategy in ("greedy", "sample", *BEAM):
         chosen = DecodingSettings.from_dict(
             {"strategy": strategy, "seed": 1, "banned_words": "3 4, 5", "min_new_tokens": 6, "max_new_tokens": 12}
         )

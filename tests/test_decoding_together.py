@@ -292,8 +292,6 @@ CHOICE = Choice(0, 1, None, ("model",), (1,), (Candidate(0, (1.0,)),), (0.0,), (
 class Listening:
     """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
 
-    seed = 0
-
     def __init__(self, want: Want, heard: list[Forward]) -> None:
         self.want = want
         self._heard = heard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -70,6 +71,16 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     code, only, errors = run(*flags, "--json", "-")
     assert (code, errors) == (0, "")
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
+
+
+def test_a_seed_that_was_drawn_is_told_and_repeats_the_text(run: Run) -> None:
+    code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
+    told = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
+    assert code == 0 and told is not None
+    code, again, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20", "--seed", told[1])
+    assert (code, again) == (0, text)
+    assert "the seed was" not in errors
+    assert "the seed was" not in run("The quick", "--max-new-tokens", "3", "--strategy", "greedy")[2]
 
 
 def test_a_text_that_fills_the_context_says_so(run: Run) -> None:

@@ -46,7 +46,7 @@ def test_an_answer_streams_and_its_tokens_are_its_text(models: Models) -> None:
 
 
 def test_the_updates_of_the_inspector_join_to_the_whole(models: Models, tiny: LoadedModel) -> None:
-    """A reader that follows the contract of `views.InspectorValue` ends with what opening the run afresh gives."""
+    """A reader that follows the contract of `InspectorValue` ends with what opening the run afresh gives."""
     session = Session()
     tokens: list = []
     steps: dict[int, object] = {}

@@ -18,12 +18,12 @@ from model.loaded import LoadedModel
 from ui import chat, compare_values, comparing
 from ui.compare import SWEEPS, checked_cards
 from ui.compare_values import compare_form
+from ui.contract import CompareValue
 from ui.endpoints import comparison as endpoint
 from ui.figures import Figures
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
-from ui.views import CompareValue
 
 WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
 
@@ -51,7 +51,7 @@ def whole(session: Session, models: Models) -> CompareValue:
 
 
 def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> None:
-    """A reader that follows the contract of `views.CompareValue` ends with what /compare returns."""
+    """A reader that follows the contract of `CompareValue` ends with what /compare returns."""
     session = Session()
     joined: dict[str, list] = {}
     waiting, *seen = values(run(session, models))
@@ -305,7 +305,7 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
     for name, field in fields.items():
         parameter = declared[name]
         assert field["help"] == parameter.help and field["strategies"] == list(parameter.strategies)
-        if parameter.numeric:
+        if parameter.control == "number":
             assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]
     assert fields["strategy"]["choices"] == list(declared["strategy"].choices)
 

@@ -21,6 +21,9 @@ from ui.models import Models
 from ui.session import Session
 from ui.values import inspector_value
 
+CONTRASTIVE = DecodingSettings(strategy="contrastive", max_new_tokens=6)
+DOLA = DecodingSettings(strategy="dola", seed=3, max_new_tokens=6)
+
 
 @pytest.fixture
 def document(models: Models) -> dict[str, Any]:
@@ -81,7 +84,7 @@ def test_nothing_is_saved_while_the_model_writes_or_of_a_text_that_was_only_type
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
+@pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM, CONTRASTIVE, DOLA], ids=lambda one: one.strategy)
 def test_what_was_saved_is_shown_again(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
     session = Session()
     run = written(models, session, "The quick", settings)
@@ -173,6 +176,14 @@ def put(*path: Any, value: object) -> Callable[[dict[str, Any]], None]:
         put("steps", 0, "candidates", 0, "probabilities", value=[0.5]),
         put("steps", 0, "candidates", 0, "probabilities", value=["0.5"] * 4),
         put("steps", 0, "candidates", 0, "id", value=None),
+        put("settings", value=None),
+        put("settings", "strategy", value="best"),
+        put("steps", 0, "weighed", value={}),
+        put("steps", 0, "weighed", value=[{"id": 1, "text": "a", "confidence": 2, "degeneration": 0, "score": 0}]),
+        put("steps", 0, "contrast", value=[]),
+        put("steps", 0, "contrast", value={"layer": 2, "divergences": [{"layer": 1, "bits": 0.5}]}),
+        put("steps", 0, "contrast", value={"layer": 1, "divergences": [{"layer": 1, "bits": 1.5}]}),
+        put("steps", 0, "contrast", value={"layer": True, "divergences": [{"layer": 1, "bits": 0.5}]}),
     ],
     ids=lambda change: change.__name__,
 )

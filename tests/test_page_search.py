@@ -7,9 +7,9 @@ import pytest
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.loaded import LoadedModel
+from ui.contract import Beam
 from ui.models import Models
 from ui.search import search_value
-from ui.views import Beam
 
 
 def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:

@@ -25,7 +25,7 @@ def choice(token: int) -> Choice:
 
 def run_of(session: Session, size: int):
     """A run of one given token and two explained ones, each with `size` bytes of attention."""
-    return session.add_run("chat", "m", [Seen(1, True), *(Seen(t, False, choice(t), "x" * size) for t in (5, 6))])
+    return session.add_run("chat", "m", [Seen(1, "given"), *(Seen(t, "chosen", choice(t), "x" * size) for t in (5, 6))])
 
 
 def test_only_one_run_at_a_time_and_the_next_after_it() -> None:
@@ -51,8 +51,8 @@ def test_an_old_run_cannot_end_a_new_one() -> None:
 def test_tokens_are_explained_from_the_first_choice_on() -> None:
     session = Session()
     assert run_of(session, 1).first == 1
-    assert session.add_run("write", "m", [Seen(1, True)]).first == 1
-    assert session.add_run("chat", "m", [Seen(1, True), Seen(2, True)]).first == 2
+    assert session.add_run("write", "m", [Seen(1, "given")]).first == 1
+    assert session.add_run("chat", "m", [Seen(1, "given"), Seen(2, "given")]).first == 2
 
 
 def test_the_oldest_attention_goes_first_and_what_is_on_screen_stays() -> None:

@@ -52,7 +52,7 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     assert set(settings_panel.WORDS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
-    assert json.loads(json.dumps(declared)) is not None
+    json.dumps(declared)  # how the page gets it; raises for what JSON does not have
 
 
 def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> None:

@@ -165,7 +165,7 @@ def test_beams_count_for_every_hypothesis(models: Models) -> None:
 
 
 def test_a_run_that_nothing_continued_counts_nothing() -> None:
-    run = Session().add_run("write", "m", [Seen(1, True)])
+    run = Session().add_run("write", "m", [Seen(1, "given")])
     assert (run.trace, run.traced) == (None, 0)
     run.trace = Trace("m", "", request((1,)), SAMPLE, str)
     assert run.traced == 0

@@ -12,9 +12,9 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, trace_of, written
 from ui import replay, whatif, write
+from ui.contract import WhatIfValue
 from ui.models import Models
 from ui.session import Run, Session
-from ui.views import WhatIfValue
 
 
 def direct(tiny: LoadedModel, run: Run, settings: DecodingSettings) -> WhatIf:
@@ -59,8 +59,10 @@ def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel)
     run = answered(models, "Hello", GREEDY, session)
     value = whatif.answer(session, models, run.id, {"temperature": 1.5})
     assert value["own"]["temperature"] == 0
-    expected = direct(tiny, run, replace(GREEDY, strategy="sample", temperature=1.5))
+    expected = direct(tiny, run, replace(GREEDY, strategy="sample", temperature=1.5, seed=0))
     assert value["first_difference"] == expected.first_difference
+    assert [p for _, _, p in value["tokens"]] == [choice.final_probability for choice in expected.choices]
+    assert value == whatif.answer(session, models, run.id, {"temperature": 1.5})  # the same draws, whenever it is asked
 
 
 def test_a_continuation_begins_behind_what_stood_there(models: Models) -> None:

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from decoding.settings import DecodingSettings
+from decoding.step import Candidate
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.tokenizer import USER
 from ui import write
 from ui.models import Models
 from ui.screen import Screen
@@ -289,3 +291,17 @@ def test_only_tokens_of_the_table_can_be_taken(models: Models, index: int, token
     last(write.write(session, models, models.default, START, SAMPLE))
     with pytest.raises(AttendError, match=r"no longer here|not in the table"):
         write.take(session, models, index, token)
+
+
+def test_a_token_without_a_text_cannot_be_taken(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    run, control = run_of(session), tiny.tokenizer.control(USER)
+    newest = run.tokens[-1]
+    assert newest.choice is not None
+    offered = Candidate(control, (0.0,) * len(newest.choice.stages))
+    run.tokens[-1] = replace(newest, choice=replace(newest.choice, candidates=(*newest.choice.candidates, offered)))
+    before = session.draft.text
+    with pytest.raises(AttendError, match="<user> stands for no text, so it cannot be put into one: take another row"):
+        write.take(session, models, len(run.tokens) - 1, control)
+    assert session.draft.text == before

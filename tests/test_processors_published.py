@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from decoding.processors import (
-    Context,
     DynamicTemperature,
     EpsilonCutoff,
     EtaCutoff,
@@ -25,17 +22,11 @@ from decoding.processors import (
     TypicalP,
     run_chain,
 )
-
-NO_CONTEXT = Context(prompt=(0,), tokens=((),))
-NO_IDS: Any = torch.zeros(1, 1, dtype=torch.long)  # transformers' filters take the text, and do not look at it
+from tests.test_processors import NO_CONTEXT, probabilities
 
 # closer, every, effort, forward, inches, moves, pizza, toward, you (Raschka, "Build a Large Language Model", chapter 5)
 RASCHKA = [4.51, 0.89, -1.90, 6.75, 1.63, -1.62, -1.89, 6.28, 1.79]
 CLOSER, FORWARD, TOWARD = 0, 3, 7
-
-
-def probabilities(logits: Tensor) -> list[float]:
-    return logits.double().softmax(-1)[0].tolist()
 
 
 def after(processor: Processor, logits: list[float]) -> list[float]:

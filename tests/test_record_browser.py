@@ -3,79 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright import sync_api
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from decoding.settings import DecodingSettings
 from decoding.whatif import WhatIf, what_if
 from model.loaded import LoadedModel
+from tests.browsing import Opener, serving
+from tests.stage import BROWSER
 from tests.visitor import PATIENCE, rest, say, to_write
-from ui import serve
 from ui.models import Models
-from ui.page import build
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
-]
+pytestmark = BROWSER
 
 
 @pytest.fixture(scope="module")
 def url(tiny: LoadedModel) -> Iterator[str]:
     """A page whose model takes a moment over a token."""
-
-    def slow(decode: Any) -> Any:
-        def slowly(*arguments: Any) -> Iterator[Any]:
-            for step in decode(*arguments):
-                time.sleep(0.03)
-                yield step
-
-        return slowly
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    blocks = build(Models((tiny.name,), lambda name: tiny, wrap=slow))
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
+    with serving(tiny, pause=0.03) as address:
+        yield address
 
 
 @pytest.fixture(params=[{"width": 1440, "height": 900}, {"width": 390, "height": 844}], ids=["desk", "phone"])
-def page(url: str, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    context = browser.new_context(viewport=request.param, reduced_motion="reduce")
-    page = context.new_page()
-    faults: list[str] = []
-    page.set_default_timeout(PATIENCE)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    page.on("dialog", lambda dialog: faults.append(dialog.message))
-    page.goto(url)
-    page.wait_for_function("window.__gradio_session_hash__")
-    expect(page.locator(".attend-inspector .at-empty")).to_be_visible(timeout=PATIENCE)
-    yield page
-    context.close()
-    assert faults == []
+def page(visit: Opener, request: pytest.FixtureRequest) -> Page:
+    return visit(viewport=request.param)
 
 
 def saved(page: Page) -> dict[str, Any]:

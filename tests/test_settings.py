@@ -56,6 +56,11 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         ("strategy", "best", f"strategy is 'best', but must be one of {NAMES}."),
         ("strategy", ["beam"], f"strategy is ['beam'], but must be one of {NAMES}."),
         ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of {NAMES}."),
+        (
+            "stop_texts",
+            ["a\ud800"],
+            "stop_texts holds 'a\\ud800', in which half a character stands alone: delete it and type it again.",
+        ),
     ],
 )
 def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
@@ -187,6 +192,15 @@ def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_orde
     assert PRESETS["Neutral"] == DecodingSettings()
     settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
     assert settings.processors(request()) == (Temperature(0.8), TopK(40), TopP(0.95))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) -> None:
+    unused = [one for one in parameters() if one.control == "number" and strategy not in one.strategies]
+    far = {one.name: one.maximum if one.default != one.maximum else one.minimum for one in unused}
+    changed = DecodingSettings.from_dict({"strategy": strategy, **far})
+    assert set(changed.unused()) == {one.name for one in unused}
+    assert changed.processors(request()) == () and changed.mirostat() is None
 
 
 def test_each_strategy_is_the_one_that_was_named() -> None:

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from decoding.step import Candidate, Choice, LayerContrast, Weighed
-from ui import views
+from ui import values, views
+from ui.contract import ConversationValue, Turn
 
 FILES = sorted(views.FOLDER.iterdir())
 SCRIPTS = [file for file in FILES if file.suffix == ".js"]
@@ -40,7 +41,7 @@ def make_choice() -> Choice:
 
 
 def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
-    value = views.step_value(make_choice(), lambda id: f"<{id}>")
+    value = values.step_value(make_choice(), lambda id: f"<{id}>")
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
     assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
@@ -55,12 +56,12 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
 
 def test_a_step_tells_what_its_strategy_weighed() -> None:
     weighed = (Weighed(5, 0.8, 0.9, 0.12), Weighed(7, 0.2, 0.1, 0.08))
-    value = views.step_value(replace(make_choice(), weighed=weighed), str)
+    value = values.step_value(replace(make_choice(), weighed=weighed), str)
     assert value.get("weighed") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
     contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
-    value = views.step_value(replace(make_choice(), contrast=contrast), str)
+    value = values.step_value(replace(make_choice(), contrast=contrast), str)
     assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
-    assert not {"weighed", "contrast"} & views.step_value(make_choice(), str).keys()
+    assert not {"weighed", "contrast"} & values.step_value(make_choice(), str).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:
@@ -76,12 +77,12 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         mass=(1.0, 1.0),
         stage_entropy=(0.469, 0.0),
     )
-    assert [row[4] for row in views.step_value(choice, str)["rows"]] == [None, None]
+    assert [row[4] for row in values.step_value(choice, str)["rows"]] == [None, None]
 
 
 def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
-    value = views.step_value(choice, str)
+    value = values.step_value(choice, str)
     assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
 
 
@@ -89,7 +90,7 @@ def test_numbers_are_sent_with_six_digits() -> None:
 def test_attention_travels_as_square_roots_in_bytes(layers: int, heads: int, keys: int) -> None:
     torch.manual_seed(keys)
     attention = torch.softmax(3 * torch.randn(layers, heads, keys), -1).half()
-    sent = base64.b64decode(views.attention_row(attention))
+    sent = base64.b64decode(values.attention_row(attention))
     slow = [
         round(255 * math.sqrt(float(attention[layer, head, key])))
         for layer in range(layers)
@@ -106,7 +107,7 @@ def test_attention_travels_as_square_roots_in_bytes(layers: int, heads: int, key
 
 def test_each_turn_travels_as_one_string() -> None:
     """Gradio sends what differs between two values, element by element, and its page walks through every list."""
-    turn: views.Turn = {
+    turn: Turn = {
         "role": "assistant",
         "text": "Hi \u202e</script>",
         "tokens": [("Hi", 0.5), (" \u202e</script>", 0.01)],
@@ -115,7 +116,7 @@ def test_each_turn_travels_as_one_string() -> None:
         "dropped": False,
         "note": None,
     }
-    value: views.ConversationValue = {"turns": [turn, turn], "examples": ["Hi!"], "busy": True}
+    value: ConversationValue = {"turns": [turn, turn], "examples": ["Hi!"], "busy": True}
     sent = views.packed_conversation(value)
     assert sent["examples"] == ["Hi!"] and sent["busy"] is True  # pyright: ignore
     assert [json.loads(packed)["tokens"] for packed in sent["turns"]] == [[["Hi", 0.5], [" \u202e</script>", 0.01]]] * 2  # pyright: ignore

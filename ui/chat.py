@@ -15,15 +15,13 @@ from model.chat import ChatPrompt, Message
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.checks import checked_message
+from ui.contract import InspectorValue
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
-from ui.values import answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
-from ui.views import InspectorValue
-
-_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+from ui.values import OVERLAP, answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 
 
 def send(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
@@ -139,7 +137,7 @@ def _answer(
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     stop = session.begin()
-    run = session.add_run("chat", name, [Seen(token, given=True) for token in prompt.ids])
+    run = session.add_run("chat", name, [Seen(token, "given") for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
@@ -202,7 +200,7 @@ def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel
     """What is new of a run, unless somebody is looking at another."""
     if session.shown != run.id:
         return None
-    since = max(0, progress.since - _OVERLAP)
+    since = max(0, progress.since - OVERLAP)
     return inspector_value(run, loaded.tokenizer, busy=progress.ending is None, since=since)
 
 

@@ -33,7 +33,9 @@ function block({ title, note, text }) {
 
 function draw() {
   if (!props.value) return;
-  const link = { title: 'Link to these settings', text: location.href, note: 'The conversation stays here.' };
+  const address = new URL(location.href);
+  if (props.value.seed >= 0) address.searchParams.set('seed', props.value.seed); // the last run's, to repeat it
+  const link = { title: 'Link to these settings', text: address.href, note: 'The conversation stays here.' };
   body.replaceChildren(...[link, ...props.value.blocks].map(block));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

@@ -78,6 +78,7 @@ def lines(asked: Asked) -> str:
     settings = ", ".join(f"{one.name}={value!r}" for one, value in _chosen(asked.settings).items())
     return "\n".join(
         [
+            "# To be run in Attend's own folder.",
             "from decoding.generate import generate",
             "from decoding.settings import DecodingSettings",
             "from decoding.strategy import Request",

@@ -7,11 +7,13 @@ from typing import Any
 
 import gradio as gr
 
+from model.errors import AttendError
 from ui import code
+from ui.chat import drawn_seed
 from ui.checks import checked_text
 from ui.errors import for_people
 from ui.handlers import QUICK
-from ui.layout import WRITE, Parts
+from ui.layout import COMPARE, WRITE, Parts
 from ui.models import Models
 from ui.session import Session
 
@@ -21,15 +23,15 @@ def wire(parts: Parts, models: Models) -> None:
 
     def show(session: Session, model: str, mode: str, message: object, text: object, *settings: object) -> Any:
         with for_people():
+            if mode == COMPARE:
+                raise AttendError("A comparison is no single command: save its JSON, or switch to Chat or Write.")
             loaded, chosen = models.get(model), panel.read_as_it_is(settings)
             if mode == WRITE or loaded.chat is None:
                 asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
             else:
                 asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
-            return {
-                "blocks": code.blocks(asked),
-                "opened": time.time(),
-            }  # a new value opens it, even with the same text
+            # a new value opens it, even with the same text
+            return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
     said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from decoding.parameter import shown
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import SEEDS, DecodingSettings, parameters
 from decoding.step import Step
 from decoding.trace import Trace
 from model.errors import AttendError
@@ -28,7 +28,6 @@ from ui.session import Run, Seen, Turn
 from ui.stream import Ending, stream
 
 FEWEST, MOST = 2, 6  # cards
-SEEDS = 2**32
 
 # Values that show what a setting does, from careful to bold.
 SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
@@ -176,7 +175,7 @@ def prepare(
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
         one.strategy_for(request)  # refuses what cannot be done with this prompt
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
-        prompt = [Seen(token, given=True) for token in asked.ids]
+        prompt = [Seen(token, "given") for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
         cards.append(Card(one, Growth(run, trace)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))

@@ -47,10 +47,6 @@ def wire(parts: Parts, models: Models) -> None:
     def missing(session: Session, model: str) -> Screen:
         return comparing.whole(session, models, model)
 
-    def halt(session: Session) -> None:
-        if session.stop is not None:
-            session.stop.set()
-
     base = [parts.session, parts.model]
     view, at_once = parts.comparison, partial(handlers.screen, parts, outputs)
     going = handlers.screens(parts, outputs, run)
@@ -60,4 +56,4 @@ def wire(parts: Parts, models: Models) -> None:
     view.remove(at_once(remove), base, outputs, trigger_mode="multiple", **QUICK)
     view.file(at_once(file), parts.session, outputs, **QUICK)
     view.missing(at_once(missing), base, outputs, **QUICK)
-    view.halt(halt, parts.session, None, queue=False, **QUIET)
+    view.halt(Session.halt, parts.session, None, queue=False, **QUIET)

@@ -14,16 +14,15 @@ from decoding.settings import PRESETS, DecodingSettings, parameters
 from model.loaded import LoadedModel
 from ui.chat import ending_note
 from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
+from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
 from ui.settings_panel import LABELS, PLAIN
-from ui.values import answer_tokens
-from ui.views import CardValue, CompareValue
+from ui.values import OVERLAP, answer_tokens
 
 EXAMPLE = "Once upon a time there was a little fox"
 LENGTH = 64  # tokens a card, until somebody says otherwise
 
-_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 _SHARED = ("seed", "top_candidates")  # the panel's, for all cards
 
 
@@ -146,7 +145,7 @@ def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: b
     growing = busy and reason is None
     stop_texts = card.settings.stop_texts
     tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, stop_texts, finished=not growing)
-    first = 0 if stop_texts else max(0, since - start - _OVERLAP)  # what is held back may be let go much later
+    first = 0 if stop_texts else max(0, since - start - OVERLAP)  # what is held back may be let go much later
     numbers = figures(card, comparison.cards[0])
     progress = Progress(0, "finished" if reason else comparison.ending, reason)
     return {
@@ -168,15 +167,14 @@ def _number(numbers: Figures, name: str) -> float | None:
 
 def _field(parameter: Parameter) -> dict[str, Any]:
     """What a card's form needs of a setting: a range if it is a number, words if it is one of some."""
-    one_of = parameter.choices if type(parameter) is Parameter else ()
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": parameter.help,
         "main": parameter.name in (*PLAIN, "max_new_tokens"),
         "strategies": list(parameter.strategies),
-        "choices": list(one_of),
-        "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.numeric else None,
+        "choices": list(parameter.choices) if parameter.control == "word" else [],
+        "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.control == "number" else None,
         "integer": parameter.integer,
         "default": parameter.plain(parameter.default),
         "neutral": None if parameter.neutral is None else parameter.plain(parameter.neutral),

@@ -19,13 +19,11 @@ from ui.chat import drawn_seed, opened
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
 from ui.compare_values import comparison_value, no_comparison
+from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
-from ui.values import empty_inspector, inspector_value, meter_value
-from ui.views import Answer, CompareValue, InspectorValue
-
-_OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+from ui.values import OVERLAP, empty_inspector, inspector_value, meter_value
 
 
 def compare(
@@ -164,7 +162,7 @@ def _followed(session: Session, comparison: Comparison, loaded: LoadedModel, upd
     """What is new of the card that the inspector shows, if it shows one."""
     for card, new in zip(comparison.cards, update.since, strict=True):
         if card.run.id == session.shown:
-            since = max(0, new - _OVERLAP)
+            since = max(0, new - OVERLAP)
             return inspector_value(card.run, loaded.tokenizer, busy=update.ending is None, since=since)
     return None
 

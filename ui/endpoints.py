@@ -99,7 +99,7 @@ def chat_items(
 ) -> Iterator[dict[str, Any]]:
     """What `/chat` streams."""
     loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
+    chosen = DecodingSettings.from_dict(settings).seeded()
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt = chat_prompt(loaded, turns, chosen).ids
     trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)
@@ -126,7 +126,7 @@ def chat_items(
 def continuation(models: Models, prompt: object, model: object, settings: object) -> dict[str, Any]:
     """What `/generate` returns."""
     loaded = models.get(model)
-    chosen = DecodingSettings.from_dict(settings).seeded()  # type: ignore[arg-type]
+    chosen = DecodingSettings.from_dict(settings).seeded()
     text = checked_start(prompt, "The prompt")
     ids = loaded.prompt(text)
     trace = _trace(loaded, text, ids, chosen, ())

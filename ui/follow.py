@@ -14,7 +14,7 @@ from decoding.trace import Trace
 from ui.lookback import shape_of
 from ui.session import Run, Seen
 from ui.stream import Ending, stream
-from ui.views import attention_row
+from ui.values import attention_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Growth:
     def _seen(self, choice: Choice) -> Seen:
         row = None if choice.attention is None else attention_row(choice.attention)
         bare = replace(choice, attention=None)
-        return Seen(choice.token, given=False, choice=bare, row=row, strategy=self.trace.settings.acts_as)
+        return Seen(choice.token, "search" if self.trace.settings.beams else "chosen", bare, row)
 
 
 class Path:

@@ -27,7 +27,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "settings", "code"))
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -90,8 +90,8 @@ class Parts:
         """The new values of these components; those that are not named stay as they are."""
         values = {
             self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
-            self.inspector: screen.inspector and views.packed_inspector(screen.inspector),
-            self.comparison: screen.comparison and views.packed_comparison(screen.comparison),
+            self.inspector: screen.inspector and views.packed(screen.inspector),
+            self.comparison: screen.comparison and views.packed(screen.comparison),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -198,13 +198,9 @@ def lay_out(models: Models) -> Parts:
                     back = _button("Undo", "attend-back", size="sm", interactive=False)
                     forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
-            comparison = _starting_with(
-                views.comparison(compare_form()), views.packed_comparison(no_comparison(chats=not writes))
-            )
+            comparison = _starting_with(views.comparison(compare_form()), views.packed(no_comparison(chats=not writes)))
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-            inspector = _starting_with(
-                views.inspector(), views.packed_inspector(empty_inspector("write" if writes else "chat"))
-            )
+            inspector = _starting_with(views.inspector(), views.packed(empty_inspector("write" if writes else "chat")))
             record = views.record(whatif_form())
     return Parts(
         session=session,

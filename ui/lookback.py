@@ -15,7 +15,7 @@ from torch import Tensor
 from decoding.recorder import record
 from model.interface import Inspection, LanguageModel
 from ui.session import Run, Seen
-from ui.views import attention_row
+from ui.values import attention_row
 
 _AT_ONCE = 64  # rows of logits turned into float64 together, so that a large vocabulary does not fill the memory
 
@@ -28,7 +28,7 @@ def explain(
     Returns:
         The tokens, and how many layers and heads their attention has.
     """
-    seen = [Seen(ids[0], given=True)]
+    seen = [Seen(ids[0], "given")]
     if len(ids) == 1:
         return seen, (0, 0)
     inspection = _inspect(ids, model, lock)
@@ -36,7 +36,7 @@ def explain(
         rows = inspection.logits[start : start + _AT_ONCE].cpu()  # (rows, V)
         for place, recording in enumerate(record(("model",), (rows,), candidates), start=start + 1):
             choice = recording.choice(ids[place])
-            seen.append(Seen(ids[place], given=True, choice=choice, row=_row(inspection, place)))
+            seen.append(Seen(ids[place], "given", choice=choice, row=_row(inspection, place)))
     return seen, shape_of(inspection.attention.decoder[0])
 
 

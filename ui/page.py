@@ -1,6 +1,7 @@
 """The page: which function answers which event.
 
-What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui/layout.py`; here they are joined.
+What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui/layout.py`; here they are joined. What
+belongs to Compare, to the code and to the record is joined in files of their own.
 """
 
 from __future__ import annotations
@@ -121,12 +122,8 @@ def _wire_page(parts: Parts, models: Models) -> None:
         look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
         return replace(look(session, models, model), mode=possible, corrected=possible != mode)
 
-    def stop(session: Session) -> None:
-        if session.stop is not None:
-            session.stop.set()
-
     outputs = parts.all_outputs
     chosen = [parts.session, parts.model, parts.mode]
     switched = [parts.mode.input, parts.model.input]
     gr.on(switched, handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="always_last", **QUICK)
-    gr.on([parts.stop.click, parts.halt.click], stop, parts.session, None, queue=False, **QUIET)
+    gr.on([parts.stop.click, parts.halt.click], Session.halt, parts.session, None, queue=False, **QUIET)

@@ -11,11 +11,11 @@ from typing import Any
 import gradio as gr
 
 from ui import record, replay, views, whatif
+from ui.contract import RecordReply
 from ui.errors import for_people
 from ui.handlers import QUICK, field
 from ui.models import Models
 from ui.session import Session
-from ui.views import RecordReply
 
 
 def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) -> None:
@@ -37,7 +37,7 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
 
     def open_file(own: Session, event: gr.EventData) -> Any:
         with for_people():
-            return views.packed_inspector(replay.opened(own, field(event, "text", str)))
+            return views.packed(replay.opened(own, field(event, "text", str)))
         return gr.skip()
 
     shown.save(save, session, shown, **QUICK)
@@ -52,5 +52,5 @@ def _reply(event: gr.EventData, answer: Callable[[int], RecordReply]) -> Any:
         reply: RecordReply = {"number": number}
         with for_people():
             reply = answer(number)
-        return views.packed_record(reply)
+        return views.packed(reply)
     return gr.skip()

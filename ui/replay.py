@@ -1,7 +1,7 @@
 """A run that comes from a file: the document "attend.trace/1", read as hostile, shown with no model.
 
-What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. Knows nothing
-of gradio, of models or of tokenizers.
+What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. The beams of
+a search are not drawn again. Knows nothing of gradio, of models or of tokenizers.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from decoding.parameter import shown
-from decoding.step import Candidate, Choice
+from decoding.settings import DecodingSettings
+from decoding.step import Candidate, Choice, LayerContrast, Weighed
 from decoding.trace import SCHEMA
 from model.errors import AttendError
-from ui import views
 from ui.checks import checked_text
+from ui.contract import InspectorValue, TokenKind, Way
 from ui.session import Session
-from ui.views import InspectorValue, TokenKind
+from ui.values import step_value
 
 MOST_STEPS = 4096  # the longest run there is
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
 MOST_STAGES = 64
+MOST_WEIGHED = 64  # candidates of contrastive search
+MOST_LAYERS = 100  # that dola looked at
 MOST_LABEL = 200  # characters of one token or of a stage's name
 MOST_ID = 2**31
 _NAME = "replay-"
@@ -54,6 +57,8 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
     steps = [_choice(number, step) for number, step in enumerate(_list("its steps", document, "steps", MOST_STEPS), 1)]
     if not steps:
         raise _wrong("its steps", [])
+    strategy = _mapping("its settings", document.get("settings")).get("strategy")
+    way: Way = "search" if DecodingSettings.from_dict({"strategy": strategy}).beams else "chosen"
     tokens: list[tuple[str, TokenKind, float | None]] = [
         (checked_text(prompt, "The file's prompt"), "prompt", None),
         *((labels[choice.token], "generated", choice.probability) for choice, labels in steps),
@@ -63,7 +68,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "mode": "chat",
         "tokens": tokens,
         "first": 1,
-        "steps": [views.step_value(choice, labels.__getitem__) for choice, labels in steps],
+        "steps": [step_value(choice, labels.__getitem__, way) for choice, labels in steps],
         "layers": 0,
         "heads": 0,
         "rows": [],
@@ -104,8 +109,37 @@ def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
         rest=_numbers(what, step, "rest", 1.0, stages),
         mass=_numbers(what, step, "mass", 1.0, stages),
         stage_entropy=_numbers(what, step, "stage_entropy", 64.0, stages),
+        weighed=_weighed(what, step, labels) if "weighed" in step else (),
+        contrast=_contrast(what, step) if "contrast" in step else None,
     )
     return choice, labels
+
+
+def _weighed(what: str, step: Mapping[str, Any], labels: dict[int, str]) -> tuple[Weighed, ...]:
+    """What contrastive search weighed; `labels` learns how it is shown."""
+    weighed = []
+    for one in _list(f"{what}'s weighed tokens", step, "weighed", MOST_WEIGHED):
+        token, text = _token(f"a weighed token of {what}", one)
+        labels[token] = text
+        confidence = _number(f"{what}'s confidence", one.get("confidence"), 0, 1)
+        # a cosine, and a mean of it and a probability; rounding may take it past 1
+        degeneration, score = (_number(f"{what}'s {name}", one.get(name), -2, 2) for name in ("degeneration", "score"))
+        weighed.append(Weighed(token, confidence, degeneration, score))
+    return tuple(weighed)
+
+
+def _contrast(what: str, step: Mapping[str, Any]) -> LayerContrast:
+    """Which layers dola looked at, the one it took among them."""
+    found = _mapping(f"{what}'s contrast", step.get("contrast"))
+    divergences = {}
+    for one in _list(f"{what}'s layers", found, "divergences", MOST_LAYERS):
+        layer = _mapping(f"a layer of {what}", one)
+        number = int(_number(f"a layer of {what}", layer.get("layer"), 0, MOST_ID))
+        divergences[number] = _number(f"a layer of {what}", layer.get("bits"), 0, 1)
+    layer = int(_number(f"{what}'s layer", found.get("layer"), 0, MOST_ID))
+    if layer not in divergences:
+        raise _wrong(f"{what}'s layer", layer)
+    return LayerContrast(layer, tuple(divergences.items()))
 
 
 def _token(what: str, value: object) -> tuple[int, str]:

@@ -1,11 +1,10 @@
-"""One update of the page, as plain values; `ui/page.py` alone knows which components they belong to."""
+"""One update of the page, as plain values; `ui/layout.py` alone knows which components they belong to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.values import MeterValue
-from ui.views import Answer, CompareValue, ConversationValue, InspectorValue
+from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, MeterValue
 
 
 @dataclass(frozen=True, slots=True)

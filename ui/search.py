@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from decoding.step import Dropped, Hypothesis, Step
 from decoding.trace import Trace
-from ui.views import Beam, Fate, SearchValue
+from ui.contract import Beam, Fate, SearchValue
 
 
 def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:

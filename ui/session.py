@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from decoding.step import Choice
 from decoding.trace import Trace
 from model.errors import AttendError
+from ui.contract import Way
 
 if TYPE_CHECKING:
     from ui.compare import Comparison
@@ -35,10 +36,13 @@ class Seen:
     """One token of a run's context, with what explains it."""
 
     id: int
-    given: bool  # typed by a person or put there by the chat format; otherwise the model's
+    way: Way  # how it came to stand there; "given" is typed by a person or put there by the chat format
     choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
     row: str | None = None  # the attention of the pass that led to it, encoded for the page
-    strategy: str | None = None  # the one that chose it; None where a person did
+
+    @property
+    def given(self) -> bool:
+        return self.way == "given"
 
 
 @dataclass(slots=True)
@@ -149,6 +153,11 @@ class Session:
         """End the run that is going on, if there is one; the session is free at once."""
         if self.stop is not None:
             self.end(self.stop)
+
+    def halt(self) -> None:
+        """Let the run that is going on, if there is one, end with its next token."""
+        if self.stop is not None:
+            self.stop.set()
 
     def end(self, stop: threading.Event) -> None:
         """Give it back; harmless when it is not the run's any more."""

@@ -1,23 +1,13 @@
 /* The settings beside the text: which parameters are in sight, what they say, and the address that carries them.
  *
  * `props.form` declares everything (ui/settings_panel.py); `props.value` is what the controls say, as typed: an emptied
- * number is null and a wrong one stays as it is, for the server's check has the sentence. Only `textContent` is written.
+ * number is null and a wrong one stays as it is, for the server's check has the sentence. Elements are made by `make` of
+ * ui/views/shared.js, which writes only text.
  */
 const form = props.form;
 const state = { way: form.first.way, values: { ...form.first.values } };
 const fields = new Map(); // name -> {box, draw, parameter}
 let before = null; // what the samplers said before they were neutralised
-
-function make(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === 'text') made.textContent = value;
-    else if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
-    else if (value !== false) made.setAttribute(name, value === true ? '' : value);
-  }
-  made.append(...children);
-  return made;
-}
 
 /* ---- what the settings mean ---- */
 

@@ -15,7 +15,7 @@ import gradio as gr
 from gradio.components import Component
 
 from decoding.chain import SWITCHES
-from decoding.parameter import Order, Parameter
+from decoding.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.ways import FIRST_VALUES, FIRST_WAY, WAYS, settings_of
 
@@ -134,7 +134,7 @@ def build(context_length: int) -> Panel:
     form = gr.HTML(
         declared["first"],
         html_template='<div class="attend-settings"></div>',
-        js_on_load=_read("settings.js"),
+        js_on_load=f"{_read('views/shared.js')}\n{_read('settings.js')}",
         apply_default_css=False,
         elem_id="attend-form",
         form=declared,
@@ -193,17 +193,12 @@ def _stage_label(stage: str) -> str:
 
 def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
     """One control."""
-    kind = "number" if parameter.numeric and not parameter.choices else "text"
-    if type(parameter) is Parameter and parameter.choices:
-        kind = "word"
-    elif isinstance(parameter, Order):
-        kind = "order"
     neutral = None if parameter.neutral is None else parameter.typed(parameter.neutral)
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": parameter.help,
-        "kind": kind,
+        "kind": parameter.control,
         "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "minimum": parameter.minimum,
         "maximum": min(parameter.maximum, context_length) if parameter.name in _LENGTHS else parameter.maximum,

@@ -14,11 +14,11 @@ from decoding.trace import Trace
 from decoding.whatif import WhatIf, what_if
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from ui.contract import WhatIfForm, WhatIfValue
 from ui.models import Models
 from ui.replay import is_replay
 from ui.session import Run, Session
 from ui.settings_panel import LABELS
-from ui.views import WhatIfForm, WhatIfValue
 
 VARIED = ("temperature", "top_k", "top_p")
 QUICK = (0.0, 0.5, 1.0, 1.5)  # temperatures
@@ -53,7 +53,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
     trace = run.trace
     if trace is None or not trace.steps:
         return _unasked(run.id, "How this text came about is not kept: continue it, or retry the answer, then ask.")
-    if trace.settings.strategy not in ("greedy", "sample"):
+    if not trace.settings.token_by_token:
         return _unasked(
             run.id,
             f"This text comes of the strategy {trace.settings.strategy}. Only greedy and sampled runs choose every "
@@ -68,9 +68,12 @@ def answer(session: Session, models: Models, identifier: object, changes: object
 
 
 def own_settings(settings: DecodingSettings) -> DecodingSettings:
-    """The run's settings as the sliders have them: a greedy run is one that sampled at temperature 0."""
-    as_sampled = {"strategy": "sample", **({"temperature": 0} if settings.greedy else {})}
-    return DecodingSettings.from_dict({**settings.to_dict(), **as_sampled})
+    """The run's settings as the sliders have them: a greedy run is one that sampled at temperature 0.
+
+    It has no draws of its own; those of one seed, whichever, give the same question the same answer.
+    """
+    as_sampled = {"temperature": 0, "seed": max(0, settings.seed)} if settings.greedy else {}
+    return DecodingSettings.from_dict({**settings.to_dict(), "strategy": "sample", **as_sampled})
 
 
 def changed(own: DecodingSettings, changes: object) -> DecodingSettings:

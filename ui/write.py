@@ -85,8 +85,12 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     old = run.tokens[index]
     if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
         raise AttendError("This token is not in the table: click one of its rows.")
+    if loaded.tokenizer.is_control(token):
+        raise AttendError(
+            f"{loaded.tokenizer.label(token)} stands for no text, so it cannot be put into one: take another row."
+        )
     session.remember_draft()
-    taken = replace(old, id=token, given=False, strategy=None, choice=_chosen_instead(old.choice, token))
+    taken = replace(old, id=token, way="taken", choice=_chosen_instead(old.choice, token))
     return _show(session, models, _replaced(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 

@@ -1,7 +1,8 @@
 """The filters that cut a distribution short: top-k, top-p, min-p, typical, top-h, epsilon, eta, top-a, top-n-sigma.
 
 A removed token's logit is -inf, and the most probable one survives them all, except typical's, which may prefer others.
-Beams that draw need more than one to go on with, so each but top-h keeps at least the `fewest` it would remove last.
+Beams that draw need more than one to go on with, so each but top-h keeps at least the `min_tokens_to_keep` that it
+would remove last.
 What transformers has too keeps what it keeps to the last bit, ties and rounding included; for that, the sums here are
 float32 and done in its order. Nothing here looks at the text.
 
@@ -32,14 +33,14 @@ class TopK:
     """Keeps the k most probable tokens, and all that tie with the last of them (Fan, Lewis, Dauphin 2018)."""
 
     k: int
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_k"
 
     def __post_init__(self) -> None:
         _require(self.k >= 1, f"k is {self.k}, but must be at least 1")
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        k = min(max(self.k, self.fewest), logits.shape[-1])
+        k = min(max(self.k, self.min_tokens_to_keep), logits.shape[-1])
         smallest_kept = logits.topk(k).values[:, -1:]  # (rows, 1)
         return logits.masked_fill(logits < smallest_kept, -math.inf)
 
@@ -54,7 +55,7 @@ class TopP:
     """
 
     p: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_p"
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ class TopP:
         ascending = np.sort(logits.numpy())  # (V,)
         mass = torch.from_numpy(ascending).softmax(dim=-1).cumsum(dim=-1).numpy()  # (V,) of each token and all below
         removed = int(np.searchsorted(mass, np.float32(1 - self.p), side="right"))
-        removed = min(removed, max(0, ascending.size - self.fewest))
+        removed = min(removed, max(0, ascending.size - self.min_tokens_to_keep))
         smallest_kept = ascending[removed]
         if removed and ascending[removed - 1] == smallest_kept:
             # The edge runs through equal logits, and only the sort that transformers does says which of them go.
@@ -81,7 +82,7 @@ class MinP:
     """Keeps what is at least this fraction as probable as the most probable token (Nguyen et al. 2024)."""
 
     p: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "min_p"
 
     def __post_init__(self) -> None:
@@ -90,7 +91,7 @@ class MinP:
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         probabilities = logits.softmax(dim=-1)
         least = self.p * probabilities.amax(dim=-1, keepdim=True)  # (rows, 1)
-        return _at_least(self.fewest, logits, probabilities < least)
+        return _at_least(self.min_tokens_to_keep, logits, probabilities < least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class TypicalP:
     """
 
     p: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "typical_p"
 
     def __post_init__(self) -> None:
@@ -114,7 +115,7 @@ class TypicalP:
         nearest = distance.sort(dim=-1)
         mass = logits.gather(-1, nearest.indices).softmax(dim=-1).cumsum(dim=-1)
         last = (mass < self.p).sum(dim=-1, keepdim=True)  # (rows, 1)
-        last = last.clamp(min=self.fewest - 1).clamp(max=logits.shape[-1] - 1)
+        last = last.clamp(min=self.min_tokens_to_keep - 1).clamp(max=logits.shape[-1] - 1)
         return logits.masked_fill(distance > nearest.values.gather(-1, last), -math.inf)
 
 
@@ -147,14 +148,14 @@ class EpsilonCutoff:
     """Removes every token less probable than epsilon (Hewitt, Manning, Liang 2022)."""
 
     epsilon: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "epsilon_cutoff"
 
     def __post_init__(self) -> None:
         _require(0 < self.epsilon < 1, f"epsilon is {self.epsilon}, but must lie between 0 and 1")
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return _at_least(self.fewest, logits, logits.softmax(dim=-1) < self.epsilon)
+        return _at_least(self.min_tokens_to_keep, logits, logits.softmax(dim=-1) < self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class EtaCutoff:
     """
 
     epsilon: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "eta_cutoff"
 
     def __post_init__(self) -> None:
@@ -175,7 +176,7 @@ class EtaCutoff:
         epsilon = torch.tensor(self.epsilon)  # float32, as transformers has it
         _, entropy = _probabilities_and_entropy(logits)
         eta = torch.min(epsilon, epsilon.sqrt() * (-entropy).exp())  # (rows, 1)
-        return _at_least(self.fewest, logits, logits.softmax(dim=-1) < eta)
+        return _at_least(self.min_tokens_to_keep, logits, logits.softmax(dim=-1) < eta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class TopA:
     """Removes what is less probable than a times the square of the highest probability (RWKV-LM, BlinkDL)."""
 
     a: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_a"
 
     def __post_init__(self) -> None:
@@ -192,7 +193,7 @@ class TopA:
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         probabilities = logits.double().softmax(dim=-1)
         least = self.a * probabilities.amax(dim=-1, keepdim=True).square()  # (rows, 1)
-        return _at_least(self.fewest, logits, probabilities < least)
+        return _at_least(self.min_tokens_to_keep, logits, probabilities < least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class TopNSigma:
     """
 
     n: float
-    fewest: int = 1
+    min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_n_sigma"
 
     def __post_init__(self) -> None:
@@ -216,12 +217,12 @@ class TopNSigma:
         mean = exact.masked_fill(~present, 0).sum(dim=-1, keepdim=True) / count
         variance = (exact - mean).masked_fill(~present, 0).square().sum(dim=-1, keepdim=True) / count
         least = exact.amax(dim=-1, keepdim=True) - self.n * variance.sqrt()
-        return _at_least(self.fewest, logits, exact < least)
+        return _at_least(self.min_tokens_to_keep, logits, exact < least)
 
 
-def _at_least(fewest: int, logits: Tensor, unwanted: Tensor) -> Tensor:
-    """Without these tokens, but never without the `fewest` most probable ones and those that tie with the last."""
-    top = logits.topk(min(fewest, logits.shape[-1])).values[:, -1:]  # (rows, 1)
+def _at_least(min_tokens_to_keep: int, logits: Tensor, unwanted: Tensor) -> Tensor:
+    """Without these tokens, but never without the most probable ones, so many and those that tie with the last."""
+    top = logits.topk(min(min_tokens_to_keep, logits.shape[-1])).values[:, -1:]  # (rows, 1)
     return logits.masked_fill(unwanted & (logits < top), -math.inf)
 
 

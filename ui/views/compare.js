@@ -39,7 +39,7 @@ const fills = offered.fills.map(({ name, cards: filled }) => {
 const add = make('button', { type: 'button', class: 'at-plain', text: '+ Add a card' });
 const files = ['csv', 'json'].map((kind) => {
   const button = make('button', { type: 'button', class: 'at-plain', text: kind.toUpperCase() });
-  button.addEventListener('click', () => ask('file', { kind }, ({ file }) => save(...file)));
+  button.addEventListener('click', () => ask('file', { kind }, ({ file }) => download(...file)));
   return button;
 });
 const progress = make('progress', { 'aria-label': 'How much of the longest texts is written', hidden: true });
@@ -231,12 +231,4 @@ function drawProgress(told) {
     : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.`
       : 'Every card says how to choose tokens. Press Compare: all of them begin at once.';
   if (status.textContent !== said) status.textContent = said;
-}
-
-/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
-function save(name, content) {
-  const address = URL.createObjectURL(new Blob([content], { type: 'text/plain;charset=utf-8' }));
-  const link = make('a', { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -82,13 +82,6 @@ function receive() {
   else whatIf.rest();
 }
 
-/** @param {string} name @param {string} content */
-function download(name, content) {
-  const address = URL.createObjectURL(new Blob([content], { type: 'application/json' }));
-  make('a', { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 /** What the file says of its beams is not shown, and would be most of it: it is not sent. */
 async function readFile() {
   const file = chooser.files[0];

@@ -1,14 +1,15 @@
 /**
- * What both components use: making elements, showing a token's text, the colour mode, copying.
+ * What all components use: making elements, showing a token's text, the colour mode, copying, files.
  *
  * Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows text and attributes only.
  * The files of a component are joined into one function body with Gradio's `element`, `props`, `trigger` and `watch`.
  */
 
 /**
- * An element; the attribute `text` becomes its text.
+ * An element; the attribute `text` becomes its text, and a function listens: `onclick` to its clicks.
  * @param {string} tag
- * @param {Record<string, string | number | boolean | null | undefined>} attributes false, null and undefined are left out
+ * @param {Record<string, string | number | boolean | null | undefined | Function>} attributes false, null and undefined
+ *   are left out
  * @param {...(Node | string)} children
  * @returns {HTMLElement}
  */
@@ -17,6 +18,7 @@ function make(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
     if (name === 'text') node.textContent = String(value);
+    else if (typeof value === 'function') node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
   node.append(...children);
@@ -190,4 +192,12 @@ async function copy(text, button) {
   const told = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
   button.after(told);
   setTimeout(() => told.remove(), 1500);
+}
+
+/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
+function download(name, content) {
+  const type = name.endsWith('.json') ? 'application/json' : 'text/csv;charset=utf-8';
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  make('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,17 @@ def test_a_run_with_other_settings_is_not_resumed(data_folder: Path, tmp_path: P
     train(short, data_folder, tmp_path / "run")
     with pytest.raises(AttendError, match="with seed 1, not 2"):
         train(replace(short, seed=2), data_folder, tmp_path / "run")
+
+
+def test_a_run_over_other_data_is_not_resumed(data_folder: Path, tmp_path: Path) -> None:
+    short, other = replace(TINY, passes=0.2), tmp_path / "other"
+    train(short, data_folder, tmp_path / "run")
+    shutil.copytree(data_folder, other)
+    for path in other.rglob("*.gz"):
+        lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        path.write_bytes(gzip.compress(b"".join(reversed(lines))))
+    with pytest.raises(AttendError, match="over other data or another recipe"):
+        train(short, other, tmp_path / "run")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ tokenizer), `curve.csv` and `curve.png`.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import os
 import time
@@ -122,6 +123,16 @@ def collate(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return tokens, targets, positions, visible(segments)
 
 
+def fingerprint(batches: Sequence[Sequence[Row]]) -> str:
+    """Tells a run's lessons from any others: another recipe, other data or another vocabulary give another one."""
+    digest = hashlib.blake2b(digest_size=16)
+    for batch in batches:
+        for row in batch:
+            digest.update(row.tokens.numpy().tobytes())
+            digest.update(row.targets.numpy().tobytes())
+    return digest.hexdigest()
+
+
 def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
     """Run, or go on with, one training; the module's text says what `output` holds then.
 
@@ -142,7 +153,8 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
         bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
     )
     optimizers = [accelerator.prepare(optimizer) for optimizer in plain]
-    start, history = _resume(output, settings, bare, optimizers, accelerator.device)
+    lessons = fingerprint(batches)
+    start, history = _resume(output, settings, lessons, bare, optimizers, accelerator.device)
     accelerator.print(
         f"{sum(parameter.numel() for parameter in bare.parameters()):,} parameters, {len(batches):,} steps of "
         f"{settings.batch_tokens:,} tokens, from step {start:,}"
@@ -177,7 +189,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
             speed = (step + 1 - start) * settings.batch_tokens / seconds
             bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
             if accelerator.is_main_process and (last or time.monotonic() - saved > 60 * settings.save_minutes):
-                _save(output, settings, step + 1, bare, optimizers, history)
+                _save(output, settings, step + 1, lessons, bare, optimizers, history)
                 saved = time.monotonic()
     accelerator.end_training()
 
@@ -208,6 +220,7 @@ def _save(
     output: Path,
     settings: TrainingSettings,
     step: int,
+    lessons: str,
     model: Transformer,
     optimizers: Sequence[torch.optim.Optimizer],
     history: Sequence[curve.Point],
@@ -217,6 +230,7 @@ def _save(
     curve.write(history, output)
     state = {
         "settings": asdict(settings),
+        "lessons": lessons,
         "step": step,
         "model": model.state_dict(),
         "optimizers": [optimizer.state_dict() for optimizer in optimizers],
@@ -228,6 +242,7 @@ def _save(
 def _resume(
     output: Path,
     settings: TrainingSettings,
+    lessons: str,
     model: Transformer,
     optimizers: Sequence[torch.optim.Optimizer],
     device: torch.device,
@@ -244,6 +259,10 @@ def _resume(
                 f"{output} holds a run with {name} {state['settings'][name]}, not {value}: resume it with that, "
                 "or name a new folder."
             )
+    if state["lessons"] != lessons:
+        raise AttendError(
+            f"{output} holds a run over other data or another recipe: resume it with those, or name a new folder."
+        )
     model.load_state_dict(state["model"])
     for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(saved)

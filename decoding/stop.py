@@ -26,7 +26,10 @@ def before_stop(text: str, stop_texts: Sequence[str]) -> str:
 def certain(text: str, stop_texts: Sequence[str]) -> str:
     """What of a text that still grows will be returned whatever comes: neither half a character at its end nor
     anything that could still become a stop text."""
-    text = before_stop(text.rstrip(UNFINISHED), stop_texts)
+    whole = text.rstrip(UNFINISHED)
+    text = before_stop(whole, stop_texts)
+    if text != whole:  # it has ended, whatever its own end looks like
+        return text
     longest = max(map(len, stop_texts), default=0)
     for place in range(max(0, len(text) - longest + 1), len(text)):
         if any(stop.startswith(text[place:]) for stop in stop_texts):

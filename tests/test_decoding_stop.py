@@ -52,6 +52,11 @@ def test_the_newest_tokens_are_enough_to_tell(ids: list[int], stop_texts: list[s
             break
 
 
+def test_what_stands_before_a_stop_text_is_certain_even_where_it_looks_like_its_beginning() -> None:
+    assert certain("aa", ["ab"]) == "a"  # the second could become "ab"
+    assert certain("aab", ["ab"]) == "a"  # and now it has
+
+
 @settings(max_examples=500, deadline=None)
 @given(IDS, STOP_TEXTS)
 def test_what_is_certain_stays_and_in_the_end_is_all(ids: list[int], stop_texts: list[str]) -> None:

@@ -22,17 +22,20 @@ WATCH = """() => {
 }"""
 MISFITS = """async step => {
   const frame = () => new Promise(requestAnimationFrame);
+  const boxes = () => document.querySelectorAll('.at-box'); // asked for anew: the last update may come this late
   const misfits = [];
-  const all = [...document.querySelectorAll('.at-box')];
-  for (let place = 0; place < all.length; place += step) {
-    const [name, share] = all[place].getAttribute('aria-label').split(' · ');
-    all[place].click();
-    await frame();
-    await frame();
-    if (!share.includes('%')) continue; // a prompt in the chat has no tables
-    const won = document.querySelector('.at-table tr.at-won');
-    const shown = [won?.querySelector('.at-chip').textContent, won?.cells[1].textContent];
-    if (shown[0] !== name || shown[1] !== share) misfits.push([place, name, share, ...shown]);
+  for (let place = 0; place < boxes().length; place += step) {
+    let wanted, shown;
+    boxes()[place].click();
+    for (let frames = 0; frames < 120; frames += 1) {
+      await frame();
+      wanted = boxes()[place].getAttribute('aria-label').split(' · ');
+      if (!wanted[1].includes('%')) break; // a prompt in the chat has no tables
+      const won = document.querySelector('.at-table tr.at-won');
+      shown = [won?.querySelector('.at-chip').textContent, won?.cells[1].textContent];
+      if (shown[0] === wanted[0] && shown[1] === wanted[1]) break;
+      if (frames === 119) misfits.push([place, ...wanted, ...shown]);
+    }
   }
   return misfits;
 }"""

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -52,7 +53,7 @@ class _Stage:
         count = min(count, self.kept)
         if count == 0:
             return []
-        smallest = np.partition(self.logits, self.logits.size - count)[self.logits.size - count]
+        smallest = torch.from_numpy(self.logits).topk(count).values[-1].item()  # NumPy's partition takes twice as long
         ids = np.flatnonzero(self.logits >= smallest)  # ascending; more than count where others tie with the last
         return ids[np.argsort(-self.logits[ids], kind="stable")[:count]].tolist()
 

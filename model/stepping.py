@@ -21,31 +21,9 @@ from torch.nn import functional
 
 from model.config import TransformerConfig
 from model.layers import BENDS, Block, Pass, SelfAttention, rotate
+from model.products import Product
 
 Apply = Callable[[Tensor], Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """What a linear layer multiplies by and adds."""
-
-    transposed: Tensor  # (inputs, outputs)
-    bias: Tensor | None  # (outputs,)
-
-    @classmethod
-    def of(cls, linear: nn.Linear) -> _Matrix:
-        return cls(linear.weight.data.t(), None if linear.bias is None else linear.bias.data)
-
-    def times(self, given: Tensor) -> Tensor:
-        """(R, inputs) to (R, outputs)."""
-        if self.bias is None:
-            return given.mm(self.transposed)
-        return torch.addmm(self.bias, given, self.transposed)
-
-    def onto(self, residual: Tensor, given: Tensor) -> Tensor:
-        """The product added to the residual stream in one kernel: (R, inputs) and (R, W) to (R, W)."""
-        added = torch.addmm(residual, given, self.transposed)
-        return added if self.bias is None else added + self.bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +35,14 @@ class FastBlock:
     key_value_heads: int
     head_width: int
     attention_norm: Apply
-    queries_keys_values: _Matrix
+    queries_keys_values: Product
     query_key_gain: Tensor | None  # (H + G, D), of the norm of queries and keys
     epsilon: float
-    output: _Matrix
+    output: Product
     feed_forward_norm: Apply
-    wide: _Matrix
+    wide: Product
     bend: Apply
-    narrow: _Matrix
+    narrow: Product
 
     @classmethod
     def of(cls, block: Block, config: TransformerConfig) -> FastBlock:
@@ -74,14 +52,14 @@ class FastBlock:
             key_value_heads=config.key_value_heads,
             head_width=config.head_width,
             attention_norm=fast_norm(block.attention_norm),
-            queries_keys_values=_Matrix.of(block.attention.queries_keys_values),
+            queries_keys_values=Product(block.attention.queries_keys_values),
             query_key_gain=_gain(block.attention, config),
             epsilon=config.norm_epsilon,
-            output=_Matrix.of(block.attention.output),
+            output=Product(block.attention.output),
             feed_forward_norm=fast_norm(block.feed_forward_norm),
-            wide=_Matrix.of(block.feed_forward.wide),
+            wide=Product(block.feed_forward.wide),
             bend=BENDS[config.activation],
-            narrow=_Matrix.of(block.feed_forward.narrow),
+            narrow=Product(block.feed_forward.narrow),
         )
 
     def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
@@ -89,14 +67,14 @@ class FastBlock:
         mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
         hidden = self.output.onto(hidden, mixed)
         if self.before:
-            return self.narrow.onto(hidden, self.bend(self.wide.times(self.feed_forward_norm(hidden)))), weights
+            return self.narrow.onto(hidden, self.bend(self.wide(self.feed_forward_norm(hidden)))), weights
         hidden = self.attention_norm(hidden)
-        return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide.times(hidden)))), weights
+        return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide(hidden)))), weights
 
     def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
         assert shared.cache is not None
         rows, groups = shared.rows, self.key_value_heads
-        joint = self.queries_keys_values.times(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
+        joint = self.queries_keys_values(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
         turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, 1, H + G, D), (R, 1, G, D)
         if self.query_key_gain is not None:
             turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
@@ -114,6 +92,15 @@ class FastBlock:
         weights = scores.softmax(dim=-1)  # (R * G, H / G, K)
         mixed = torch.bmm(weights, values)  # (R * G, H / G, D)
         return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
+
+
+@dataclass(frozen=True, slots=True)
+class FastStack:
+    """All that a token goes through after its embedding."""
+
+    blocks: tuple[FastBlock, ...]
+    final_norm: Apply
+    unembedding: Product
 
 
 def _gain(attention: SelfAttention, config: TransformerConfig) -> Tensor | None:

@@ -21,7 +21,8 @@ from model.config import TransformerConfig
 from model.errors import AttendError
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
-from model.stepping import Apply, FastBlock, fast_norm
+from model.products import Product, lay_out
+from model.stepping import FastBlock, FastStack, fast_norm
 
 
 class Transformer(nn.Module):
@@ -50,7 +51,7 @@ class Transformer(nn.Module):
             )
             self.register_buffer("cosines", cosines, persistent=False)
             self.register_buffer("sines", sines, persistent=False)
-        self._fast: tuple[list[FastBlock], Apply] | None = None  # blocks and final norm for one token a row
+        self._fast: FastStack | None = None  # the same weights for one token a row
         self._initialise()
 
     def _initialise(self) -> None:
@@ -64,17 +65,16 @@ class Transformer(nn.Module):
                 nn.init.zeros_(parameter)
 
     def lay_out_for_steps(self) -> Self:
-        """Make single steps fast, in place; no value changes. To be called again after a change of device or precision.
+        """Make single steps fast, in place; no value changes. To be called again after a change of values, device
+        or precision.
 
-        A step multiplies one row by each matrix, so it is bound by how fast the matrix can be read. One with more
-        outputs than inputs is read up to three times as fast by columns, the others by rows as they are (`make bench`
-        shows what a step costs).
+        See `products.lay_out` and `stepping`; `make bench` shows what a step costs.
         """
         for module in self.modules():
-            if isinstance(module, nn.Linear) and module.out_features > module.in_features:
-                module.weight.data = module.weight.data.t().contiguous().t()
-        blocks = [FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block)]
-        self._fast = blocks, fast_norm(self.final_norm)
+            if isinstance(module, nn.Linear):
+                lay_out(module)
+        blocks = tuple(FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block))
+        self._fast = FastStack(blocks, fast_norm(self.final_norm), Product(self.unembedding))
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
@@ -153,7 +153,8 @@ class Transformer(nn.Module):
             capture=1 if want.attention else 0,
             layers=want.layers,
         )
-        logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
+        unembed = self.unembedding if self._fast is None else self._fast.unembedding
+        logits = unembed(hidden[:, -1]).float()  # (R, V)
         attention = Attention(torch.stack(weights, dim=1)) if want.attention else None  # (R, layers, H, 1, K)
         layer_logits = None
         if want.layers:
@@ -191,7 +192,7 @@ class Transformer(nn.Module):
         shared, captured = Pass(rows, rotary, visible, cache, capture), []
         blocks, final_norm = self.blocks, self.final_norm
         if self._fast is not None and cache is not None and length == 1:
-            blocks, final_norm = self._fast
+            blocks, final_norm = self._fast.blocks, self._fast.final_norm
         hidden = hidden.flatten(0, 1)  # (R * T, W): but for attention, every token goes its own way
         early = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
         for layer, block in enumerate(blocks):

@@ -230,16 +230,19 @@ def test_fast_steps_equal_the_modules(
     with torch.no_grad():
         for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
-    cache = model.prefill(text(9)).cache.join(model.prefill(text(4, seed=1)).cache).select([1, 0, 1])
+    joined = model.prefill(text(9)).cache.join(model.prefill(text(4, seed=1)).cache)
     slow, want = model, Want(attention=True)
     fast = copy.deepcopy(model).lay_out_for_steps()
-    slow_cache = fast_cache = cache
-    for tokens in ([3, 1, 4], [1, 5, 9], [2, 6, 5]):
-        by_modules, by_tensors = slow.step(tokens, slow_cache, want=want), fast.step(tokens, fast_cache, want=want)
-        assert torch.allclose(by_tensors.logits, by_modules.logits, atol=1e-5)
-        assert by_modules.attention is not None and by_tensors.attention is not None
-        assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-6)
-        slow_cache, fast_cache = by_modules.cache, by_tensors.cache
+    for rows in ([1], [0, 1], [1, 0, 1]):  # one, two and more rows go different ways
+        slow_cache = fast_cache = joined.select(rows)
+        for tokens in ([3, 1, 4], [1, 5, 9], [2, 6, 5]):
+            by_modules = slow.step(tokens[: len(rows)], slow_cache, want=want)
+            by_tensors = fast.step(tokens[: len(rows)], fast_cache, want=want)
+            # Against the same weights in double precision either is up to 1.3e-5 off: it is rounding.
+            assert torch.allclose(by_tensors.logits, by_modules.logits, atol=3e-5)
+            assert by_modules.attention is not None and by_tensors.attention is not None
+            assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-5)
+            slow_cache, fast_cache = by_modules.cache, by_tensors.cache
 
 
 def test_steps_survive_a_change_of_precision() -> None:

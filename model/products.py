@@ -1,0 +1,72 @@
+"""A matrix times a few rows, the way a processor does it fastest.
+
+One token of one text multiplies a single row by every matrix of the model, so a step is bound by how fast matrices can
+be read; a batch of texts multiplies a handful of rows, and general matrix kernels, made for hundreds, are slow at it.
+Three ways are taken, by the number of rows and the size of the matrix. All are PyTorch's own and give the same numbers
+but for rounding; `nn.Linear` is the slow, obvious twin in the tests.
+
+On two cores of an AMD EPYC (Zen 5), one thread, all matrices of the embedded model (5.9 million weights) take 1.8 ms
+with one row and 3.5 ms with four by nn.Linear, and 1.3 and 2.0 ms here.
+
+Shapes: R rows, I inputs, O outputs.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+_PAIRED = 1 << 20  # bytes; a matrix up to this size stays in a core's own cache, and then pairs of rows are fastest
+_PACKED = 1 << 27  # bytes; a larger matrix is not kept twice
+
+
+class Product:
+    """What one `nn.Linear` computes, for few rows. The matrix is the module's own: build it again after a change."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        self.weight = linear.weight.data  # (O, I)
+        self.bias = None if linear.bias is None else linear.bias.data  # (O,)
+        self._size = self.weight.numel() * self.weight.element_size()
+        self._special = self.weight.device.type == "cpu" and self.weight.dtype == torch.float32
+
+    def __call__(self, given: Tensor) -> Tensor:
+        """(R, I) to (R, O)."""
+        if not self._special:
+            return functional.linear(given, self.weight, self.bias)
+        if len(given) > 2 and self._packed is not None:
+            return torch.ops.mkldnn._linear_pointwise(given, self._packed, self.bias, "none", [], "")
+        if len(given) <= 2 and self._size <= _PAIRED:
+            product = self._in_pairs(given)
+            return product if self.bias is None else product + self.bias
+        return functional.linear(given, self.weight, self.bias)
+
+    def onto(self, residual: Tensor, given: Tensor) -> Tensor:
+        """The product added to the residual stream: (R, O) and (R, I) to (R, O)."""
+        return residual + self(given)
+
+    def _in_pairs(self, given: Tensor) -> Tensor:
+        """Two rows at once: the kernel for two columns reads the matrix faster than the one for a single vector."""
+        pair = given if len(given) == 2 else torch.cat((given, given))  # (2, I)
+        return self.weight.mm(pair.t()).t()[: len(given)]  # (R, O)
+
+    @cached_property
+    def _packed(self) -> Any:
+        """A copy in oneDNN's own order, made when first several rows come; None where that is not to be had."""
+        if self._size > _PACKED or not torch.backends.mkldnn.is_available():
+            return None
+        return torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), 4)
+
+
+def lay_out(linear: nn.Linear) -> None:
+    """Bring a layer's matrix into the order that single rows read fastest, in place; no value changes.
+
+    A large one with more outputs than inputs is read up to three times as fast by columns, all others by rows.
+    """
+    weight = linear.weight.data
+    large = weight.numel() * weight.element_size() > _PAIRED
+    by_columns = large and linear.out_features > linear.in_features
+    linear.weight.data = weight.t().contiguous().t() if by_columns else weight.contiguous()

@@ -1,0 +1,39 @@
+"""Products with few rows equal `nn.Linear`, whichever way they go."""
+
+import pytest
+import torch
+from torch import nn
+
+from model.products import Product, lay_out
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("inputs", "outputs"), [(32, 96), (96, 32), (256, 1_408), (600, 500), (5, 7)])
+def test_a_product_equals_the_linear_layer(inputs: int, outputs: int, bias: bool, rows: int) -> None:
+    torch.manual_seed(0)
+    linear = nn.Linear(inputs, outputs, bias=bias)
+    given, residual = torch.randn(rows, inputs), torch.randn(rows, outputs)
+    with torch.inference_mode():
+        exact = given.double() @ linear.weight.double().t() + (linear.bias.double() if bias else 0)  # (R, O)
+        lay_out(linear)
+        product = Product(linear)
+        for _ in range(2):  # the second time with what the first has kept
+            assert (product(given) - exact).abs().max() < 1e-6 * inputs**0.5
+            assert (product.onto(residual, given) - (residual + exact)).abs().max() < 1e-6 * inputs**0.5
+
+
+def test_laying_out_changes_no_value() -> None:
+    for inputs, outputs in ((300, 1_000), (1_000, 300), (10, 20)):
+        linear = nn.Linear(inputs, outputs)
+        before = linear.weight.detach().clone()
+        lay_out(linear)
+        assert torch.equal(linear.weight, before)
+
+
+def test_half_precision_takes_the_plain_way() -> None:
+    torch.manual_seed(0)
+    linear = nn.Linear(32, 48).bfloat16()
+    given = torch.randn(3, 32).bfloat16()
+    with torch.inference_mode():
+        assert torch.equal(Product(linear)(given), linear(given))

@@ -5,8 +5,8 @@ block. Here the blocks of `layers.py` run on their bare tensors, by kernels that
 the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
 a row goes through them.
 
-Shapes: R rows, K keys (all tokens so far), H query heads, G key/value heads, D head width, W model and F feed-forward
-width.
+Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), H query heads, G key/value
+heads, D head width, W model and F feed-forward width.
 """
 
 from __future__ import annotations
@@ -82,16 +82,47 @@ class FastBlock:
             turned = rotate(turned, *shared.rotary)
         queries = turned[:, :, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
         newest = turned[:, :, self.heads :].transpose(1, 2), values.transpose(1, 2)  # (R, G, 1, D) each
-        keys, values = (part.flatten(0, 1) for part in shared.cache.write(layer, *newest))  # (R * G, K, D) each
-        # Product and division by sqrt(D) in one kernel; with beta 0 the sum's other half is not read.
-        unread, scale = given.new_empty(()), self.head_width**-0.5
-        scores = torch.baddbmm(unread, queries, keys.transpose(1, 2), beta=0, alpha=scale)  # (R * G, H / G, K)
+        shared.cache.write(layer, *newest)
+        past, own = shared.cache.shared(layer), shared.cache.own(layer)
+        scores = _scores(queries, own.keys, None if past is None else past.keys)  # (R * G, H / G, K)
         if shared.visible is not None:
             seen = scores.view(rows, self.heads, 1, -1).masked_fill(~shared.visible, -math.inf)  # (R, H, 1, K)
             scores = seen.view_as(scores)
         weights = scores.softmax(dim=-1)  # (R * G, H / G, K)
-        mixed = torch.bmm(weights, values)  # (R * G, H / G, D)
+        mixed = _mixed(weights, own.values, None if past is None else past.values)  # (R * G, H / G, D)
         return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
+
+
+def _scores(queries: Tensor, keys: Tensor, past: Tensor | None) -> Tensor:
+    """Queries (R * G, H / G, D) with each row's own keys (R, G, O, D), and the past of all (1, G, P, D) before them."""
+    # Product and division by sqrt(D) in one kernel; with beta 0 the sum's other half is not read.
+    unread, scale = queries.new_empty(()), queries.shape[-1] ** -0.5
+    own = torch.baddbmm(unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)  # (R * G, H / G, O)
+    if past is None:
+        return own
+    rows = len(keys)
+    asked = _by_head(queries, rows)  # (G, R * H / G, D): what all rows share is read once for all of them
+    before = torch.baddbmm(unread, asked, past[0].transpose(1, 2), beta=0, alpha=scale)  # (G, R * H / G, P)
+    return torch.cat((_by_row(before, rows), own), dim=-1)  # (R * G, H / G, P + O)
+
+
+def _mixed(weights: Tensor, values: Tensor, past: Tensor | None) -> Tensor:
+    """Weights (R * G, H / G, P + O) of the same columns' values, summed: (R * G, H / G, D)."""
+    if past is None:
+        return torch.bmm(weights, values.flatten(0, 1))
+    rows, length = len(values), past.shape[2]
+    before = torch.bmm(_by_head(weights[..., :length], rows), past[0])  # (G, R * H / G, D)
+    return torch.baddbmm(_by_row(before, rows), weights[..., length:], values.flatten(0, 1))
+
+
+def _by_head(each: Tensor, rows: int) -> Tensor:
+    """(R * G, n, m) to (G, R * n, m)."""
+    return each.unflatten(0, (rows, -1)).transpose(0, 1).flatten(1, 2)
+
+
+def _by_row(each: Tensor, rows: int) -> Tensor:
+    """(G, R * n, m) to (R * G, n, m)."""
+    return each.unflatten(1, (rows, -1)).transpose(0, 1).flatten(0, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,31 @@ def test_a_forged_run_is_refused_in_one_sentence(
     assert session.shown == "chat-1"
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (put("schema", value=None), "its schema cannot be empty"),
+        (put("steps", value=[]), "its steps cannot be empty"),
+        (put("steps", value=[{}] * 5000), "its steps cannot be more than 4,096"),
+        (
+            put("steps", 0, "kept", value=[1]),
+            "the counts of kept tokens of step 1 cannot be 1 where there are 4 stages",
+        ),
+        (put("steps", 0, "candidates", 0, "id", value=None), "the id of a candidate of step 1 cannot be empty"),
+        (put("steps", 0, "rank", value=0), "the rank of step 1 cannot be 0"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_is_wrong_is_said_in_words(
+    document: dict[str, Any], change: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    change(document)
+    with pytest.raises(AttendError) as refused:
+        replay.opened(Session(), json.dumps(document))
+    way_out = "Choose one that was saved here, or by generate.py --json."
+    assert str(refused.value) == f"This file is no run that can be shown: {reason}. {way_out}"
+
+
 def test_nothing_is_opened_while_the_model_writes(document: dict[str, Any]) -> None:
     session = Session()
     session.begin()

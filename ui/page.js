@@ -1,6 +1,7 @@
 /* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
- * closes, notices, and typing. */
+ * closes or stops, notices, and typing. */
 () => {
+  const STOPS = '#attend-stop, #attend-halt, #attend-compare .at-stop';
   const find = (selector) => document.querySelector(selector);
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
@@ -18,10 +19,11 @@
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     const panel = find('.api-docs');
     if (panel) panel.querySelector('.backdrop').click();
-    else if (window.innerWidth <= 1000 && !find('dialog[open]') && find('#attend-settings.open')) {
+    else if (find('dialog[open]')) return; // the browser closes it
+    else if (window.innerWidth <= 1000 && find('#attend-settings.open')) {
       toggleSettings();
       find('#attend-open-settings').focus();
-    }
+    } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();
   });
 
   // A notice is about what was done last: whatever is done next takes it away.

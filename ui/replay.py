@@ -1,22 +1,22 @@
 """A run that comes from a file: the document "attend.trace/1", read as hostile, shown with no model.
 
-What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. The beams of
-a search are not drawn again. Knows nothing of gradio, of models or of tokenizers.
+What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. Knows nothing
+of gradio, of models or of tokenizers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from decoding.parameter import shown
 from decoding.settings import DecodingSettings
-from decoding.step import Candidate, Choice, LayerContrast, Weighed
+from decoding.step import Candidate, Choice, DropReason, LayerContrast, Weighed
 from decoding.trace import SCHEMA
 from model.errors import AttendError
 from ui.checks import checked_text
-from ui.contract import InspectorValue, TokenKind, Way
+from ui.contract import Beam, Fate, InspectorValue, SearchValue, TokenKind, Way
 from ui.session import Session
 from ui.values import step_value
 
@@ -24,6 +24,8 @@ MOST_STEPS = 4096  # the longest run there is
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
 MOST_STAGES = 64
 MOST_WEIGHED = 64  # candidates of contrastive search
+MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
+MOST_SCORE = 1e9  # nats
 MOST_LAYERS = 100  # that dola looked at
 MOST_LABEL = 200  # characters of one token or of a stage's name
 MOST_ID = 2**31
@@ -81,9 +83,69 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "rows": [],
         "rows_from": 0,
         "selected": None,
-        "search": None,
+        "search": _search(document) if way == "search" else None,
         "busy": False,
     }
+
+
+def _search(document: Mapping[str, Any]) -> SearchValue | None:
+    """The beams, in the order of the file; None of one that was saved when they had no texts."""
+    listed = _list("its beams", {"beams": [], **document}, "beams", MOST_STEPS)
+    steps: list[list[Beam]] = []
+    dropped: list[Fate] = []
+    leads: list[tuple[int, int]] = []
+    returned: dict[int, tuple[int, int]] = {}
+    parents = [0]  # places in the step before that a parent counts
+    for number, step in enumerate(listed):
+        what = f"a beam of step {number + 1}"
+        listed_here = _list(f"the beams of step {number + 1}", {"beams": step}, "beams", MOST_BEAMS)
+        beams = [_mapping(what, one) for one in listed_here]
+        if any("text" not in one for one in beams):
+            return None
+        steps.append([_beam(what, one, parents) for one in beams])
+        parents = [place for place, one in enumerate(beams) if not one.get("finished")]
+        for place, one in enumerate(beams):
+            if one.get("dropped") is not None:
+                dropped.append((number, place, *_fate(what, one["dropped"])))
+            if one.get("leads") is True:
+                leads.append((number, place))
+            if one.get("returned") is not None:
+                returned[int(_number(f"the rank of {what}", one["returned"], 1, MOST_BEAMS))] = (number, place)
+    if listed and len(leads) != 1:
+        raise _refused(f"its leading beams cannot be {len(leads)}")
+    return {
+        "first": 1,
+        "since": 0,
+        "steps": steps,
+        "dropped": dropped,
+        "lead": next(iter(leads), None),
+        "over": bool(returned),
+        "returned": [returned[rank] for rank in sorted(returned)],
+    }
+
+
+def _beam(what: str, one: Mapping[str, Any], parents: Sequence[int]) -> Beam:
+    parent = int(_number(f"the parent of {what}", one.get("parent"), 0, len(parents) - 1))
+    scores = (
+        _number(f"the scores of {what}", one.get(name), -MOST_SCORE, MOST_SCORE)
+        for name in ("step_score", "score", "log_probability")
+    )
+    added, total, own = scores
+    text = _text(f"the text of {what}", one.get("text"))
+    return text, added, total, own, parents[parent], int(one.get("finished") is True)
+
+
+def _fate(what: str, value: object) -> tuple[str, float | None, float | None]:
+    """Why a search let it go, its score, and what that had to beat."""
+    found = _mapping(f"the end of {what}", value)
+    reason = found.get("reason")
+    if reason not in get_args(DropReason):
+        raise _wrong(f"the reason of {what}", reason)
+    score, to_beat = (
+        None if found.get(name) is None else _number(f"the end of {what}", found[name], -MOST_SCORE, MOST_SCORE)
+        for name in ("score", "to_beat")
+    )
+    return reason, score, to_beat
 
 
 def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:

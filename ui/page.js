@@ -7,7 +7,12 @@
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
   find('#attend-theme')?.addEventListener('click', () => document.body.classList.toggle('dark'));
-  if (window.innerWidth > 1000) toggleSettings();
+  const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
+  const areOpen = () => Boolean(find('#attend-settings.open'));
+  if (!narrow.matches) toggleSettings();
+  narrow.addEventListener('change', () => {
+    if (narrow.matches && areOpen()) toggleSettings();
+  });
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
   const ask = window.fetch;
@@ -20,7 +25,7 @@
     const panel = find('.api-docs');
     if (panel) panel.querySelector('.backdrop').click();
     else if (find('dialog[open]')) return; // the browser closes it
-    else if (window.innerWidth <= 1000 && find('#attend-settings.open')) {
+    else if (narrow.matches && areOpen()) {
       toggleSettings();
       find('#attend-open-settings').focus();
     } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();

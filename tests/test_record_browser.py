@@ -28,9 +28,12 @@ def url(tiny: LoadedModel) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=[{"width": 1440, "height": 900}, {"width": 390, "height": 844}], ids=["desk", "phone"])
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture
 def page(visit: Opener, request: pytest.FixtureRequest) -> Page:
-    return visit(viewport=request.param)
+    return visit(viewport=getattr(request, "param", DESK))
 
 
 def saved(page: Page) -> dict[str, Any]:
@@ -79,6 +82,7 @@ def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: What
     assert supposed == ([] if place is None else list(range(place + 1, len(ids))))
 
 
+@pytest.mark.parametrize("page", [DESK, PHONE], ids=["desk", "phone"], indirect=True)
 def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> None:
     say(page, "How are you today?")
     document = saved(page)

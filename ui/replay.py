@@ -138,7 +138,7 @@ def _beam(what: str, one: Mapping[str, Any], parents: Sequence[int]) -> Beam:
 def _fate(what: str, value: object) -> tuple[str, float | None, float | None]:
     """Why a search let it go, its score, and what that had to beat."""
     found = _mapping(f"the end of {what}", value)
-    reason = found.get("reason")
+    reason = _text(f"the reason of {what}", found.get("reason"))
     if reason not in get_args(DropReason):
         raise _wrong(f"the reason of {what}", reason)
     score, to_beat = (

@@ -15,9 +15,10 @@ help: ## this list
 run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 	@$(BIN)/python app.py $(ARGS)
 
-# One thread: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
-test: $(VENV)/dev.stamp ## run all tests; no network needed
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+# One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
+# A file stays with one worker, because its server, its browser and its pages are made once for all of its tests.
+test: $(VENV)/dev.stamp ## run all tests, in two processes; no network needed
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/dev.stamp ## format, lint and types
 	@$(BIN)/ruff format --check .

@@ -114,6 +114,9 @@ _STAGES: Mapping[str, _Stage] = MappingProxyType(
     }
 )
 
+# Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
+LIKE: Mapping[str, str] = MappingProxyType({"contrastive": "greedy"})  # strategies that run the chain of another
+
 SWITCHES: Mapping[str, tuple[str, ...]] = MappingProxyType({stage: names for stage, (names, _) in _STAGES.items()})
 
 

@@ -132,7 +132,9 @@ class Biases(Compound):
             token = number(f"A token in {self.name}", _read(pair[0]), 0, 2**31 - 1, integer=True)
             if token in biases:
                 raise AttendError(f"{self.name} names token {token} twice: name every token once at most.")
-            biases[int(token)] = number(f"The bias of token {token}", _read(pair[1]), self.minimum, self.maximum)
+            biases[int(token)] = number(
+                f"The bias of token {token} in {self.name}", _read(pair[1]), self.minimum, self.maximum
+            )
         return tuple(sorted(biases.items()))
 
     def typed(self, value: Value) -> str:

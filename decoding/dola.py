@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
+from decoding.parameter import SettingError
 from decoding.processors import Context
 from decoding.step import LayerContrast
 from decoding.strategy import usable_logits
@@ -61,9 +62,10 @@ class Dola:
             )
         if not isinstance(asked, str):
             if max(asked) >= layer_count:
-                raise AttendError(
+                raise SettingError(
                     f"dola_layers names layer {max(asked)}, but the layers below this model's last are 0 to "
-                    f"{layer_count - 1}: choose from those."
+                    f"{layer_count - 1}: choose from those.",
+                    "dola_layers",
                 )
             return cls(tuple(asked))
         part = 20 if layer_count > MANY else layer_count // 2

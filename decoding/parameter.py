@@ -5,6 +5,7 @@ A `Parameter` is a number or one word of several; those that may hold more than 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, Literal
@@ -14,6 +15,25 @@ from model.errors import AttendError
 Value = int | float | str | tuple[str, ...] | tuple[int, ...] | tuple[tuple[int, float], ...]
 Control = Literal["number", "word", "text", "order"]
 DECLARATION = "parameter"  # the key of a field's declaration in its metadata
+
+
+class SettingError(AttendError):
+    """Settings that cannot be; the sentence calls them by their names in programs.
+
+    Args:
+        names: those that it names, each before any value that somebody sent.
+    """
+
+    def __init__(self, sentence: str, *names: str) -> None:
+        super().__init__(sentence)
+        self.names = names
+
+    def called(self, labels: Mapping[str, str]) -> str:
+        """The sentence with other names for them, such as those on a page."""
+        sentence = str(self)
+        for name in self.names:
+            sentence = sentence.replace(name, labels[name], 1)
+        return sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

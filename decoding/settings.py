@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from decoding.beam import BeamSearch
-from decoding.chain import chain
+from decoding.chain import LIKE, chain
 from decoding.contrastive import ContrastiveSearch
 from decoding.declared import BEAM, DRAWN, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
 from decoding.dola import Dola
 from decoding.mirostat import Mirostat
-from decoding.parameter import shown
+from decoding.parameter import SettingError, shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
 from decoding.several import Several
@@ -37,29 +37,41 @@ class DecodingSettings(DeclaredSettings):
 
     def __post_init__(self) -> None:
         for parameter in parameters():
-            value = parameter.checked(getattr(self, parameter.name))
+            try:
+                value = parameter.checked(getattr(self, parameter.name))
+            except AttendError as error:
+                raise SettingError(str(error), parameter.name) from error
             object.__setattr__(self, parameter.name, value)
         if self.min_new_tokens > self.max_new_tokens:
-            raise AttendError(
+            raise SettingError(
                 f"min_new_tokens is {self.min_new_tokens}, but max_new_tokens is {self.max_new_tokens}: lower the "
-                "first or raise the second."
+                "first or raise the second.",
+                "min_new_tokens",
+                "max_new_tokens",
             )
         if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
-            raise AttendError(
+            raise SettingError(
                 f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
-                f"choose {MOST_WEIGHED} or fewer."
+                f"choose {MOST_WEIGHED} or fewer.",
+                "top_k",
             )
         if self.mirostat_mode == 1:
-            raise AttendError("mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.")
+            raise SettingError(
+                "mirostat_mode is 1, but only Mirostat 2 is offered: choose 2, or 0 to switch it off.", "mirostat_mode"
+            )
         if self.beams and self.num_return_sequences > self.num_beams:
-            raise AttendError(
+            raise SettingError(
                 f"num_return_sequences is {self.num_return_sequences}, but num_beams is {self.num_beams}, and beams "
-                "keep no more texts than that: lower the first or raise the second."
+                "keep no more texts than that: lower the first or raise the second.",
+                "num_return_sequences",
+                "num_beams",
             )
         if self.strategy == "diverse_beam" and self.num_beams % self.num_beam_groups:
-            raise AttendError(
+            raise SettingError(
                 f"num_beams is {self.num_beams}, but num_beam_groups is {self.num_beam_groups}, and groups are equally "
-                f"large: choose a multiple of {self.num_beam_groups} for the first, or another number of groups."
+                f"large: choose a multiple of {self.num_beam_groups} for the first, or another number of groups.",
+                "num_beams",
+                "num_beam_groups",
             )
 
     @classmethod
@@ -125,8 +137,7 @@ class DecodingSettings(DeclaredSettings):
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        # Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
-        strategy = "greedy" if self.strategy == "contrastive" else self.acts_as
+        strategy: Any = LIKE.get(self.strategy, self.acts_as)
         return chain(dataclasses.replace(self, strategy=strategy), request)
 
     def mirostat(self) -> Mirostat | None:

@@ -119,7 +119,7 @@ class Trace:
                 for one, text in zip(self.sequences, self.texts, strict=True)
             ]
         if self.settings.beams:
-            document["beams"] = _beams(self.steps)
+            document["beams"] = self._beams()
         return document
 
     def _step(self, choice: Choice) -> dict[str, Any]:
@@ -147,40 +147,44 @@ class Trace:
             step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
         return step
 
+    def _beams(self) -> list[list[dict[str, Any]]]:
+        """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
+        fates = {
+            (one.group, one.tokens): {"step": number, "reason": one.reason, "score": one.score, "to_beat": one.to_beat}
+            for number, step in enumerate(self.steps)
+            for one in step.dropped
+        }
+        best = self.best and (self.best.group, self.best.tokens)
+        ranks = {(one.group, one.tokens): rank for rank, one in enumerate(self.sequences, start=1)}
+        listed, parents = [], {0: 0}  # of each row the place in the list before
+        for step in self.steps:
+            order = sorted(range(len(step.hypotheses)), key=lambda place: -step.hypotheses[place].score)
+            listed.append(
+                [
+                    {
+                        "ids": list(one.tokens),
+                        "text": self.label(one.choice.token),
+                        "score": one.score,
+                        "step_score": one.step_score,
+                        "final_score": one.final_score,
+                        "log_probability": one.log_probability,
+                        "parent": parents[one.parent],
+                        "group": one.group,
+                        "finished": one.finished,
+                        "leads": best == (one.group, one.tokens),
+                        "returned": ranks.get((one.group, one.tokens)),
+                        "dropped": fates.get((one.group, one.tokens)),
+                    }
+                    for one in (step.hypotheses[place] for place in order)
+                ]
+            )
+            unfinished = [place for place in order if not step.hypotheses[place].finished]
+            parents = {place: number for number, place in enumerate(unfinished)}
+        return listed
+
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
 
 
 def _numbers(weighed: Weighed) -> dict[str, float]:
     return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
-
-
-def _beams(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:
-    """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
-    fates = {
-        (one.group, one.tokens): {"step": number, "reason": one.reason, "score": one.score, "to_beat": one.to_beat}
-        for number, step in enumerate(steps)
-        for one in step.dropped
-    }
-    listed, parents = [], {0: 0}  # of each row the place in the list before
-    for step in steps:
-        order = sorted(range(len(step.hypotheses)), key=lambda place: -step.hypotheses[place].score)
-        listed.append(
-            [
-                {
-                    "ids": list(one.tokens),
-                    "score": one.score,
-                    "step_score": one.step_score,
-                    "final_score": one.final_score,
-                    "log_probability": one.log_probability,
-                    "parent": parents[one.parent],
-                    "group": one.group,
-                    "finished": one.finished,
-                    "dropped": fates.get((one.group, one.tokens)),
-                }
-                for one in (step.hypotheses[place] for place in order)
-            ]
-        )
-        unfinished = [place for place in order if not step.hypotheses[place].finished]
-        parents = {place: number for number, place in enumerate(unfinished)}
-    return listed

@@ -6,6 +6,7 @@ Knows where the embedded ones lie, not how a checkpoint is read, and not who may
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from model import checkpoint
@@ -44,7 +45,7 @@ def load(name: str, engine: str = "auto") -> LoadedModel:
     if "model_type" in checkpoint.read_config(folder):
         from model import huggingface_folder  # brings transformers, which takes seconds and which ours do without
 
-        return huggingface_folder.load(folder, called, engine)
+        return replace(huggingface_folder.load(folder, called, engine), address=name)
     model = checkpoint.load(folder)
     tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER)
     if tokenizer.vocabulary_size != model.vocabulary_size:
@@ -55,4 +56,4 @@ def load(name: str, engine: str = "auto") -> LoadedModel:
     roles = {USER, ASSISTANT}
     chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
     end_tokens = frozenset({tokenizer.control(END)})
-    return LoadedModel(called, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat)
+    return LoadedModel(called, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat, address=name)

@@ -20,6 +20,7 @@ class LoadedModel:
     start: tuple[int, ...]  # the control tokens before every text; most models have one, some none
     end_tokens: frozenset[int]
     chat: Chat | None  # None: the model knows no turns and can only continue a text
+    address: str = ""  # what `model.catalog.load` was given, a name or a folder, and so would load it again
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
     def prompt(self, text: str) -> tuple[int, ...]:

@@ -25,8 +25,16 @@ LEFT: list[Fate] = [(2, 0, "search over", -1.2, -1.0), (2, 1, "search over", -1.
 
 
 def search(since: int = 0, end: int = 3, lead: tuple[int, int] | None = None, *, over: bool = False) -> SearchValue:
-    steps, dropped = STEPS[since:end], LEFT if over else [OUTSCORED]
-    return {"first": 2, "since": since, "steps": steps, "dropped": dropped, "lead": lead or (end - 1, 0), "over": over}
+    lead = lead or (end - 1, 0)
+    return {
+        "first": 2,
+        "since": since,
+        "steps": STEPS[since:end],
+        "dropped": LEFT if over else [OUTSCORED],
+        "lead": lead,
+        "over": over,
+        "returned": [lead] if over else [],
+    }
 
 
 def rows(stage: Stage) -> list[list[str]]:
@@ -52,6 +60,12 @@ def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: St
     assert [row[-1] for row in rows(stage)] == ["leads", "followed"]
     stage.page.get_by_role("button", name="Earlier token").click()
     sync_api.expect(stage.find(".at-beams tbody tr").nth(1)).to_contain_text("outscored: −1.60, to beat −1.40")
+
+
+def test_texts_returned_beside_the_best_say_so(stage: Stage) -> None:
+    value: SearchValue = {**search(over=True), "dropped": [], "returned": [(2, 0), (2, 2), (2, 1)]}
+    stage.show(inspector=inspector(WORDS[:5], search=value))
+    assert [row[-1] for row in rows(stage)] == ["returned, 1st of 3", "returned, 2nd of 3", "returned, 3rd of 3"]
 
 
 def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage) -> None:

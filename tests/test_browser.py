@@ -6,6 +6,7 @@ there is one, else a small one with random weights.
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browsing import Opener
@@ -51,9 +52,11 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
     page.get_by_role("button", name="Save & resend").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
     rest(page)
+    expect(page.locator("#attend-restore")).to_have_text("Edited. Undo")
     page.locator("#attend-clear").click()
+    expect(page.locator("#attend-restore")).to_have_text("Cleared. Undo")
     expect(page.locator(".at-turn")).to_have_count(0, timeout=PATIENCE)
-    page.locator("#attend-unclear").click()
+    page.locator("#attend-restore").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!", timeout=PATIENCE)
     page.get_by_role("button", name="Undo: take back").click()
     expect(page.locator(".at-turn")).to_have_count(0, timeout=PATIENCE)
@@ -86,7 +89,8 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
 
 
-def test_stop_really_stops(visit: Opener, slow_models: str) -> None:
+@pytest.mark.parametrize("key", [None, "Escape"], ids=["button", "Escape"])
+def test_stop_really_stops(visit: Opener, slow_models: str, key: str | None) -> None:
     page = visit(at=slow_models)
     to_chat(page)
     page.locator("#attend-presets button", has_text="Neutralise").click()
@@ -95,7 +99,12 @@ def test_stop_really_stops(visit: Opener, slow_models: str) -> None:
         page.locator("#attend-seed input").fill(str(seed))
         page.locator("#attend-message textarea").fill("Hi")
         page.keyboard.press("Enter")
-        page.locator("#attend-stop").click()
+        if key:
+            expect(page.locator("#attend-stop")).to_be_visible(timeout=PATIENCE)
+            page.evaluate("document.activeElement.blur()")
+            page.keyboard.press(key)
+        else:
+            page.locator("#attend-stop").click()
         rest(page)
         if "stopped" in answer.inner_text():
             break

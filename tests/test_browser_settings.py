@@ -46,13 +46,13 @@ def test_every_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_s
     said = page.locator(".attend-conversation").inner_text()
     range_of_seeds = "between -1 and 4294967295"
     for name, typed, sentence in (
-        ("seed", "-5", f"seed is -5, but must lie {range_of_seeds}: choose a value in that range."),
-        ("seed", "", f"seed is empty, but must be a whole number {range_of_seeds}."),
-        ("seed", "1.5", f"seed is 1.5, but must be a whole number {range_of_seeds}."),
-        ("temperature", "", "temperature is empty, but must be a number between 0 and 2."),
-        ("temperature", "99", "temperature is 99, but must lie between 0 and 2: choose a value in that range."),
-        ("top-k", "2.5", "top_k is 2.5, but must be a whole number between 0 and 200."),
-        ("max-new-tokens", "0", "max_new_tokens is 0, but must lie between 1 and 4096"),
+        ("seed", "-5", f"Seed is -5, but must lie {range_of_seeds}: choose a value in that range."),
+        ("seed", "", f"Seed is empty, but must be a whole number {range_of_seeds}."),
+        ("seed", "1.5", f"Seed is 1.5, but must be a whole number {range_of_seeds}."),
+        ("temperature", "", "Temperature is empty, but must be a number between 0 and 2."),
+        ("temperature", "99", "Temperature is 99, but must lie between 0 and 2: choose a value in that range."),
+        ("top-k", "2.5", "Top-k is 2.5, but must be a whole number between 0 and 200."),
+        ("max-new-tokens", "0", "Length is 0, but must lie between 1 and 4096"),
     ):
         before = number(page, name)
         set_number(page, name, typed)
@@ -62,7 +62,7 @@ def test_every_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_s
         set_number(page, name, before)
     page.locator("#attend-seed input").fill("")
     page.locator("#attend-seed input").press_sequentially("abc")  # which the box does not take
-    refused(page, "seed is empty")
+    refused(page, "Seed is empty")
     assert page.locator(".attend-conversation").inner_text() == said
 
 
@@ -146,9 +146,33 @@ def test_a_hostile_address_is_only_text(visit: Opener) -> None:
     expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
     assert page.locator("#attend-banned-words input").input_value() == "<b>x</b>"
     assert page.locator("#attend-form b, #attend-form img").count() == 0
-    refused(page, "temperature is empty")
-    set_number(page, "temperature", 1)
-    refused(page, "order names 'evil'")
+    notice = page.locator(".toast-body")
+    expect(notice).to_contain_text("understand way=<img src=x>, strategy=constructor, temperature=NaN and 1 more in")
+    assert notice.locator("img").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [
+        ("?way=Nope&top_k=7", "way=Nope"),
+        ("?top_k=7&temperature=99", "temperature=99"),
+        ("?warmth=1&top_k=7", "warmth=1"),
+    ],
+)
+def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Opener, address: str, part: str) -> None:
+    page = visit(address)
+    sentence = (
+        f"The page does not understand {part} in its link: its own values stand there, the rest of the link applies."
+    )
+    expect(page.locator(".toast-body")).to_contain_text(sentence, timeout=PATIENCE)
+    assert [number(page, name) for name in ("top-k", "temperature")] == ["7", "0.8"]
+    expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
+
+
+def test_a_link_that_is_understood_says_nothing(visit: Opener) -> None:
+    page = visit("?top_k=7&__theme=light")
+    say(page, "Hello")
+    assert page.locator(".toast-body").count() == 0
 
 
 @pytest.mark.parametrize("mode", ["Chat", "Write"])
@@ -195,6 +219,27 @@ def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) 
     expect(page.locator(".api-docs")).to_contain_text("/compare")
     page.keyboard.press("Escape")
     expect(page.locator(".api-docs")).to_have_count(0)
+
+
+def test_two_settings_that_clash_are_called_as_the_page_calls_them(visit: Opener) -> None:
+    page = visit("?max_new_tokens=4&min_new_tokens=9")
+    refused(page, "Least length is 9, but Length is 4: lower the first or raise the second.")
+
+
+def test_contrastive_search_has_candidates_and_no_filter_to_order(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-advanced summary").click()
+    page.locator("#attend-strategy label").get_by_text("Contrastive", exact=True).click()
+    expect(page.locator("#attend-top-k")).to_be_visible()
+    expect(page.locator("#attend-order li")).to_have_text("No stage is on.")
+
+
+def test_each_strategy_says_what_it_does(visit: Opener) -> None:
+    page = visit()
+    help_line = page.locator("#attend-strategy .at-help")
+    expect(help_line).to_have_text("Draws each token by its probability.")
+    page.locator("#attend-strategy label").get_by_text("Greedy", exact=True).click()
+    expect(help_line).to_have_text("Takes the most probable token, every time.")
 
 
 def test_a_run_without_chance_shows_no_seed(visit: Opener) -> None:

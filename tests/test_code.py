@@ -31,9 +31,8 @@ MESSAGE = "It's \"you\" & $HOME,\nisn't it? \\ `ls`"
 
 
 @pytest.fixture
-def here(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tiny checkpoint by its name alone, and no time spent on finding the best number of threads."""
-    monkeypatch.chdir(tiny_checkpoint.parent)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time is spent on finding the best number of threads."""
     monkeypatch.setattr(generate, "fastest_threads", lambda model: 1)
 
 
@@ -62,7 +61,7 @@ def executed(asked: code.Asked, capsys: pytest.CaptureFixture[str]) -> tuple[str
     ],
     ids=lambda settings: settings.strategy,
 )
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("quick")
 def test_both_give_the_answer_of_the_page(
     models: Models, tiny: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,7 +72,7 @@ def test_both_give_the_answer_of_the_page(
 
 
 @pytest.mark.parametrize("prompt", [MESSAGE, "-1 is a number, --help is not"])
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("quick")
 def test_both_give_the_continuation_of_the_page(
     models: Models, tiny: LoadedModel, prompt: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,7 +84,7 @@ def test_both_give_the_continuation_of_the_page(
     assert executed(asked, capsys) == (text.removeprefix(prompt), text.removeprefix(prompt))
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("quick")
 def test_the_lines_hold_the_whole_conversation(
     models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +95,12 @@ def test_the_lines_hold_the_whole_conversation(
     assert executed(asked, capsys)[1] == session.turns[-1].text
     terminal, python = code.blocks(asked)
     assert "last message alone" in terminal["note"] and python["note"] == ""
+
+
+def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_checkpoint: Path) -> None:
+    asked = code.asked_in_write(Session(), tiny, "Once", SETTINGS)
+    assert shlex.split(code.command(asked))[3:5] == ["--model", str(tiny_checkpoint)]
+    assert f"catalog.load({str(tiny_checkpoint)!r})" in code.lines(asked)
 
 
 def test_only_what_differs_and_is_used_is_said() -> None:

@@ -55,7 +55,9 @@ def test_two_beams_find_the_published_text_that_greedy_misses() -> None:
     assert best(steps).tokens == (dog, has)
     assert math.exp(best(steps).log_probability) == pytest.approx(0.36, abs=1e-6)
     assert [math.exp(row.score) for row in steps[0].hypotheses] == pytest.approx([0.5, 0.4], abs=1e-6)
-    assert best(search(model, request(), num_beams=1, limit=2)).tokens == (nice, woman)
+    greedy = best(search(model, request(), num_beams=1, limit=2))
+    assert greedy.tokens == (nice, woman)
+    assert math.exp(greedy.log_probability) == pytest.approx(0.20, abs=1e-6)
 
 
 # --- brute force -----------------------------------------------------------------------------------------------------

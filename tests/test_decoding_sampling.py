@@ -160,7 +160,8 @@ def test_the_chi_squared_tail_is_the_textbooks() -> None:
 def test_sampled_tokens_follow_the_final_probabilities() -> None:
     """20 seeds of 1,000 draws each; at p = .05 one test in 20 fails by chance, more than 3 has odds of 1.6 %."""
     logits = torch.randn(60, generator=torch.Generator().manual_seed(9)) * 1.5
-    model = TinyModel(lambda text: logits.tolist(), context_length=2000)
+    row = logits.tolist()
+    model = TinyModel(lambda text: row, context_length=2000)
     chain = (Temperature(0.9), TopK(20), TopP(0.9))
     final = run_chain(chain, logits[None], NO_CONTEXT)[-1][0].double().softmax(-1)
     expected = {token: 1000 * p for token, p in enumerate(final.tolist()) if p > 0}

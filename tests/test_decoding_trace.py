@@ -133,11 +133,24 @@ def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> No
         assert scores == sorted(scores, reverse=True)
         for beam in beams:
             assert set(beam) == {
-                *("ids", "score", "step_score", "final_score", "log_probability"),
-                *("parent", "group", "finished", "dropped"),
+                *("ids", "text", "score", "step_score", "final_score", "log_probability"),
+                *("parent", "group", "finished", "leads", "returned", "dropped"),
             }
             assert beam["ids"][:-1] == before[beam["parent"]]["ids"]
         before = [beam for beam in beams if not beam["finished"]]
+
+
+def test_of_the_beams_those_that_were_returned_are_named_and_the_one_that_leads() -> None:
+    settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6, num_return_sequences=2)
+    model, asked = random_model(8, seed=4), request((3, 1), [2, 5])
+    for stop_after in (None, 3):
+        document = trace_of(settings, model=model, asked=asked, stop_after=stop_after).document()
+        beams = [beam for step in document["beams"] for beam in step]
+        assert [beam["ids"] for beam in beams if beam["leads"]] == [document["ids"]]
+        returned = {beam["returned"]: beam["ids"] for beam in beams if beam["returned"]}
+        wanted = [one["ids"] for one in document.get("sequences", [])]
+        assert [returned[rank] for rank in sorted(returned)] == wanted
+        assert len(wanted) == (0 if stop_after else 2)
 
 
 def test_a_conversation_is_part_of_the_document() -> None:

@@ -10,7 +10,16 @@ import torch
 from torch import Tensor
 
 from model.config import TransformerConfig
-from model.layers import FeedForward, attend, attention_weights, make_norm, rotary_tables, rotate, sinusoids
+from model.layers import (
+    FeedForward,
+    SelfAttention,
+    attend,
+    attention_weights,
+    make_norm,
+    rotary_tables,
+    rotate,
+    sinusoids,
+)
 
 
 def one_head(rows: list[list[float]]) -> Tensor:
@@ -113,6 +122,20 @@ def test_capturing_changes_no_bit_of_the_output(length: int) -> None:
     captured, _ = attend(queries, keys, values, visible=None, causal=length > 1, capture=1)
     assert nothing is None
     assert torch.equal(plain, captured)
+
+
+def test_the_projections_hold_what_keras_multi_head_attention_does() -> None:
+    # ../shared/REFERENCE.md: MultiHeadAttention(num_heads=3, key_dim=2) on width 16 has kernels (16, 3, 2) and biases
+    # (3, 2), three times, then (3, 2, 16) and (16,).
+    kinds = {"head_width": 2, "biases": "all", "feed_forward_width": 16, "layers": 1}
+    config = TransformerConfig.from_dict({"vocabulary_size": 8, "width": 16, "heads": 3, "key_value_heads": 3, **kinds})
+    attention = SelfAttention(config)
+    into, out = attention.queries_keys_values, attention.output
+    kernels = into.weight.T.reshape(16, 3, 3, 2).unbind(1)  # (16, 3 · 3 · 2) → queries, keys, values: (16, 3, 2)
+    biases = into.bias.reshape(3, 3, 2).unbind(0)  # (3 · 3 · 2) → (3, 2) each
+    shapes = [tuple(one.shape) for pair in zip(kernels, biases, strict=True) for one in pair]
+    assert shapes == [(16, 3, 2), (3, 2)] * 3
+    assert (tuple(out.weight.T.reshape(3, 2, 16).shape), tuple(out.bias.shape)) == ((3, 2, 16), (16,))
 
 
 def test_sinusoids_as_in_the_lecture() -> None:

@@ -134,20 +134,6 @@ def test_undo_gives_the_words_back(models: Models) -> None:
     assert len(session.turns) == 2
 
 
-def test_clear_can_be_taken_back_until_the_next_message(models: Models) -> None:
-    session = Session()
-    last(chat.send(session, models, models.default, "One", GREEDY))
-    before = said(session)
-    assert chat.clear(session, models, models.default).cleared is True
-    assert session.turns == []
-    assert chat.unclear(session, models, models.default).cleared is False
-    assert said(session) == before
-    chat.clear(session, models, models.default)
-    last(chat.send(session, models, models.default, "Two", GREEDY))
-    chat.unclear(session, models, models.default)
-    assert said(session)[0] == "Two"
-
-
 def test_stop_ends_the_run_and_keeps_what_was_said(models: Models) -> None:
     session = Session()
     screens = []

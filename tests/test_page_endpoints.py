@@ -138,6 +138,17 @@ def test_numbers_that_json_does_not_have_are_refused(
     assert "temperature is" in answer and "between 0 and 2" in answer
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "data", "sentence"),
+    [
+        ("generate", '["Hi"]', "/generate was sent 1 value, but takes 3: send prompt, model, settings."),
+        ("chat", "[]", "/chat was sent 0 values, but takes 4: send message, history, model, settings."),
+    ],
+)
+def test_too_few_values_get_a_sentence(served: tuple[str, Models], endpoint: str, data: str, sentence: str) -> None:
+    assert sentence in answer_to(served[0], endpoint, f'{{"data": {data}}}')
+
+
 def test_half_a_character_is_refused(served: tuple[str, Models], tiny: LoadedModel) -> None:
     answer = answer_to(served[0], "generate", f'{{"data": ["Hi \\ud800", "{tiny.name}", {{}}]}}')
     assert "half a character (code D800) at place 4" in answer

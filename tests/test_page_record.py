@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +18,9 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.test_page_trace import BEAM, GREEDY, SAMPLE, answered, flags, written
 from ui import compare, record, replay, write
+from ui.contract import SearchValue
 from ui.models import Models
+from ui.search import search_value
 from ui.session import Session
 from ui.values import inspector_value
 
@@ -99,6 +102,62 @@ def test_what_was_saved_is_shown_again(models: Models, tiny: LoadedModel, settin
     assert (value["first"], value["layers"], value["rows"], value["busy"]) == (1, 0, [], False)
     assert replay.is_replay(value["run"])
     assert other.runs == {} and other.shown is None
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["ended", "stopped"])
+def test_the_beams_of_a_saved_search_are_drawn_again(models: Models, tiny: LoadedModel, stopped: bool) -> None:
+    session = Session()
+    run = written(models, session, "The quick", replace(BEAM, num_return_sequences=2))
+    if stopped:
+        assert run.trace is not None
+        del run.trace.steps[-1]
+    shown, again = search_value(run.trace, tiny.tokenizer.label), saved_search(session, run.id)
+    assert shown is not None and again is not None and shown["steps"] and shown["dropped"]
+    assert shown["lead"] is not None and again["lead"] is not None
+    assert text(shown, *shown["lead"]) == text(again, *again["lead"])
+    assert [text(shown, *spot) for spot in shown["returned"]] == [text(again, *spot) for spot in again["returned"]]
+    assert (again["over"], len(again["returned"])) == ((False, 0) if stopped else (True, 2))
+    for number, (own, other) in enumerate(zip(shown["steps"], again["steps"], strict=True)):
+        texts, others = ([text(value, number, place) for place in range(len(own))] for value in (shown, again))
+        assert sorted(texts) == sorted(others)
+        assert [beam[2] for beam in other] == sorted((beam[2] for beam in other), reverse=True)
+    fates = [sorted((text(value, *fate[:2]), fate[2]) for fate in value["dropped"]) for value in (shown, again)]
+    assert fates[0] == fates[1]
+
+
+def text(value: SearchValue, step: int, place: int) -> list[tuple[str, float]]:
+    """One text of a search: its tokens and what each added, the oldest first."""
+    token, added, _, _, parent, _ = value["steps"][step][place]
+    return [*(text(value, step - 1, parent) if step else []), (token, round(added, 4))]
+
+
+def saved_search(session: Session, run: str) -> SearchValue | None:
+    return replay.opened(Session(), record.saved(session, run)[1])["search"]
+
+
+def test_a_search_that_was_saved_without_texts_still_opens(models: Models) -> None:
+    session = Session()
+    document = json.loads(record.saved(session, written(models, session, "The quick", BEAM).id)[1])
+    for beam in itertools.chain(*document["beams"]):
+        del beam["text"], beam["leads"], beam["returned"]
+    value = replay.opened(Session(), json.dumps(document))
+    assert value["search"] is None and value["steps"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("text", 7), ("parent", 99), ("parent", -1), ("score", "0"), ("score", float("nan")), ("leads", True)),
+        *(("returned", 0), ("dropped", {"reason": "<b>"}), ("dropped", []), ("dropped", {"reason": ["ended"]})),
+    ],
+)
+def test_forged_beams_are_refused(models: Models, name: str, value: object) -> None:
+    session = Session()
+    document = json.loads(record.saved(session, written(models, session, "The quick", BEAM).id)[1])
+    for beam in document["beams"][1]:
+        beam[name] = value
+    with pytest.raises(AttendError, match="no run that can be shown"):
+        replay.opened(Session(), json.dumps(document))
 
 
 def test_every_file_is_another_run(document: dict[str, Any]) -> None:
@@ -198,6 +257,31 @@ def test_a_forged_run_is_refused_in_one_sentence(
         replay.opened(session, json.dumps(forged))
     assert len(str(refused.value)) < 300
     assert session.shown == "chat-1"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (put("schema", value=None), "its schema cannot be empty"),
+        (put("steps", value=[]), "its steps cannot be empty"),
+        (put("steps", value=[{}] * 5000), "its steps cannot be more than 4,096"),
+        (
+            put("steps", 0, "kept", value=[1]),
+            "the counts of kept tokens of step 1 cannot be 1 where there are 4 stages",
+        ),
+        (put("steps", 0, "candidates", 0, "id", value=None), "the id of a candidate of step 1 cannot be empty"),
+        (put("steps", 0, "rank", value=0), "the rank of step 1 cannot be 0"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_is_wrong_is_said_in_words(
+    document: dict[str, Any], change: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    change(document)
+    with pytest.raises(AttendError) as refused:
+        replay.opened(Session(), json.dumps(document))
+    way_out = "Choose one that was saved here, or by generate.py --json."
+    assert str(refused.value) == f"This file is no run that can be shown: {reason}. {way_out}"
 
 
 def test_nothing_is_opened_while_the_model_writes(document: dict[str, Any]) -> None:

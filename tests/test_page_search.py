@@ -49,6 +49,15 @@ def test_every_text_of_a_search_can_be_followed_back(
     returned = path(value["steps"], *value["lead"])
     assert [token for token, *_ in returned] == list(map(str, trace.ids))
     assert returned[-1][5] == 1  # a text is returned once it has ended
+    assert value["returned"] == [value["lead"]]
+
+
+def test_all_returned_texts_are_named_best_first(models: Models, tiny: LoadedModel) -> None:
+    trace = searched(models, tiny, num_return_sequences=3)
+    value = search_value(trace, str)
+    assert value is not None and len(value["returned"]) == 3
+    texts = [[token for token, *_ in path(value["steps"], *spot)] for spot in value["returned"]]
+    assert texts == [list(map(str, one.tokens)) for one in trace.sequences]
 
 
 def test_an_update_sends_only_what_is_new(models: Models, tiny: LoadedModel) -> None:

@@ -49,7 +49,7 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     declared = declaration(512)
     names = {parameter.name for parameter in parameters()}
     assert set(settings_panel.LABELS) == names
-    assert set(settings_panel.WORDS) == set(STRATEGIES)
+    assert set(settings_panel.WORDS) == set(settings_panel.MEANINGS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
     json.dumps(declared)  # how the page gets it; raises for what JSON does not have

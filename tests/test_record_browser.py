@@ -15,7 +15,7 @@ from decoding.whatif import WhatIf, what_if
 from model.loaded import LoadedModel
 from tests.browsing import Opener, serving
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE, rest, say, to_write
+from tests.visitor import PATIENCE, choose, rest, say, set_number, to_write
 from ui.models import Models
 
 pytestmark = BROWSER
@@ -28,9 +28,12 @@ def url(tiny: LoadedModel) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=[{"width": 1440, "height": 900}, {"width": 390, "height": 844}], ids=["desk", "phone"])
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture
 def page(visit: Opener, request: pytest.FixtureRequest) -> Page:
-    return visit(viewport=request.param)
+    return visit(viewport=getattr(request, "param", DESK))
 
 
 def saved(page: Page) -> dict[str, Any]:
@@ -38,7 +41,8 @@ def saved(page: Page) -> dict[str, Any]:
         page.get_by_role("button", name="Save this run").click()
     document = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     settings = document["settings"]
-    assert download.value.suggested_filename == f"tiny-chat-{settings['strategy']}-{document['seed']}.json"
+    seed = "" if document["seed"] is None else f"-{document['seed']}"
+    assert download.value.suggested_filename == f"tiny-chat-{settings['strategy']}{seed}.json"
     return document
 
 
@@ -78,6 +82,7 @@ def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: What
     assert supposed == ([] if place is None else list(range(place + 1, len(ids))))
 
 
+@pytest.mark.parametrize("page", [DESK, PHONE], ids=["desk", "phone"], indirect=True)
 def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> None:
     say(page, "How are you today?")
     document = saved(page)
@@ -133,6 +138,24 @@ def test_a_continuation_can_be_asked_and_walked_through_by_keyboard(page: Page, 
     page.keyboard.press("Enter")
     given = len(document["prompt"]["ids"])
     expect(page.locator(".at-box").nth(given + len(document["ids"]) - 1)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_path: Path) -> None:
+    page = visit()
+    choose(page, "Beam search")
+    set_number(page, "max-new-tokens", 6)
+    say(page, "How are you today?")
+    page.locator(".at-box").last.click()  # the last step's
+    told = page.locator(".at-beams tbody").inner_text()
+    nodes = page.locator(".at-node").all_text_contents()
+    assert told and nodes
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(saved(page)), encoding="utf-8")
+    page.locator(".attend-record input[type=file]").set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("no attention is stored", timeout=PATIENCE)
+    page.locator(".at-box").last.click()
+    expect(page.locator(".at-node")).to_have_text(nodes)
+    assert page.locator(".at-beams tbody").inner_text() == told
 
 
 def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:

@@ -139,12 +139,20 @@ def test_biases_come_typed_or_as_an_object(sent: object, biases: tuple[tuple[int
         ("banned_words", ["a" * 201], f"banned_words holds '{'a' * 36}..., but each entry must be a text of 1 to 200"),
         ("banned_words", ["a"] * 101, "banned_words has 101 entries: give 100 or fewer."),
         ("logit_bias", "5", "logit_bias holds ['5'], but each entry must be a token's id and its bias."),
-        ("logit_bias", "5:x", "The bias of token 5 is 'x', but must be a number between -100 and 100."),
-        ("logit_bias", {"5": math.nan}, "The bias of token 5 is nan, but must lie between -100 and 100: choose a"),
+        ("logit_bias", "5:x", "The bias of token 5 in logit_bias is 'x', but must be a number between -100 and 100."),
+        (
+            "logit_bias",
+            {"5": math.nan},
+            "The bias of token 5 in logit_bias is nan, but must lie between -100 and 100: choose a",
+        ),
         ("logit_bias", {"x": 1}, "A token in logit_bias is 'x', but must be a whole number between 0 and 2147483647."),
         ("logit_bias", {"-1": 1}, "A token in logit_bias is -1.0, but must lie between 0 and 2147483647: choose a"),
         ("logit_bias", [[5, 1], [5, 2]], "logit_bias names token 5 twice: name every token once at most."),
-        ("logit_bias", {"5": 101}, "The bias of token 5 is 101, but must lie between -100 and 100: choose a value in"),
+        (
+            "logit_bias",
+            {"5": 101},
+            "The bias of token 5 in logit_bias is 101, but must lie between -100 and 100: choose a value in",
+        ),
         ("logit_bias", 5, "logit_bias is 5, but must be: id:bias, between commas, each bias -100 to 100."),
     ],
 )

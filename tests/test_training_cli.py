@@ -30,6 +30,13 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
 
 
+def call(module: str, *arguments: str) -> None:
+    """What `python -m training.MODULE` does, without the seconds that another Python takes to load torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [module, *arguments])
+        import_module(f"training.{module}").main()
+
+
 @pytest.fixture(scope="module")
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a few lines in every file that the recipe reads."""
@@ -49,10 +56,11 @@ def losses(folder: Path) -> list[float]:
     return [float(line.split(",")[3]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
 
 
-def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data_folder: Path, tmp_path: Path) -> None:
+def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    done = run(sys.executable, "-m", "training.train", str(data_folder), str(one), *SMALL)
-    assert done.returncode == 0, done.stderr
+    call("train", str(data_folder), str(one), *SMALL)
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
     done = run(sys.executable, *launcher, "-m", "training.train", str(data_folder), str(two), *SMALL)
     assert done.returncode == 0, done.stderr
@@ -61,9 +69,9 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data
     assert losses(two) == pytest.approx(losses(one), abs=2e-3)
 
     unseen = data_folder / f"{CHAT_RECIPE[0].path}.jsonl.gz"
-    done = run(sys.executable, "-m", "training.evaluate", "--model", str(two), "--data", str(unseen))
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout.splitlines()[-1])
+    capsys.readouterr()
+    call("evaluate", "--model", str(two), "--data", str(unseen))
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
     loaded, found = load(str(two)), read_documents(unseen)
     assert isinstance(loaded.chat, ChatFormat)
     assert summary["documents"] == len(found) == 90
@@ -73,9 +81,8 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(data
 
     questions = tmp_path / "questions.txt"
     questions.write_text("Hi! || How are you?\nGood morning!\n")
-    done = run(sys.executable, "-m", "training.talk", "--model", str(two), "--file", str(questions), "--seeds", "1")
-    assert done.returncode == 0, done.stderr
-    assert [line.split("**")[1] for line in done.stdout.splitlines() if line] == [
+    call("talk", "--model", str(two), "--file", str(questions), "--seeds", "1")
+    assert [line.split("**")[1] for line in capsys.readouterr().out.splitlines() if line] == [
         "Hi!",
         "How are you?",
         "Good morning!",

@@ -18,7 +18,7 @@ def say(page: Page, text: str) -> None:
 
 def rest(page: Page) -> None:
     """Wait until nothing is being written."""
-    expect(page.locator("#attend-stop, #attend-halt")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("#attend-stop, #attend-halt, .at-caret")).to_have_count(0, timeout=PATIENCE)
 
 
 def choose(page: Page, way: str) -> None:

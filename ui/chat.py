@@ -31,18 +31,18 @@ def send(session: Session, models: Models, name: str, text: object, settings: De
 
 
 def retry(session: Session, models: Models, name: str, turn: int, settings: DecodingSettings) -> Iterator[Screen]:
-    """The answer at `turn` once more; what came after it goes."""
+    """The answer at `turn` once more; what came after it goes, unless it is taken back."""
     place = _user_turn_before(session, turn)
-    yield from _answer(session, models, name, session.turns[: place + 1], settings)
+    yield from _answer(session, models, name, session.turns[: place + 1], settings, replacing="Retried")
 
 
 def edit(
     session: Session, models: Models, name: str, turn: int, text: object, settings: DecodingSettings
 ) -> Iterator[Screen]:
-    """The user's message at `turn` in new words, and its answer; what came after it goes."""
+    """The user's message at `turn` in new words, and its answer; what came after it goes, unless it is taken back."""
     place = _user_turn_before(session, turn)
     message = Turn("user", checked_message(text))
-    yield from _answer(session, models, name, [*session.turns[:place], message], settings)
+    yield from _answer(session, models, name, [*session.turns[:place], message], settings, replacing="Edited")
 
 
 def undo(session: Session, models: Models, name: str, turn: int) -> Screen:
@@ -57,17 +57,18 @@ def undo(session: Session, models: Models, name: str, turn: int) -> Screen:
 def clear(session: Session, models: Models, name: str) -> Screen:
     """Start anew; the conversation can be brought back until the next message."""
     session.cancel()
-    session.cleared = session.turns or session.cleared
+    session.former = session.turns or session.former
     session.turns = []
-    return replace(overview(session, models, name), cleared=session.cleared is not None)
+    return replace(overview(session, models, name), replaced="" if session.former is None else "Cleared")
 
 
-def unclear(session: Session, models: Models, name: str) -> Screen:
-    """Bring the cleared conversation back."""
+def restore(session: Session, models: Models, name: str) -> Screen:
+    """Bring back the conversation that was cleared, edited or answered anew, with its runs."""
     session.refuse_while_busy()
-    if session.cleared is not None:
-        session.turns, session.cleared = session.cleared, None
-    return replace(overview(session, models, name), cleared=False)
+    if session.former is not None:
+        session.turns, session.former = session.former, None
+        session.drop_unused_runs()
+    return replace(overview(session, models, name), replaced="")
 
 
 def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
@@ -127,8 +128,14 @@ def _answer(
     settings: DecodingSettings,
     *,
     message: str | None = None,
+    replacing: str = "",
 ) -> Iterator[Screen]:
-    """Let the model answer the last of `turns`, which becomes the conversation."""
+    """Let the model answer the last of `turns`, which becomes the conversation.
+
+    Args:
+        message: what then stands in the message box.
+        replacing: what was done to the conversation before, which is kept for Undo; nothing where it only goes on.
+    """
     session.refuse_while_busy()
     loaded = models.get(name)
     turns = turns[-(MOST_TURNS - 1) :]
@@ -140,7 +147,8 @@ def _answer(
     run = session.add_run("chat", name, [Seen(token, "given") for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
-    session.turns, session.cleared, session.shown = [*turns, answer], None, run.id
+    session.former = session.turns if replacing else None
+    session.turns, session.shown = [*turns, answer], run.id
     session.growing = (run.id,)
     session.drop_unused_runs()
     try:
@@ -150,7 +158,7 @@ def _answer(
             meter=meter_value(len(prompt.ids), loaded.model.context_length, prompt.dropped),
             running=True,
             message=message,
-            cleared=False,
+            replaced="",
         )
         steps = models.decode(name, prompt.ids, settings, 0)
         for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
@@ -158,13 +166,14 @@ def _answer(
             if progress.ending is not None:
                 session.end(stop)
                 session.seed = drawn_seed(settings)
-            yield _update(session, run, answer, progress, loaded)
+            screen = _update(session, run, answer, progress, loaded)
+            yield replace(screen, replaced=replacing) if progress.ending is not None and screen.conversation else screen
         session.limit_attention(keep=run)
         session.limit_traces(keep=run)
     except Exception:
         answer.state = "stopped"
         session.end(stop)
-        yield Screen(conversation=conversation_value(session), running=False)
+        yield Screen(conversation=conversation_value(session), running=False, replaced=replacing)
         raise
     finally:
         session.end(stop)

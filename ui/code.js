@@ -1,34 +1,13 @@
-/* The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value. */
+/* The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
+ * Elements are made and texts copied by ui/views/shared.js. */
 const dialog = element.querySelector('dialog');
 const body = dialog.querySelector('.at-blocks');
 
 function block({ title, note, text }) {
-  const box = document.createElement('section');
-  const head = document.createElement('h3');
-  const copy = document.createElement('button');
-  const shown = document.createElement('pre');
-  head.textContent = title;
-  copy.type = 'button';
-  copy.textContent = 'Copy';
-  copy.setAttribute('aria-label', `Copy: ${title}`);
-  copy.addEventListener('click', async () => {
-    getSelection().selectAllChildren(shown);
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      document.execCommand('copy'); // a page without https has no clipboard of its own
-    }
-    copy.textContent = 'Copied';
-  });
-  shown.textContent = text;
-  shown.tabIndex = 0;
-  box.append(head, copy, shown);
-  if (note) {
-    const line = document.createElement('p');
-    line.textContent = note;
-    box.append(line);
-  }
-  return box;
+  const button = make('button', { type: 'button', text: 'Copy', 'aria-label': `Copy: ${title}`,
+    onclick: () => copy(text, button) });
+  return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-copy' }, button),
+    make('pre', { text, tabindex: 0 }), ...(note ? [make('p', { text: note })] : []));
 }
 
 function draw() {

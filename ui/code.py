@@ -25,7 +25,7 @@ _BEGINNING = "Once upon a time"  # where nothing has been written
 class Asked:
     """What the model is asked."""
 
-    model: str
+    model: str  # a name or a folder
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
@@ -38,7 +38,7 @@ def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings:
         turns.append(Turn("user", message if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(place for place, turn in enumerate(turns) if turn.role == "user")]
-    return Asked(loaded.name, _with_seed(session, settings), turns[-1].text, tuple(turns))
+    return Asked(loaded.address, _with_seed(session, settings), turns[-1].text, tuple(turns))
 
 
 def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
@@ -47,7 +47,7 @@ def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: D
     if run is not None and text == session.draft.text:
         given = itertools.takewhile(lambda one: one.given, run.tokens)
         text = loaded.tokenizer.decode((token.id for token in given), begins=True)
-    return Asked(loaded.name, _with_seed(session, settings), text if text.strip() else _BEGINNING)
+    return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING)
 
 
 def blocks(asked: Asked) -> list[dict[str, str]]:

@@ -82,6 +82,7 @@ class SearchValue(TypedDict):
         tuple[int, int] | None
     )  # the step and the place of the best text: the one that is shown, and in the end returned
     over: bool
+    returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
 
 
 class InspectorValue(TypedDict):

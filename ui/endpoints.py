@@ -6,10 +6,13 @@ Errors come back as the same plain sentences. The programs' types are those of J
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import gradio as gr
+from gradio.block_function import BlockFunction
 from gradio.events import api
 
 from decoding.settings import DecodingSettings
@@ -27,6 +30,21 @@ from ui.stream import stream
 
 MOST_MESSAGES = 200  # of a history
 _RUNS = 4  # at the same time
+
+
+class Page(gr.Blocks):
+    """The page's blocks. A call with too few values fails before any function of ours runs, as a fault whose words
+    Gradio keeps to itself; here it is told what the endpoint takes."""
+
+    def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
+        names = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
+        if isinstance(block_fn.api_name, str) and len(inputs) < len(block_fn.inputs) == len(names):
+            given = f"{len(inputs)} value{'' if len(inputs) == 1 else 's'}"
+            with for_programs():
+                raise AttendError(
+                    f"/{block_fn.api_name} was sent {given}, but takes {len(names)}: send {', '.join(names)}."
+                )
+        super().validate_inputs(block_fn, inputs)
 
 
 def register(models: Models) -> None:

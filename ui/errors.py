@@ -13,11 +13,18 @@ from contextlib import contextmanager
 
 import gradio as gr
 
+from decoding.parameter import SettingError
 from model.errors import AttendError
+from ui.settings_panel import LABELS
 
 _log = logging.getLogger("attend")
 
 OURS = "Something went wrong on our side. What was said so far is kept: try again, or reload the page."
+
+
+def warn(sentence: str, *, seconds: float | None = 10) -> None:
+    """A notice beside what is shown; without `seconds` it stays until somebody goes on."""
+    gr.Warning(html.escape(sentence), seconds, title="That did not work")  # a notice takes HTML
 
 
 @contextmanager
@@ -25,8 +32,10 @@ def for_people() -> Iterator[None]:
     """On the page: what is raised inside becomes a notice beside what is shown, and nothing else changes."""
     try:
         yield
+    except SettingError as error:
+        warn(error.called(LABELS))
     except AttendError as error:
-        gr.Warning(html.escape(str(error)), title="That did not work")  # a notice takes HTML
+        warn(str(error))
     except Exception:
         _log.exception("unexpected error in a handler")
         gr.Warning(OURS, title="Sorry")

@@ -52,7 +52,7 @@ class Parts:
     send: gr.Button
     stop: gr.Button
     clear: gr.Button
-    unclear: gr.Button
+    restore: gr.Button
     write_side: gr.Column
     text: gr.Textbox
     go: gr.Button
@@ -67,7 +67,7 @@ class Parts:
     def chat_outputs(self) -> list[Outputs]:
         """Everything that Chat's functions change: each costs the browser a little with every update."""
         shown = [self.conversation, self.inspector, self.meter, self.message]
-        return [*shown, self.send, self.stop, self.unclear, self.panel.used]
+        return [*shown, self.send, self.stop, self.restore, self.panel.used]
 
     @property
     def write_outputs(self) -> list[Outputs]:
@@ -117,8 +117,8 @@ class Parts:
             # hidden and not taken away: what somebody typed and chose in it stays
             comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
             changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
-        if screen.cleared is not None:
-            changes[self.unclear] = gr.update(visible=screen.cleared)
+        if screen.replaced is not None:
+            changes[self.restore] = gr.update(value=f"{screen.replaced}. Undo", visible=bool(screen.replaced))
         if screen.seed is not None:
             changes[self.panel.used] = settings_panel.seed_note(screen.seed)
         changes = {part: change for part, change in changes.items() if part in outputs}
@@ -179,7 +179,7 @@ def lay_out(models: Models) -> Parts:
                     stop = _button("Stop", "attend-stop", variant="stop", visible=False, min_width=84)
                 with gr.Row(elem_id="attend-chat-tools"):
                     clear = _button("Clear", "attend-clear", size="sm")
-                    unclear = _button("Cleared. Undo", "attend-unclear", size="sm", visible=False)
+                    restore = _button("Cleared. Undo", "attend-restore", size="sm", visible=False)
             with gr.Column(visible=writes, elem_id="attend-write") as write_side:
                 text = gr.Textbox(
                     "",
@@ -216,7 +216,7 @@ def lay_out(models: Models) -> Parts:
         send=send,
         stop=stop,
         clear=clear,
-        unclear=unclear,
+        restore=restore,
         write_side=write_side,
         text=text,
         go=go,

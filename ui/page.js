@@ -1,12 +1,18 @@
 /* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
- * closes, notices, and typing. */
+ * closes or stops, notices, and typing. */
 () => {
+  const STOPS = '#attend-stop, #attend-halt, #attend-compare .at-stop';
   const find = (selector) => document.querySelector(selector);
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
   find('#attend-theme')?.addEventListener('click', () => document.body.classList.toggle('dark'));
-  if (window.innerWidth > 1000) toggleSettings();
+  const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
+  const areOpen = () => Boolean(find('#attend-settings.open'));
+  if (!narrow.matches) toggleSettings();
+  narrow.addEventListener('change', () => {
+    if (narrow.matches && areOpen()) toggleSettings();
+  });
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
   const ask = window.fetch;
@@ -18,10 +24,11 @@
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     const panel = find('.api-docs');
     if (panel) panel.querySelector('.backdrop').click();
-    else if (window.innerWidth <= 1000 && !find('dialog[open]') && find('#attend-settings.open')) {
+    else if (find('dialog[open]')) return; // the browser closes it
+    else if (narrow.matches && areOpen()) {
       toggleSettings();
       find('#attend-open-settings').focus();
-    }
+    } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();
   });
 
   // A notice is about what was done last: whatever is done next takes it away.

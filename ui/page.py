@@ -13,16 +13,18 @@ from functools import partial
 import gradio as gr
 
 from ui import chat, code_page, compare_page, comparing, endpoints, handlers, record_page, write
+from ui.errors import for_people, warn
 from ui.handlers import QUICK, QUIET, RUNNING, field
 from ui.layout import CHAT, COMPARE, WRITE, Parts, lay_out
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.ways import misread_link
 
 
 def build(models: Models) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
-    with gr.Blocks(title="Attend", fill_width=True, analytics_enabled=False) as page:
+    with endpoints.Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         parts = lay_out(models)
         _wire_chat(parts, models)
         _wire_write(parts, models)
@@ -56,8 +58,8 @@ def _wire_chat(parts: Parts, models: Models) -> None:
     def clear(session: Session, model: str) -> Screen:
         return chat.clear(session, models, model)
 
-    def unclear(session: Session, model: str) -> Screen:
-        return chat.unclear(session, models, model)
+    def restore(session: Session, model: str) -> Screen:
+        return chat.restore(session, models, model)
 
     def token(session: Session, event: gr.EventData) -> Screen:
         return chat.open_token(session, models, field(event, "turn", int), field(event, "index", int))
@@ -75,7 +77,7 @@ def _wire_chat(parts: Parts, models: Models) -> None:
     parts.conversation.edit(runs(edit), set_up, outputs, **RUNNING)
     parts.conversation.undo(at_once(undo), base, outputs, **QUICK)
     parts.clear.click(at_once(clear), base, outputs, **QUICK)
-    parts.unclear.click(at_once(unclear), base, outputs, **QUICK)
+    parts.restore.click(at_once(restore), base, outputs, **QUICK)
     parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
     parts.inspector.missing(at_once(missing), parts.session, outputs, **QUICK)
 
@@ -122,6 +124,13 @@ def _wire_page(parts: Parts, models: Models) -> None:
         look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
         return replace(look(session, models, model), mode=possible, corrected=possible != mode)
 
+    def misread(event: gr.EventData) -> None:
+        with for_people():
+            parts_of_link = field(event, "parts", list)
+            if parts_of_link:
+                warn(misread_link(parts_of_link), seconds=None)
+
+    parts.panel.form.misread(misread, None, None, **QUICK)
     outputs = parts.all_outputs
     chosen = [parts.session, parts.model, parts.mode]
     switched = [parts.mode.input, parts.model.input]

@@ -1,22 +1,22 @@
 """A run that comes from a file: the document "attend.trace/1", read as hostile, shown with no model.
 
-What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. The beams of
-a search are not drawn again. Knows nothing of gradio, of models or of tokenizers.
+What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. Knows nothing
+of gradio, of models or of tokenizers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from decoding.parameter import shown
 from decoding.settings import DecodingSettings
-from decoding.step import Candidate, Choice, LayerContrast, Weighed
+from decoding.step import Candidate, Choice, DropReason, LayerContrast, Weighed
 from decoding.trace import SCHEMA
 from model.errors import AttendError
 from ui.checks import checked_text
-from ui.contract import InspectorValue, TokenKind, Way
+from ui.contract import Beam, Fate, InspectorValue, SearchValue, TokenKind, Way
 from ui.session import Session
 from ui.values import step_value
 
@@ -24,10 +24,19 @@ MOST_STEPS = 4096  # the longest run there is
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
 MOST_STAGES = 64
 MOST_WEIGHED = 64  # candidates of contrastive search
+MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
+MOST_SCORE = 1e9  # nats
 MOST_LAYERS = 100  # that dola looked at
 MOST_LABEL = 200  # characters of one token or of a stage's name
 MOST_ID = 2**31
 _NAME = "replay-"
+_NUMBERS = {  # of every stage, in words
+    "probabilities": "probabilities",
+    "kept": "counts of kept tokens",
+    "rest": "probabilities of the rest",
+    "mass": "kept shares",
+    "stage_entropy": "entropies",
+}
 
 
 def is_replay(identifier: object) -> bool:
@@ -44,7 +53,7 @@ def opened(session: Session, text: object) -> InspectorValue:
     try:
         value = replay(_mapping("its content", json.loads(text)), f"{_NAME}{session.counter}")
     except (ValueError, RecursionError) as error:  # no JSON, or lists in lists without end
-        raise _wrong("its content", text) from error
+        raise _refused("it is no JSON that can be read") from error
     session.shown = None
     return value
 
@@ -74,9 +83,69 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "rows": [],
         "rows_from": 0,
         "selected": None,
-        "search": None,
+        "search": _search(document) if way == "search" else None,
         "busy": False,
     }
+
+
+def _search(document: Mapping[str, Any]) -> SearchValue | None:
+    """The beams, in the order of the file; None of one that was saved when they had no texts."""
+    listed = _list("its beams", {"beams": [], **document}, "beams", MOST_STEPS)
+    steps: list[list[Beam]] = []
+    dropped: list[Fate] = []
+    leads: list[tuple[int, int]] = []
+    returned: dict[int, tuple[int, int]] = {}
+    parents = [0]  # places in the step before that a parent counts
+    for number, step in enumerate(listed):
+        what = f"a beam of step {number + 1}"
+        listed_here = _list(f"the beams of step {number + 1}", {"beams": step}, "beams", MOST_BEAMS)
+        beams = [_mapping(what, one) for one in listed_here]
+        if any("text" not in one for one in beams):
+            return None
+        steps.append([_beam(what, one, parents) for one in beams])
+        parents = [place for place, one in enumerate(beams) if not one.get("finished")]
+        for place, one in enumerate(beams):
+            if one.get("dropped") is not None:
+                dropped.append((number, place, *_fate(what, one["dropped"])))
+            if one.get("leads") is True:
+                leads.append((number, place))
+            if one.get("returned") is not None:
+                returned[int(_number(f"the rank of {what}", one["returned"], 1, MOST_BEAMS))] = (number, place)
+    if listed and len(leads) != 1:
+        raise _refused(f"its leading beams cannot be {len(leads)}")
+    return {
+        "first": 1,
+        "since": 0,
+        "steps": steps,
+        "dropped": dropped,
+        "lead": next(iter(leads), None),
+        "over": bool(returned),
+        "returned": [returned[rank] for rank in sorted(returned)],
+    }
+
+
+def _beam(what: str, one: Mapping[str, Any], parents: Sequence[int]) -> Beam:
+    parent = int(_number(f"the parent of {what}", one.get("parent"), 0, len(parents) - 1))
+    scores = (
+        _number(f"the scores of {what}", one.get(name), -MOST_SCORE, MOST_SCORE)
+        for name in ("step_score", "score", "log_probability")
+    )
+    added, total, own = scores
+    text = _text(f"the text of {what}", one.get("text"))
+    return text, added, total, own, parents[parent], int(one.get("finished") is True)
+
+
+def _fate(what: str, value: object) -> tuple[str, float | None, float | None]:
+    """Why a search let it go, its score, and what that had to beat."""
+    found = _mapping(f"the end of {what}", value)
+    reason = _text(f"the reason of {what}", found.get("reason"))
+    if reason not in get_args(DropReason):
+        raise _wrong(f"the reason of {what}", reason)
+    score, to_beat = (
+        None if found.get(name) is None else _number(f"the end of {what}", found[name], -MOST_SCORE, MOST_SCORE)
+        for name in ("score", "to_beat")
+    )
+    return reason, score, to_beat
 
 
 def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
@@ -84,25 +153,25 @@ def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
     what = f"step {number}"
     step = _mapping(what, value)
     stages = tuple(
-        _text(f"a stage of {what}", stage) for stage in _list(f"{what}'s stages", step, "stages", MOST_STAGES)
+        _text(f"a stage of {what}", stage) for stage in _list(f"the stages of {what}", step, "stages", MOST_STAGES)
     )
     if not stages:
-        raise _wrong(f"{what}'s stages", [])
+        raise _wrong(f"the stages of {what}", [])
     token, text = _token(what, step.get("token"))
     labels = {token: text}
     candidates = []
-    for one in _list(f"{what}'s candidates", step, "candidates", MOST_CANDIDATES):
+    for one in _list(f"the candidates of {what}", step, "candidates", MOST_CANDIDATES):
         candidate, label = _token(f"a candidate of {what}", one)
         labels[candidate] = label
         probabilities = _numbers(f"a candidate of {what}", one, "probabilities", 1.0, stages)
         candidates.append(Candidate(candidate, probabilities))
     if all(candidate.id != token for candidate in candidates):
-        raise _wrong(f"{what}'s token", token)
+        raise _refused(f"the token of {what} is none of its candidates")
     draw = step.get("draw")
     choice = Choice(
         token=token,
-        rank=int(_number(f"{what}'s rank", step.get("rank"), 1, MOST_ID)),
-        draw=None if draw is None else _number(f"{what}'s draw", draw, 0, 1),
+        rank=int(_number(f"the rank of {what}", step.get("rank"), 1, MOST_ID)),
+        draw=None if draw is None else _number(f"the draw of {what}", draw, 0, 1),
         stages=stages,
         kept=tuple(int(count) for count in _numbers(what, step, "kept", MOST_ID, stages)),
         candidates=tuple(candidates),
@@ -118,33 +187,37 @@ def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
 def _weighed(what: str, step: Mapping[str, Any], labels: dict[int, str]) -> tuple[Weighed, ...]:
     """What contrastive search weighed; `labels` learns how it is shown."""
     weighed = []
-    for one in _list(f"{what}'s weighed tokens", step, "weighed", MOST_WEIGHED):
+    for one in _list(f"the weighed tokens of {what}", step, "weighed", MOST_WEIGHED):
         token, text = _token(f"a weighed token of {what}", one)
         labels[token] = text
-        confidence = _number(f"{what}'s confidence", one.get("confidence"), 0, 1)
+        confidence = _number(f"the confidence of {what}", one.get("confidence"), 0, 1)
         # a cosine, and a mean of it and a probability; rounding may take it past 1
-        degeneration, score = (_number(f"{what}'s {name}", one.get(name), -2, 2) for name in ("degeneration", "score"))
+        degeneration, score = (
+            _number(f"the {name} of {what}", one.get(name), -2, 2) for name in ("degeneration", "score")
+        )
         weighed.append(Weighed(token, confidence, degeneration, score))
     return tuple(weighed)
 
 
 def _contrast(what: str, step: Mapping[str, Any]) -> LayerContrast:
     """Which layers dola looked at, the one it took among them."""
-    found = _mapping(f"{what}'s contrast", step.get("contrast"))
+    found = _mapping(f"the contrast of {what}", step.get("contrast"))
     divergences = {}
-    for one in _list(f"{what}'s layers", found, "divergences", MOST_LAYERS):
+    for one in _list(f"the layers of {what}", found, "divergences", MOST_LAYERS):
         layer = _mapping(f"a layer of {what}", one)
         number = int(_number(f"a layer of {what}", layer.get("layer"), 0, MOST_ID))
         divergences[number] = _number(f"a layer of {what}", layer.get("bits"), 0, 1)
-    layer = int(_number(f"{what}'s layer", found.get("layer"), 0, MOST_ID))
+    layer = int(_number(f"the layer of {what}", found.get("layer"), 0, MOST_ID))
     if layer not in divergences:
-        raise _wrong(f"{what}'s layer", layer)
+        raise _refused(f"the layer of {what} is none of those that it looked at")
     return LayerContrast(layer, tuple(divergences.items()))
 
 
 def _token(what: str, value: object) -> tuple[int, str]:
-    found = _mapping(f"{what}'s token", value)
-    return int(_number(f"{what}'s id", found.get("id"), 0, MOST_ID)), _text(f"{what}'s text", found.get("text"))
+    found = _mapping(f"the token of {what}", value)
+    return int(_number(f"the id of {what}", found.get("id"), 0, MOST_ID)), _text(
+        f"the text of {what}", found.get("text")
+    )
 
 
 def _mapping(what: str, value: object) -> Mapping[str, Any]:
@@ -155,8 +228,10 @@ def _mapping(what: str, value: object) -> Mapping[str, Any]:
 
 def _list(what: str, holder: Mapping[str, Any], name: str, most: int) -> list[Any]:
     value = holder.get(name)
-    if not isinstance(value, list) or len(value) > most:
+    if not isinstance(value, list):
         raise _wrong(what, value)
+    if len(value) > most:
+        raise _refused(f"{what} cannot be more than {most:,}")
     return value
 
 
@@ -175,14 +250,19 @@ def _number(what: str, value: object, low: float, high: float) -> float:
 
 def _numbers(what: str, holder: Mapping[str, Any], name: str, high: float, stages: tuple[str, ...]) -> tuple[Any, ...]:
     """One number for every stage."""
-    values = _list(f"{what}'s {name}", holder, name, MOST_STAGES)
+    said = f"the {_NUMBERS[name]} of {what}"
+    values = _list(said, holder, name, MOST_STAGES)
     if len(values) != len(stages):
-        raise _wrong(f"{what}'s {name}", values)
-    return tuple(_number(f"{what}'s {name}", value, 0, high) for value in values)
+        raise _refused(f"{said} cannot be {len(values):,} where there are {len(stages)} stages")
+    return tuple(_number(said, value, 0, high) for value in values)
 
 
 def _wrong(what: str, value: object) -> AttendError:
+    said = shown(value or None) if isinstance(value, list | dict | str) else shown(value)
+    return _refused(f"{what} cannot be {said}")
+
+
+def _refused(reason: str) -> AttendError:
     return AttendError(
-        f"This file is no run that can be shown: {what} is {shown(value)}. Choose one that was saved here, or by "
-        "generate.py --json."
+        f"This file is no run that can be shown: {reason}. Choose one that was saved here, or by generate.py --json."
     )

@@ -22,4 +22,4 @@ class Screen:
     comparison: CompareValue | Answer | None = None
     mode: str | None = None  # which of the switch's entries is shown
     corrected: bool = False  # whether that is not what the switch says, so that it must be moved
-    cleared: bool | None = None  # whether "Cleared. Undo" is offered
+    replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

@@ -29,6 +29,7 @@ def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 
         "dropped": [_fate(steps, dropped) for step in steps[known:] for dropped in step.dropped],
         "lead": best and _place(steps, best),
         "over": bool(steps) and steps[-1].finished,
+        "returned": [_place(steps, one) for one in trace.sequences],
     }
 
 

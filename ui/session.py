@@ -124,7 +124,7 @@ class Session:
     """Everything that one visitor has on the page."""
 
     turns: list[Turn] = field(default_factory=list)
-    cleared: list[Turn] | None = None  # the conversation that was cleared last, for its Undo
+    former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
@@ -225,7 +225,7 @@ class Session:
 
     def drop_unused_runs(self) -> None:
         """Forget runs that neither the conversation, its Undo, the draft nor the comparison can open."""
-        turns = itertools.chain(self.turns, self.cleared or ())
+        turns = itertools.chain(self.turns, self.former or ())
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}

@@ -29,8 +29,11 @@ function stagesInOrder() {
   return all.map((stage) => (named.includes(stage) ? next.next().value : stage));
 }
 
-const stagesOn = () =>
-  stagesInOrder().filter((stage) => form.stages[stage].some((name) => isShown(name) && !isNeutral(name)));
+function stagesOn() {
+  const chain = form.like[strategy()] ?? strategy(); // whose stages run
+  const isOn = (name) => isShown(name) && !isNeutral(name) && fields.get(name).parameter.strategies.includes(chain);
+  return stagesInOrder().filter((stage) => form.stages[stage].some(isOn));
+}
 
 function isWrong(parameter, value) {
   if (parameter.kind !== 'number') return false;
@@ -38,15 +41,30 @@ function isWrong(parameter, value) {
   return !inside || (parameter.integer && !Number.isInteger(value));
 }
 
+const GRADIOS = ['view', 'deep_link']; // names in the address that are not ours
+
 /* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
 
+/** Returns what of it is not understood. */
 function readAddress() {
-  const asked = new URLSearchParams(location.search);
-  if (Object.hasOwn(form.ways, asked.get('way') ?? '')) state.way = asked.get('way');
-  for (const { name, kind, choices } of form.parameters) {
-    const said = asked.get(name);
-    if (said === null || (kind === 'word' && !choices.includes(said))) continue;
-    state.values[name] = kind === 'number' ? numberOf(said) : said;
+  const misread = [];
+  const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
+  for (const [name, said] of new URLSearchParams(location.search)) {
+    if (name.startsWith('__') || GRADIOS.includes(name)) continue;
+    if (name === 'way' && Object.hasOwn(form.ways, said)) state.way = said;
+    else if (known.has(name) && !isMisread(known.get(name), said)) {
+      state.values[name] = known.get(name).kind === 'number' ? numberOf(said) : said;
+    } else misread.push(`${name}=${said}`);
+  }
+  return misread;
+}
+
+function isMisread(parameter, said) {
+  switch (parameter.kind) {
+    case 'number': return isWrong(parameter, numberOf(said));
+    case 'word': return !parameter.choices.includes(said);
+    case 'order': return !names(said).every((stage) => Object.hasOwn(form.stages, stage));
+    default: return false; // a text; whether it suits is said when it is used
   }
 }
 
@@ -157,7 +175,12 @@ function wordField(parameter) {
   const { name, label, help, choices } = parameter;
   const options = choices.map((choice) => [choice, form.words[choice] ?? choice]);
   const box = radios(name, label, options, (value) => change({ [name]: value }), help);
-  return { box, parameter, draw: (value) => check(box, value) };
+  const note = box.querySelector('.at-help');
+  const show = (value) => {
+    check(box, value);
+    note.textContent = form.meanings[value] ?? help;
+  };
+  return { box, parameter, draw: show };
 }
 
 function orderField(parameter) {
@@ -213,6 +236,9 @@ function draw() {
 }
 
 document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
-readAddress();
+const misread = readAddress();
 draw();
-setTimeout(draw); // what is set while the component is being made does not reach the server
+setTimeout(() => { // what happens while the component is being made does not reach the server
+  draw();
+  if (misread.length) trigger('misread', { parts: misread });
+});

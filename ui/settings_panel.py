@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from decoding.chain import SWITCHES
+from decoding.chain import LIKE, SWITCHES
 from decoding.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.ways import FIRST_VALUES, FIRST_WAY, WAYS, settings_of
@@ -77,6 +77,16 @@ WORDS: Mapping[str, str] = {  # for choices
     "diverse_beam": "Diverse beams",
     "contrastive": "Contrastive",
     "dola": "DoLa",
+}
+
+MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
+    "greedy": "Takes the most probable token, every time.",
+    "sample": "Draws each token by its probability.",
+    "beam": "Follows several texts at once and keeps the most probable.",
+    "beam_sample": "Follows several texts at once; what they go on with is drawn.",
+    "diverse_beam": "Follows groups of texts that avoid each other’s tokens.",
+    "contrastive": "Shuns tokens that resemble the text so far.",
+    "dola": "Draws by what the upper layers add to a lower one.",
 }
 
 RUN = ("max_new_tokens", "top_candidates", "seed")  # last: they say nothing about how a token is chosen
@@ -145,7 +155,7 @@ def build(context_length: int) -> Panel:
     dialog = gr.HTML(
         None,
         html_template=_read("code.html"),
-        js_on_load=_read("code.js"),
+        js_on_load=f"{_read('views/shared.js')}\n{_read('code.js')}",
         apply_default_css=False,
         elem_id="attend-code-dialog",
     )
@@ -172,8 +182,10 @@ def declaration(context_length: int) -> dict[str, Any]:
         "first": {"way": FIRST_WAY, "values": first | limits},
         "samplers": _SAMPLERS,
         "stages": dict(SWITCHES),
+        "like": dict(LIKE),
         "labels": {stage: _stage_label(stage) for stage in SWITCHES},
         "words": WORDS,
+        "meanings": MEANINGS,
     }
 
 

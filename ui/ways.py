@@ -6,7 +6,7 @@ that its strategy uses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from decoding.settings import PRESETS, DecodingSettings, parameters
@@ -38,6 +38,7 @@ WAYS: Mapping[str, Way] = {
     "DoLa": Way("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
     "Combined": Way(),
 }
+MOST_NAMED, MOST_SAID = 3, 40  # parts of a link that are named, and characters of each
 FIRST_WAY = "Combined"
 FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
 
@@ -49,6 +50,15 @@ def shown_by(way: Way, strategy: object) -> frozenset[str]:
         for parameter in parameters()
         if (way.shows is None or parameter.name in way.shows) and strategy in parameter.strategies
     )
+
+
+def misread_link(parts: Sequence[object]) -> str:
+    """What is said of the parts of the page's address that it does not know; they come from a browser, too."""
+    said = [part if len(part) <= MOST_SAID else f"{part[:MOST_SAID]}…" for part in map(str, parts)]
+    more = [f"{len(said) - MOST_NAMED} more"] if len(said) > MOST_NAMED else []
+    *others, last = [*said[:MOST_NAMED], *more]
+    what = f"{', '.join(others)} and {last}" if others else last
+    return f"The page does not understand {what} in its link: its own values stand there, the rest of the link applies."
 
 
 def settings_of(panel: object) -> DecodingSettings:

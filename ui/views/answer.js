@@ -122,21 +122,7 @@ function offerTokens(container, ask, opened = () => {}) {
 
   container.addEventListener('click', (event) => open(event.target.closest('.at-tok')));
   container.addEventListener('keydown', (event) => {
-    const span = event.target.closest('.at-tok');
-    if (!span) return;
-    if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault();
-      open(span);
-      return;
-    }
-    const all = [...span.parentElement.querySelectorAll('.at-tok')].filter((other) => other.textContent);
-    const place = all.indexOf(span);
-    const goal = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: all.length - 1 }[event.key];
-    if (goal === undefined) return;
-    event.preventDefault();
-    if (!all[goal]) return;
-    span.tabIndex = -1;
-    all[goal].tabIndex = 0;
-    all[goal].focus();
+    const text = event.target.closest('.at-tok')?.parentElement;
+    if (text) walkRow(event, [...text.querySelectorAll('.at-tok:not(:empty)')], open);
   });
 }

@@ -31,6 +31,7 @@ function makeCard(offered, actions) {
   parted.addEventListener('click', () => partedToken?.click());
   form.node.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
+    event.preventDefault(); // it stops nothing
     open(false);
     editButton.focus();
   });

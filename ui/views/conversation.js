@@ -153,7 +153,10 @@ function edit(view, number) {
   };
   area.addEventListener('input', fit);
   form.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') close();
+    if (event.key === 'Escape') {
+      event.preventDefault(); // it stops nothing
+      close();
+    }
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
   });
   save.addEventListener('click', send);

@@ -150,12 +150,12 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
     if (query >= range.from && query < range.end) onPick(query);
   });
   canvas.addEventListener('keydown', (event) => {
-    const way = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const way = onPlane(event.key);
     const here = cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) };
-    if (event.key === 'Enter' || event.key === ' ') onPick(here.query);
+    if (presses(event.key)) onPick(here.query);
     else if (way) {
-      const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[0]));
-      point({ query, key: Math.min(query, Math.max(0, here.key + way[1])) });
+      const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
+      point({ query, key: Math.min(query, Math.max(0, here.key + way[0])) });
     } else return;
     event.preventDefault();
   });

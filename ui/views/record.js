@@ -16,6 +16,7 @@ const root = element.querySelector('.attend-record');
 const run = { name: /** @type {string | null} */ (null), busy: false };
 const questions = { last: 0, saving: 0, changing: 0 };
 let pause = 0;
+let withoutBeams = false; // of the file that was opened last
 
 const save = makeQuick('Save this run', 'As a file with every step, its candidates and their probabilities', () => {
   questions.saving = ask('save', {});
@@ -57,7 +58,8 @@ function ask(event, detail) {
 function refresh() {
   save.disabled = run.name === null || run.busy || run.name.startsWith('replay-');
   open.disabled = run.busy;
-  note.textContent = run.name?.startsWith('replay-') ? 'A replay: no attention is stored in a file.' : '';
+  const missing = withoutBeams ? ', and its beams are too many to be shown' : '';
+  note.textContent = run.name?.startsWith('replay-') ? `A replay: no attention is stored in a file${missing}.` : '';
   whatIf.node.hidden = run.name === null;
   whatIf.node.classList.toggle('at-resting', run.busy);
 }
@@ -82,7 +84,11 @@ function receive() {
   else whatIf.rest();
 }
 
-/** What the file says of its beams is not shown, and would be most of it: it is not sent. */
+/** What of a beam is shown; its ids alone would be most of the file. */
+const slim = ({ text, score, step_score, log_probability, parent, finished, leads, returned, dropped }) =>
+  ({ text, score, step_score, log_probability, parent, finished, leads, returned, dropped });
+
+/** Beams that are too many to be sent are left out. */
 async function readFile() {
   const file = chooser.files[0];
   chooser.value = '';
@@ -90,8 +96,10 @@ async function readFile() {
   let text = '';
   if (file.size <= MOST_FILE) text = await file.text();
   try {
-    const { beams, ...shown } = JSON.parse(text);
-    text = JSON.stringify(shown);
+    const { beams, ...rest } = JSON.parse(text);
+    const whole = JSON.stringify({ ...rest, beams: beams?.map((step) => step.map(slim)) });
+    withoutBeams = whole.length > MOST_SENT && Boolean(beams);
+    text = withoutBeams ? JSON.stringify(rest) : whole;
   } catch {
     // no JSON: the server says so in its own words
   }

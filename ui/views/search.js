@@ -5,7 +5,7 @@
  *   sum (nats), its parent's place in the step before, whether it ended
  * @typedef {[number, number, string, number | null, number | null]} Fate step, place, reason, score, what it had to beat
  * @typedef {{first: number, since: number, steps: Beam[][], dropped: Fate[], lead: [number, number] | null,
- *   over: boolean}} SearchValue
+ *   over: boolean, returned: [number, number][]}} SearchValue
  * @typedef {{step: number, place: number}} Spot one hypothesis
  */
 
@@ -20,6 +20,8 @@ function makeSearch() {
   /** @type {[number, number] | null} the best text */
   let best = null;
   let over = false;
+  /** @type {[number, number][]} those that are returned, best first */
+  let returned = [];
   /** @type {number[]} by step: the place of the leading text's hypothesis */
   let lead = [];
   /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
@@ -33,6 +35,7 @@ function makeSearch() {
     first = value?.first ?? 0;
     best = value?.lead ?? null;
     over = value?.over ?? false;
+    returned = value?.returned ?? [];
     if (!steps.length || !value?.since) dropped.clear();
     for (const fate of value?.dropped ?? []) dropped.set(`${fate[0]}/${fate[1]}`, fate);
     trace();
@@ -72,6 +75,8 @@ function makeSearch() {
   /** @param {Spot} spot @returns {string} in words */
   function fate({ step, place }) {
     const told = dropped.get(`${step}/${place}`);
+    const rank = returned.findIndex(([at, which]) => at === step && which === place);
+    if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
     if (best && best[0] === step && best[1] === place) return over ? 'returned' : 'leads';
     if (told) return dropWords(told);
     if (steps[step][place][ENDED]) return 'ended, kept';
@@ -103,6 +108,9 @@ function dropWords([, , reason, score, toBeat]) {
     default: return `ended, outranked${needed}`;
   }
 }
+
+/** @param {number} rank from 1 to 8, the most beams there are */
+const ordinal = (rank) => `${rank}${['st', 'nd', 'rd'][rank - 1] ?? 'th'}`;
 
 /** @param {number} score a log-probability */
 const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : score.toFixed(2).replace('-', '−'));

@@ -1,5 +1,5 @@
 /**
- * What all components use: making elements, showing a token's text, the colour mode, copying, files.
+ * What all components use: making elements, showing a token's text, the colour mode, the keys, copying, files.
  *
  * Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows text and attributes only.
  * The files of a component are joined into one function body with Gradio's `element`, `props`, `trigger` and `watch`.
@@ -192,6 +192,42 @@ async function copy(text, button) {
   const told = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
   button.after(told);
   setTimeout(() => told.remove(), 1500);
+}
+
+/**
+ * Where a key leads along a row.
+ * @param {string} key
+ * @param {number} here
+ * @param {number} count
+ * @returns {number | null} the place it leads to, which may be outside; null for any other key
+ */
+const alongRow = (key, here, count) =>
+  ({ ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: count - 1 })[key] ?? null;
+
+/** Where a key leads on a plane, as steps to the right and down. @param {string} key @returns {[number, number] | null} */
+const onPlane = (key) =>
+  ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[key] ?? null;
+
+/** @param {string} key of a button or what acts as one */
+const presses = (key) => key === 'Enter' || key === ' ';
+
+/**
+ * Walk with the keys over elements of which one at a time can be reached by Tab, and open the one that has the focus.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement[]} items
+ * @param {(item: HTMLElement) => void} open
+ */
+function walkRow(event, items, open) {
+  const here = items.indexOf(document.activeElement);
+  const goal = alongRow(event.key, here, items.length);
+  if (here < 0 || (goal === null && !presses(event.key))) return;
+  event.preventDefault();
+  if (goal === null) open(items[here]);
+  else if (items[goal]) {
+    items[here].tabIndex = -1;
+    items[goal].tabIndex = 0;
+    items[goal].focus();
+  }
 }
 
 /** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */

@@ -32,15 +32,9 @@ function makeStrip(onSelect) {
   /** @param {string} key @returns {number | null} the index it leads to */
   function goalOf(key) {
     const here = Math.max(0, selected);
-    switch (key) {
-      case 'ArrowLeft': return here - 1;
-      case 'ArrowRight': return here + 1;
-      case 'Home': return 0;
-      case 'End': return boxes.length - 1;
-      case 'ArrowUp': return inNextLine(here, -1);
-      case 'ArrowDown': return inNextLine(here, 1);
-      default: return null;
-    }
+    if (key === 'ArrowUp') return inNextLine(here, -1);
+    if (key === 'ArrowDown') return inNextLine(here, 1);
+    return alongRow(key, here, boxes.length);
   }
 
   /** The box above or below. @param {number} here @param {1 | -1} way */

@@ -109,8 +109,8 @@ function makeTree(search, onPick) {
   });
   svg.addEventListener('keydown', (event) => {
     const here = cursor ?? { step: shown.step, place: search.order(shown.step)[0] };
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (event.key === 'Enter' || event.key === ' ') onPick(here.step);
+    const way = onPlane(event.key);
+    if (presses(event.key)) onPick(here.step);
     else if (way) {
       const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + way[0]));
       const rank = search.order(here.step).indexOf(here.place) + way[1];

@@ -39,22 +39,7 @@ function makeWhatIf(form, ask) {
   let waiting = 0;
 
   text.addEventListener('click', (event) => open(event.target.closest('.at-then')));
-  text.addEventListener('keydown', (event) => {
-    const place = spans.indexOf(event.target.closest('.at-then'));
-    if (place < 0) return;
-    if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault();
-      open(spans[place]);
-      return;
-    }
-    const goal = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: spans.length - 1 }[event.key];
-    if (goal === undefined) return;
-    event.preventDefault();
-    if (!spans[goal]) return;
-    spans[place].tabIndex = -1;
-    spans[goal].tabIndex = 0;
-    spans[goal].focus();
-  });
+  text.addEventListener('keydown', (event) => walkRow(event, spans, open));
 
   /** @param {HTMLElement | null} span */
   function open(span) {

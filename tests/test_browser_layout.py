@@ -1,0 +1,53 @@
+"""Nothing covers anything else, whatever the width of the window and however long the words, in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browsing import Opener
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE, choose, rest, say, set_number, to_write
+
+pytestmark = BROWSER
+
+
+def edges(page: Page, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom."""
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:
+    page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": 1280, "height": 800})
+    expect(page.locator("#attend-way")).to_be_in_viewport()  # the settings take their share of the width
+    to_write(page)
+    page.locator("#attend-text textarea").fill("The dog and the fox")
+    expect(page.locator(".at-box").first).to_be_visible(timeout=PATIENCE)
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-meter")).to_contain_text("reached the length limit", timeout=PATIENCE)
+    rest(page)
+    left, top, right, bottom = edges(page, ".attend-meter-text")
+    assert edges(page, ".attend-header")[3] <= top
+    assert bottom <= edges(page, "#attend-text")[1]
+    assert edges(page, "#attend-left")[0] <= left and right <= edges(page, "#attend-left")[2]
+    assert bottom - top < 24  # one line
+
+
+def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Beam search")
+    set_number(page, "max-new-tokens", 4)
+    say(page, "Hello")
+    cell = page.locator(".at-beams tbody tr").first.locator("td").last
+    cell.evaluate("cell => { cell.textContent = 'lives on in texts that ended' }")
+    assert page.locator(".at-beams-scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:
+    page = visit()
+    expect(page.locator("#attend-way")).to_be_in_viewport()
+    page.set_viewport_size({"width": 700, "height": 900})
+    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    page.locator("#attend-open-settings").click()
+    expect(page.locator("#attend-way")).to_be_in_viewport()

@@ -31,6 +31,7 @@ class Request:
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
     layer_count: int = 0  # how many layers the model can tell the logits of; 0 where it tells none
     ids_of: Callable[[str], Sequence[int]] | None = None  # the way back; only settings that hold texts need it
+    source: tuple[int, ...] = ()  # what an encoder reads; then the prompt is what the decoder's text begins with
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -40,6 +41,16 @@ class Request:
                 f"The prompt has {len(self.prompt):,} tokens, but the model reads at most {self.context_length:,} "
                 f"and needs room for an answer: shorten it to {self.context_length - 1:,} tokens or fewer."
             )
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """What the model is to be given: `LanguageModel.prefill` and `logits` take it."""
+        return self.source or self.prompt
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """All that stands before the first choice, which is what attention looks at: the source, then the prompt."""
+        return (*self.source, *self.prompt)
 
 
 class Strategy(Protocol):
@@ -68,8 +79,13 @@ def usable_logits(logits: Tensor, generated: int) -> Tensor:
 
 
 def newest_attention(forward: Forward[Any], row: int, length: int) -> Tensor | None:
-    """How the row's newest token, the query, looked at the `length` tokens up to itself; padding on the left goes."""
+    """How the row's newest token, the query, looked at the `length` tokens up to itself; padding on the left goes.
+
+    A decoder with an encoder looks twice, at the source and at its own text: the keys are those of both, in this order.
+    """
     if forward.attention is None:
         return None
     weights = forward.attention.decoder[row, :, :, -1, -length:]  # (layers, heads, keys)
+    if forward.attention.cross is not None:
+        weights = torch.cat((forward.attention.cross[row, :, :, -1], weights), dim=-1)  # (layers, heads, source + keys)
     return weights.to("cpu", torch.float16, copy=True)  # a copy, or the whole pass would stay in memory

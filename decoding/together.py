@@ -58,8 +58,9 @@ def _read(
     rows = {prompt: row for row, prompt in enumerate(passes)}
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
-        step = strategy.advance(part(passes[prompt], asked, slice(1), len(prompt), strategy.want))
-        seats.append(_Seat(place, strategy, rows[prompt], len(prompt), step))
+        length = len(model.decoder_start or prompt)
+        step = strategy.advance(part(passes[prompt], asked, slice(1), length, strategy.want))
+        seats.append(_Seat(place, strategy, rows[prompt], length, step))
     return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
 
 
@@ -82,7 +83,11 @@ def part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: 
     padding, and what it wants. The cache stays whole: only the loop knows caches."""
     attention = hidden = layer_logits = None
     if want.attention and forward.attention is not None:
-        attention = Attention(forward.attention.decoder[rows, ..., -length:])  # (rows, layers, heads, queries, length)
+        cross = forward.attention.cross  # a source is never padded: all rows of a batch read the same one
+        attention = Attention(
+            forward.attention.decoder[rows, ..., -length:],  # (rows, layers, heads, queries, length)
+            None if cross is None else cross[rows],
+        )
     if want.hidden and forward.hidden is not None:
         hidden = forward.hidden[rows]  # (rows, fed, width): a prompt is read alone and a step feeds one token
     if want.layers and forward.layer_logits is not None:

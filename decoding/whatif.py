@@ -50,7 +50,7 @@ def what_if(
     chain, mirostat = settings.processors(request), settings.mirostat()
     tokens = tuple(choice.token for choice in choices)
     draws = Draws(settings.seed)
-    scored = model.logits(request.prompt, tokens)  # (tokens, V)
+    scored = model.logits(request.given, tokens)  # (tokens, V)
     taken = []
     for place, choice in enumerate(choices):
         row = usable_logits(scored[place : place + 1], place)  # (1, V)

@@ -1,8 +1,4 @@
-"""Any causal model of transformers behind `LanguageModel`.
-
-Attention is captured without a second copy of the model and without changing one that others use: all models are loaded
-with one attention function of ours, which runs the fused kernel, and the family's own explicit softmax only while a
-pass of this thread asks for weights (a context variable says so).
+"""Any causal model of transformers behind `LanguageModel`; `huggingface_attention` captures its attention.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
 W model width, V vocabulary.
@@ -12,10 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,60 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
-from transformers.modeling_utils import AttentionInterface
 
 from model.errors import AttendError
+from model.huggingface_attention import captured, stacked
 from model.interface import Attention, Forward, Inspection, Want
-
-ATTENTION = "attend"  # what transformers calls our attention function
-
-# Where the weights of the passes of this thread go, the last `queries` of each; None: nobody asked.
-_capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
-
-
-@dataclass(slots=True)
-class _Captured:
-    queries: int
-    weights: list[Tensor]  # of each layer, (R, H, queries, K)
-
-
-def _explicit(config: Any) -> bool:
-    """Whether the fused kernel cannot do what this family's softmax does."""
-    return _capture.get() is not None or getattr(config, "attn_logit_softcapping", None) is not None
-
-
-def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any) -> Any:
-    """What every attention layer calls: (R, H, T, D), (R, G, K, D) twice, to (R, T, H, D) and maybe weights."""
-    if not _explicit(getattr(module, "config", None)):
-        return sdpa_attention_forward(module, query, key, value, mask, **options)
-    family = sys.modules[type(module).__module__]
-    output, weights = family.eager_attention_forward(module, query, key, value, mask, **options)
-    captured = _capture.get()
-    if captured is not None:
-        captured.weights.append(weights[:, :, -captured.queries :])
-    return output, weights
-
-
-def _mask(*arguments: Any, config: Any, **options: Any) -> Tensor | None:
-    """A mask as the kernel that will run reads it."""
-    return (eager_mask if _explicit(config) else sdpa_mask)(*arguments, config=config, **options)
-
-
-AttentionInterface.register(ATTENTION, _attend)
-AttentionMaskInterface.register(ATTENTION, _mask)
-
-
-@contextmanager
-def _capturing(queries: int) -> Iterator[list[Tensor]]:
-    """Within it, each layer's weights of the last `queries` queries are gathered; none for 0."""
-    captured = _Captured(queries, [])
-    token = _capture.set(captured if queries else None)
-    try:
-        yield captured.weights
-    finally:
-        _capture.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +70,14 @@ class HuggingFaceCache:
         return type(self)(self.theirs, self.length + count, self.padding)
 
 
-def _stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
-    """(R, layers, H, queries, K); a layer that keeps a sliding window alone sees nothing before it."""
-    return torch.stack([functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights], dim=1).float()
-
-
 def _padded(columns: Tensor, length: int) -> Tensor:
     return functional.pad(columns, (0, 0, length - columns.shape[2], 0))  # (R, G, length, D)
 
 
 class HuggingFaceModel:
-    """A causal model of transformers, in evaluation mode, loaded with `attn_implementation=ATTENTION`."""
+    """A causal model of transformers, in evaluation mode, loaded with the implementation that `attention_for` names."""
+
+    decoder_start: tuple[int, ...] = ()
 
     def __init__(self, theirs: PreTrainedModel) -> None:
         """Raises `AttendError` for a model whose memory of the text is not keys and values."""
@@ -187,11 +127,11 @@ class HuggingFaceModel:
         return answer.logits[0, len(prompt) - 1 :].float()  # (len(tokens), V)
 
     @torch.inference_mode()
-    def inspect(self, tokens: Sequence[int]) -> Inspection:
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         self._check_room(len(tokens))
-        with _capturing(len(tokens)) as weights:
-            answer = self._theirs(input_ids=torch.tensor([list(tokens)], device=self.device), use_cache=False)
-        return Inspection(answer.logits[0].float(), Attention(_stacked(weights, len(tokens))))
+        fed = torch.tensor([list(tokens)], device=self.device)
+        answer, weights = captured(self._theirs, len(tokens), input_ids=fed, use_cache=False)
+        return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
         """A pass over tokens (R, T) that continues a cache and answers for each row's newest token."""
@@ -207,10 +147,10 @@ class HuggingFaceModel:
                 positions = columns - torch.tensor(cache.padding)[:, None]  # (R, T)
                 options["position_ids"] = positions.to(self.device)
         wants_layers = bool(want.layers) or want.hidden
-        with _capturing(1 if want.attention else 0) as weights:
-            answer = self._theirs(input_ids=tokens.to(self.device), output_hidden_states=wants_layers, **options)
+        options |= {"input_ids": tokens.to(self.device), "output_hidden_states": wants_layers}
+        answer, weights = captured(self._theirs, 1 if want.attention else 0, **options)
         columns = length if cache is None else cache.length + length
-        attention = Attention(_stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
+        attention = Attention(stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
         padding = (0,) * rows if cache is None else cache.padding
         return Forward(
             answer.logits[:, -1].float(),  # (R, V)

@@ -43,7 +43,7 @@ def load(folder: Path, name: str, engine: str) -> LoadedModel:
         raise AttendError(f"Our transformer cannot be exactly the model in {folder}: leave --engine out.")
     files = _weight_files(folder)
     if layout is None or engine == "adapter":
-        model: LanguageModel[Any] = _adapted(folder)
+        model: LanguageModel[Any] = _adapted(folder, str(values["model_type"]))
     else:
         model = _native(layout, files, folder)
     tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
@@ -120,11 +120,12 @@ def _native(layout: Layout, files: list[Path], folder: Path) -> LanguageModel[An
     return checkpoint.filled(layout.config, ours, folder)
 
 
-def _adapted(folder: Path) -> LanguageModel[Any]:
+def _adapted(folder: Path, kind: str) -> LanguageModel[Any]:
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
-    from model.huggingface import ATTENTION, HuggingFaceModel
+    from model.huggingface import HuggingFaceModel
+    from model.huggingface_attention import attention_for
 
     logging.disable_progress_bar()  # a terminal shows the text alone
     logging.set_verbosity_error()  # what was missing is told below, in one sentence
@@ -135,7 +136,7 @@ def _adapted(folder: Path) -> LanguageModel[Any]:
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
-            attn_implementation=ATTENTION,
+            attn_implementation=attention_for(kind),
             dtype=float32,
             output_loading_info=True,
         )

@@ -50,6 +50,8 @@ class Attention:
     """Attention weights of one pass: every row of keys sums to 1, and padding has weight 0."""
 
     decoder: Tensor  # (rows, layers, heads, queries, keys); after a prefill the only query is the prompt's last token
+    cross: Tensor | None = None  # (rows, layers, heads, queries, source), of a decoder that reads an encoder's source
+    encoder: Tensor | None = None  # (1, layers, heads, source, source), of an inspection alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,23 @@ class Inspection:
 
 
 class LanguageModel(Protocol[CacheT]):
-    """A model that continues token ids. Every method raises `AttendError` for a text longer than `context_length`."""
+    """A model that continues token ids. Every method raises `AttendError` for a text longer than it reads.
+
+    A decoder goes on with the prompt itself. Of an encoder with a decoder, the prompt is the source that the encoder
+    reads, and the text that is decoded begins with `decoder_start`.
+    """
 
     @property
     def vocabulary_size(self) -> int: ...
 
     @property
     def context_length(self) -> int:
-        """The longest text, in tokens, prompt and continuation together."""
+        """The longest text of the decoder, in tokens, prompt or start and continuation together."""
+        ...
+
+    @property
+    def decoder_start(self) -> tuple[int, ...]:
+        """What the decoder's text begins with; empty for a decoder alone, whose text begins with the prompt."""
         ...
 
     @property
@@ -94,7 +105,7 @@ class LanguageModel(Protocol[CacheT]):
         ...
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:
-        """Read a prompt of at least one token; one row."""
+        """Read a prompt of at least one token, or a source and the decoder's start; one row."""
         ...
 
     def step(self, tokens: Sequence[int], cache: CacheT, *, want: Want = Want()) -> Forward[CacheT]:
@@ -105,6 +116,10 @@ class LanguageModel(Protocol[CacheT]):
         """Score a known continuation in one pass: (len(tokens), vocabulary), row i being what predicted tokens[i]."""
         ...
 
-    def inspect(self, tokens: Sequence[int]) -> Inspection:
-        """Look into one whole text on demand; decoding itself never pays for this."""
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        """Look into one whole text of the decoder on demand; decoding itself never pays for this.
+
+        Args:
+            source: what the encoder reads, where there is one.
+        """
         ...

@@ -90,6 +90,10 @@ class Transformer(nn.Module):
         return self.config.context_length
 
     @property
+    def decoder_start(self) -> tuple[int, ...]:
+        return ()
+
+    @property
     def joinable(self) -> bool:
         return True  # positions are counted from each row's own first token
 
@@ -138,7 +142,7 @@ class Transformer(nn.Module):
         return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
 
     @torch.inference_mode()
-    def inspect(self, tokens: Sequence[int]) -> Inspection:
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         fed = self._row(tokens)  # (1, T)
         hidden, weights, _ = self._read(fed, capture=fed.shape[1])
         return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1)))

@@ -10,7 +10,8 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel
 
-from model.huggingface import ATTENTION, HuggingFaceModel
+from model.huggingface import HuggingFaceModel
+from model.huggingface_attention import attention_for
 from model.interface import Want
 
 COMMON: dict[str, Any] = {"vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -49,16 +50,22 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "neox": lambda: hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(**NEOX)),
     "opt": lambda: hf.OPTForCausalLM(hf.OPTConfig(**OPT)),
     "olmo": lambda: hf.OlmoForCausalLM(hf.OlmoConfig(**LLAMA)),
+    "bloom": lambda: hf.BloomForCausalLM(hf.BloomConfig(**BLOOM)),
+    "falcon": lambda: hf.FalconForCausalLM._from_config(hf.FalconConfig(**FALCON), attn_implementation="eager"),
+    "falcon-alibi": lambda: hf.FalconForCausalLM._from_config(
+        hf.FalconConfig(**FALCON, alibi=True, new_decoder_architecture=True, num_kv_heads=2),
+        attn_implementation="eager",
+    ),
 }
 
 
-def made(name: str, attention: str = ATTENTION) -> PreTrainedModel:
+def made(name: str, attention: str | None = None) -> PreTrainedModel:
     torch.manual_seed(3)
     model = FAMILIES[name]().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    model.set_attn_implementation(attention)
+    model.set_attn_implementation(attention or attention_for(model.config.model_type))
     return model
 
 

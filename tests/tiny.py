@@ -40,6 +40,7 @@ class TinyModel:
     """`LanguageModel` over a function from a whole text to the logits of its next token."""
 
     joinable = True
+    decoder_start: Text = ()
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class TinyModel:
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
         return torch.tensor([self._logits_of((*prompt, *tokens[:i])) for i in range(len(tokens))])
 
-    def inspect(self, tokens: Sequence[int]) -> Inspection:
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         raise NotImplementedError("decoding never asks for it")
 
     def _forward(self, cache: TinyCache, want: Want, fed: int) -> Forward[TinyCache]:

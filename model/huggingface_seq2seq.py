@@ -1,0 +1,174 @@
+"""Any encoder with a decoder of transformers behind `LanguageModel`: T5, BART, Marian, mBART, NLLB and their like.
+
+The prompt is the encoder's source; it is read once, in `prefill`. What the decoder's layers look up in it (keys and
+values of cross-attention) stays with one row for as long as all rows have the same source.
+
+Shapes: R rows, T tokens fed in this pass, S source tokens, K keys (all of the decoder's tokens so far), H heads, W
+model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
+
+from model.errors import AttendError
+from model.huggingface_attention import captured, stacked
+from model.interface import Attention, Forward, Inspection, Want
+
+
+@dataclass(frozen=True, slots=True)
+class Seq2SeqCache:
+    """What the decoder has read and the source it looks at; nobody changes either."""
+
+    theirs: Any  # an EncoderDecoderCache, whose layers all hold keys and values
+    source: Tensor  # (1, S, W), the encoder's hidden states, the same for all rows
+    rows: int
+    length: int  # of the decoder's text
+
+    def opened(self) -> Any:
+        """One to hand to a pass, which only ever puts new tensors in the place of the old."""
+        cache = EncoderDecoderCache(_opened(self.theirs.self_attention_cache), self.theirs.cross_attention_cache)
+        cache.is_updated = dict(self.theirs.is_updated)
+        return cache
+
+    def select(self, rows: Sequence[int]) -> Self:
+        if tuple(rows) == tuple(range(self.rows)):
+            return self
+        cache = self.opened()
+        for layer in cache.self_attention_cache.layers:
+            index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
+            layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
+        cache.cross_attention_cache = _opened(cache.cross_attention_cache)
+        for layer in cache.cross_attention_cache.layers:
+            layer.keys, layer.values = (one[:1].expand(len(rows), -1, -1, -1) for one in (layer.keys, layer.values))
+        return type(self)(cache, self.source, len(rows), self.length)
+
+    def join(self, other: Self) -> Self:
+        raise AttendError("This model cannot read several sources in one batch: give it one after the other.")
+
+
+def _opened(cache: Any) -> Any:
+    opened = copy.copy(cache)
+    opened.layers = [copy.copy(layer) for layer in cache.layers]
+    return opened
+
+
+class Seq2SeqModel:
+    """A model of transformers with an encoder, in evaluation mode, loaded with `attn_implementation=ATTENTION`."""
+
+    joinable: bool = False
+    layer_count: int = 0  # a layer's own guess is a matter of decoders alone (DoLa, Chuang et al., 2023)
+
+    def __init__(self, theirs: PreTrainedModel, *, forced_start: Sequence[int] = ()) -> None:
+        """
+        Args:
+            forced_start: tokens that must come first in every answer, such as the language that NLLB translates into.
+
+        Raises `AttendError` where the model does not say what its decoder begins with.
+        """
+        self._theirs: Any = theirs.eval()
+        config: Any = theirs.config
+        start = getattr(theirs.generation_config, "decoder_start_token_id", None)
+        start = getattr(config, "decoder_start_token_id", None) if start is None else start
+        if not isinstance(start, int):
+            raise AttendError("This model does not say what its answers begin with (decoder_start_token_id).")
+        self.decoder_start: tuple[int, ...] = (start, *forced_start)
+        self.vocabulary_size: int = self._theirs.get_output_embeddings().weight.shape[0]
+        self.context_length = _longest(config)
+
+    @property
+    def device(self) -> torch.device:
+        return self._theirs.get_input_embeddings().weight.device
+
+    @torch.inference_mode()
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Seq2SeqCache]:
+        source, _ = self._encoded(prompt)
+        empty = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        return self._forward(torch.tensor([self.decoder_start]), Seq2SeqCache(empty, source, 1, 0), want)
+
+    @torch.inference_mode()
+    def step(self, tokens: Sequence[int], cache: Seq2SeqCache, *, want: Want = Want()) -> Forward[Seq2SeqCache]:
+        if len(tokens) != cache.rows:
+            raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
+        if cache.length >= self.context_length:
+            raise AttendError(
+                f"The answer has filled the {self.context_length:,} tokens that this model writes: give it less to do."
+            )
+        return self._forward(torch.tensor(tokens)[:, None], cache, want)
+
+    @torch.inference_mode()
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        if not tokens:
+            return torch.empty(0, self.vocabulary_size)
+        source, _ = self._encoded(prompt)
+        fed = torch.tensor([[*self.decoder_start, *tokens[:-1]]])  # (1, T)
+        answer, _ = self._decoded(fed, source, use_cache=False)
+        return answer.logits[0, len(self.decoder_start) - 1 :].float()  # (len(tokens), V)
+
+    @torch.inference_mode()
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        read, encoder = self._encoded(source, capture=True)
+        answer, weights = self._decoded(torch.tensor([list(tokens)]), read, queries=len(tokens), use_cache=False)
+        return Inspection(answer.logits[0].float(), _attention(weights, len(tokens), read.shape[1], encoder))
+
+    def _encoded(self, source: Sequence[int], *, capture: bool = False) -> tuple[Tensor, Tensor | None]:
+        """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S)."""
+        if not source:
+            raise ValueError("a source needs at least one token")
+        if len(source) > self.context_length:
+            raise AttendError(
+                f"The text has {len(source):,} tokens, but the model reads at most {self.context_length:,}: shorten it."
+            )
+        fed = torch.tensor([list(source)], device=self.device)
+        answer, weights = captured(self._theirs.get_encoder(), len(source) if capture else 0, input_ids=fed)
+        return answer.last_hidden_state, stacked(weights, len(source)) if capture else None
+
+    def _decoded(self, tokens: Tensor, source: Tensor, *, queries: int = 0, **options: Any) -> tuple[Any, list[Tensor]]:
+        rows = source.expand(len(tokens), -1, -1)  # (R, S, W)
+        return captured(
+            self._theirs,
+            queries,
+            decoder_input_ids=tokens.to(self.device),
+            encoder_outputs=BaseModelOutput(last_hidden_state=rows),
+            **options,
+        )
+
+    def _forward(self, tokens: Tensor, cache: Seq2SeqCache, want: Want) -> Forward[Seq2SeqCache]:
+        """A pass over the decoder's tokens (R, T) that answers for each row's newest."""
+        theirs, columns = cache.opened(), cache.length + tokens.shape[1]
+        answer, weights = self._decoded(
+            tokens,
+            cache.source,
+            queries=1 if want.attention else 0,
+            past_key_values=theirs,
+            use_cache=True,
+            output_hidden_states=want.hidden,
+        )
+        return Forward(
+            answer.logits[:, -1].float(),  # (R, V)
+            Seq2SeqCache(theirs, cache.source, cache.rows, columns),
+            _attention(weights, columns, cache.source.shape[1]) if want.attention else None,
+            answer.decoder_hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
+        )
+
+
+def _attention(weights: Sequence[Tensor], keys: int, source: int, encoder: Tensor | None = None) -> Attention:
+    """Every layer looks at its own text first and then at the source."""
+    return Attention(stacked(weights[::2], keys), stacked(weights[1::2], source), encoder)
+
+
+def _longest(config: Any) -> int:
+    """The longest source and the longest answer; for positions without an end, what such models were trained on."""
+    for name in ("max_position_embeddings", "n_positions"):
+        if isinstance(length := getattr(config, name, None), int) and length > 0:
+            return length
+    return 512

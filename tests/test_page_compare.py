@@ -24,6 +24,7 @@ from ui.figures import Figures
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.settings_panel import HELP, WORDS
 
 WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
 
@@ -304,10 +305,10 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
     assert declared.keys() - fields.keys() == {"seed", "top_candidates"}  # the panel's, for all cards
     for name, field in fields.items():
         parameter = declared[name]
-        assert field["help"] == parameter.help and field["strategies"] == list(parameter.strategies)
+        assert field["help"] == HELP.get(name, parameter.help) and field["strategies"] == list(parameter.strategies)
         if parameter.control == "number":
             assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]
-    assert fields["strategy"]["choices"] == list(declared["strategy"].choices)
+    assert fields["strategy"]["choices"] == list(WORDS.items())
 
 
 def test_every_number_is_explained() -> None:

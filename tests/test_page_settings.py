@@ -52,6 +52,8 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     assert set(settings_panel.WORDS) == set(settings_panel.MEANINGS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
+    lines = [*settings_panel.MEANINGS.values(), *settings_panel.HELP.values()]
+    assert max(map(len, lines)) <= 70 and "_" not in "".join(lines)  # short, and in no program's names
     json.dumps(declared)  # how the page gets it; raises for what JSON does not have
 
 
@@ -138,7 +140,8 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
     fields = {field["name"]: field for field in declaration(512)["parameters"]}
     for parameter in parameters():
         field = fields[parameter.name]
-        assert (field["help"], field["minimum"], field["step"]) == (parameter.help, parameter.minimum, parameter.step)
+        told = settings_panel.HELP.get(parameter.name, parameter.help)
+        assert (field["help"], field["minimum"], field["step"]) == (told, parameter.minimum, parameter.step)
         longest = 512 if parameter.name in ("max_new_tokens", "min_new_tokens") else parameter.maximum
         assert field["maximum"] == longest  # no longer than the context
 

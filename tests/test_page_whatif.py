@@ -95,7 +95,7 @@ def test_the_sentence_by_hand(models: Models, tiny: LoadedModel) -> None:
 def test_runs_that_cannot_be_asked_say_why(models: Models) -> None:
     session = Session()
     beam = whatif.answer(session, models, answered(models, "Hello", BEAM, session).id, {})
-    assert "strategy beam" in beam["sentence"]
+    assert "made with Beam search." in beam["sentence"]
     write.preview(session, models, models.default, "The quick")
     typed = whatif.answer(session, models, session.draft.run, {})
     assert "is not kept" in typed["sentence"]

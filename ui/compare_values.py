@@ -17,7 +17,7 @@ from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
 from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
-from ui.settings_panel import LABELS, PLAIN
+from ui.settings_panel import HELP, LABELS, PLAIN, WORDS
 from ui.values import OVERLAP, answer_tokens
 
 EXAMPLE = "Once upon a time there was a little fox"
@@ -170,10 +170,10 @@ def _field(parameter: Parameter) -> dict[str, Any]:
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
-        "help": parameter.help,
+        "help": HELP.get(parameter.name, parameter.help),
         "main": parameter.name in (*PLAIN, "max_new_tokens"),
         "strategies": list(parameter.strategies),
-        "choices": list(parameter.choices) if parameter.control == "word" else [],
+        "choices": [(word, WORDS.get(word, word)) for word in parameter.choices] if parameter.control == "word" else [],
         "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.control == "number" else None,
         "integer": parameter.integer,
         "default": parameter.plain(parameter.default),

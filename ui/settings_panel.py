@@ -79,6 +79,8 @@ WORDS: Mapping[str, str] = {  # for choices
     "dola": "DoLa",
 }
 
+HELP: Mapping[str, str] = {"strategy": "Decides how each token is chosen."}  # where the declared one is long
+
 MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "greedy": "Takes the most probable token, every time.",
     "sample": "Draws each token by its probability.",
@@ -209,7 +211,7 @@ def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
-        "help": parameter.help,
+        "help": HELP.get(parameter.name, parameter.help),
         "kind": parameter.control,
         "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "minimum": parameter.minimum,

@@ -18,7 +18,7 @@ from ui.contract import WhatIfForm, WhatIfValue
 from ui.models import Models
 from ui.replay import is_replay
 from ui.session import Run, Session
-from ui.settings_panel import LABELS
+from ui.settings_panel import LABELS, WORDS
 
 VARIED = ("temperature", "top_k", "top_p")
 QUICK = (0.0, 0.5, 1.0, 1.5)  # temperatures
@@ -56,7 +56,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
     if not trace.settings.token_by_token:
         return _unasked(
             run.id,
-            f"This text comes of the strategy {trace.settings.strategy}. Only greedy and sampled runs choose every "
+            f"This text was made with {WORDS[trace.settings.strategy]}. Only greedy and sampled runs choose every "
             "token for itself, so only they can be asked.",
         )
     own = own_settings(trace.settings)

@@ -3,7 +3,7 @@
  *
  * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
  *
- * @typedef {{name: string, label: string, help: string, main: boolean, strategies: string[], choices: string[],
+ * @typedef {{name: string, label: string, help: string, main: boolean, strategies: string[], choices: [string, string][],
  *   range: [number, number, number] | null, integer: boolean, default: any, neutral: any}} Parameter
  * @typedef {Record<string, any>} Settings what is not as it is by default
  */
@@ -32,7 +32,7 @@ function summary(parameters, settings, all) {
     const apart = all.some((other) => usedBy(parameters, other).includes(parameter)
       && !same(valueOf(other, parameter), value));
     const acts = parameter.neutral !== null && !same(value, parameter.neutral);
-    if (parameter.name === 'strategy') words.push(value);
+    if (parameter.name === 'strategy') words.push(new Map(parameter.choices).get(value));
     else if (apart || acts) words.push(typeof value === 'object' ? parameter.label : `${parameter.label} ${value}`);
   }
   return words;
@@ -80,7 +80,7 @@ function makeForm(offered, actions) {
     const { label, help, choices, name } = parameter;
     const value = valueOf(settings, parameter);
     const control = choices.length
-      ? make('select', {}, ...choices.map((word) => make('option', { value: word, text: word, selected: word === value })))
+      ? make('select', {}, ...choices.map(([word, text]) => make('option', { value: word, text, selected: word === value })))
       : makeNumber(parameter, value);
     const wrong = make('span', { class: 'at-wrong', role: 'alert' });
     control.dataset.name = name;

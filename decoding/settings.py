@@ -115,6 +115,13 @@ class DecodingSettings(DeclaredSettings):
         return self.strategy in ("greedy", "sample")
 
     @property
+    def rows(self) -> int:
+        """How many rows a pass of the model has at most."""
+        if self.strategy == "contrastive":
+            return self.top_k or WEIGHED
+        return self.num_beams if self.beams else self.sequences
+
+    @property
     def sequences(self) -> int:
         """How many texts a run returns at most; taking the most probable tokens there is only one to make."""
         return self.num_return_sequences if self.drawn or self.beams else 1

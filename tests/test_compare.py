@@ -61,6 +61,36 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
         assert card.seconds > 0
 
 
+def test_cards_that_need_too_many_rows_together_take_turns(
+    models: Models, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every card with its own most rows: 64 + 1 do not fit, 1 + 8 + 4 do."""
+    wide = DecodingSettings(strategy="contrastive", top_k=64, max_new_tokens=4)
+    settings = [
+        wide,
+        SEEDED,
+        DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=4),
+        replace(SEEDED, num_return_sequences=4),
+        wide,
+    ]
+    assert [one.rows for one in settings] == [64, 1, 8, 4, 64]
+    assert compare.turns_of(settings) == [[0], [1, 2, 3], [4]]
+    fed, step = [], tiny.model.step
+    monkeypatch.setattr(
+        tiny.model, "step", lambda tokens, *rest, **want: fed.append(len(tokens)) or step(tokens, *rest, **want)
+    )
+    comparison = prepare(tiny, written(tiny, "The quick"), settings)
+    for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
+        if comparison.cards[1].ids:
+            assert comparison.cards[0].growth.reason is not None  # the first has had its turn
+        assert len(update.since) == len(settings)
+    assert max(fed) == compare.MOST_ROWS == 64
+    for card in comparison.cards:
+        own = list(models.decode(tiny.name, comparison.asked.ids, card.settings, 0))[-1].best
+        assert own is not None and card.ids == own.tokens
+        assert card.seconds > 0
+
+
 def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:
     comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)])
     prompt = len(comparison.asked.ids)

@@ -99,6 +99,11 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     )
 
 
+def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Those that are kept of a conversation whose answer is still to come."""
+    return turns[-(MOST_TURNS - 1) :]
+
+
 def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings) -> ChatPrompt:
     """The prompt that asks for the next answer, with room for as long a one as the settings allow."""
     if loaded.chat is None:
@@ -131,7 +136,7 @@ def _answer(
     """Let the model answer the last of `turns`, which becomes the conversation."""
     session.refuse_while_busy()
     loaded = models.get(name)
-    turns = turns[-(MOST_TURNS - 1) :]
+    turns = latest(turns)
     prompt = chat_prompt(loaded, turns, settings)
     request = models.request(loaded, prompt.ids)
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]

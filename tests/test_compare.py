@@ -18,12 +18,14 @@ from decoding.step import Candidate, Choice, Hypothesis, Step
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.text import TextTokenizer
 from tests.tiny import request
 from ui import compare, figures
 from ui.compare import Asked, Card, Comparison, prepare, run_cards, said, sweep, with_seeds, written
 from ui.follow import Growth
 from ui.models import Models
-from ui.session import Run, Turn
+from ui.session import Run, Seen, Turn
+from ui.spoken import Spoken
 from ui.values import answer_tokens, inspector_value
 
 SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
@@ -99,7 +101,7 @@ def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: Loade
         assert card.run.ids == (*comparison.asked.ids, *card.ids)
         assert card.run.first == prompt and card.run.shape == (2, 4)
         assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
-        shown = answer_tokens(card.run.tokens[prompt:], tiny.tokenizer, (), finished=True)
+        shown = answer_tokens(card.run.tokens[prompt:], Spoken(tiny.tokenizer), finished=True)
         assert "".join(text for text, _ in shown) == card.trace.text
         assert all(token.row for token in card.run.tokens[prompt:])
         kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
@@ -231,12 +233,22 @@ def test_a_sweep_that_makes_no_sense_is_refused(name: object, values: list[objec
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
+class Letters(TextTokenizer):
+    """Each of nine tokens is a letter."""
+
+    def __init__(self) -> None:
+        super().__init__([letter.encode() for letter in "abcdefghi"], {})
+
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        return ["abcdefghi".index(letter) for letter in text]
+
+
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
     asked = request((0,))
     trace = Trace("tiny", "0", asked, SEEDED, str)
-    run = Run("compare-1", "chat", "tiny", [])
-    card = Card(SEEDED, Growth(run, trace), seconds=2.0)
+    run = Run("compare-1", "chat", "tiny", [Seen(0, "given")])
+    card = Card(SEEDED, Growth(run, trace), Spoken(Letters()), seconds=2.0)
     total = 0.0
     for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
@@ -245,7 +257,7 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         score = math.log(probability)
         reason = "length" if place == len(tokens) - 1 else None
         hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)
-        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
+        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())], ended=bool(reason))
     return card
 
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from decoding.parameter import shown
@@ -27,7 +27,9 @@ from ui.checks import checked_start, on_card
 from ui.follow import Growth
 from ui.models import Models
 from ui.session import Run, Seen, Turn
+from ui.spoken import Spoken
 from ui.stream import Ending, stream
+from ui.values import answer_tokens
 
 FEWEST, MOST = 2, 6  # cards
 MOST_ROWS = 64  # of one pass: as many as one card can need, which keeps a step of all cards as quick as that card's
@@ -60,6 +62,8 @@ class Card:
 
     settings: DecodingSettings
     growth: Growth
+    spoken: Spoken
+    tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of what it has said
     seconds: float = 0.0  # of computing in its turn, up to its newest token
 
     @property
@@ -75,9 +79,13 @@ class Card:
     def ids(self) -> tuple[int, ...]:
         return self.trace.ids
 
-    def add(self, steps: Sequence[Step]) -> int:
+    def add(self, steps: Sequence[Step], *, ended: bool) -> int:
         """Returns the first token of the run that differs from before."""
-        return self.growth.add(steps)
+        since = self.growth.add(steps)
+        if steps or ended:
+            made = self.run.tokens[len(self.trace.request.prompt) :]
+            self.tokens = answer_tokens(made, self.spoken, finished=ended or self.growth.reason is not None)
+        return since
 
 
 @dataclass(slots=True)
@@ -185,7 +193,7 @@ def prepare(
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, "given") for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
-        cards.append(Card(one, Growth(run, trace)))
+        cards.append(Card(one, Growth(run, trace), Spoken(loaded.tokenizer, one.stop_texts)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))
 
 
@@ -201,7 +209,8 @@ def run_cards(
             for place, step in steps.items():
                 comparison.cards[place].seconds = seconds
                 new[place].append(step)
-        since = tuple(card.add(steps) for card, steps in zip(comparison.cards, new, strict=True))
+        ended = batch.ending is not None
+        since = tuple(card.add(steps, ended=ended) for card, steps in zip(comparison.cards, new, strict=True))
         comparison.ending = batch.ending
         yield Update(since, batch.ending)
 

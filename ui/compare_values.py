@@ -17,7 +17,7 @@ from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
 from ui.settings_panel import EXAMPLES, LABELS, PLAIN, RUN, WORDS
-from ui.values import OVERLAP, answer_tokens
+from ui.values import OVERLAP
 
 EXAMPLE = "Once upon a time there was a little fox"
 
@@ -147,15 +147,14 @@ def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: b
     start, limit = len(comparison.asked.ids), loaded.model.context_length
     reason = card.growth.reason
     growing = busy and reason is None
-    stop_texts = card.settings.stop_texts
-    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, stop_texts, finished=not growing)
-    first = 0 if stop_texts else max(0, since - start - OVERLAP)  # what is held back may be let go much later
+    # what is held back for a stop text may be let go much later
+    first = 0 if card.settings.stop_texts else max(0, since - start - OVERLAP)
     numbers = figures(card, comparison.cards[0])
     progress = Progress(0, "finished" if reason else comparison.ending, reason)
     return {
         "run": card.run.id,
         "since": first,
-        "tokens": tokens[first:],
+        "tokens": card.tokens[first:],
         "state": "streaming" if growing else "done" if reason else "stopped",
         "note": ending_note(progress, len(card.run.tokens), limit),
         "length": min(card.settings.max_new_tokens, limit - start),

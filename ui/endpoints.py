@@ -23,6 +23,7 @@ from ui.checks import checked_message, checked_start, checked_switch, checked_te
 from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
+from ui.spoken import Spoken
 from ui.stream import stream
 
 MOST_MESSAGES = 200  # of a history
@@ -105,12 +106,14 @@ def chat_items(
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt = chat_prompt(loaded, turns, chosen).ids
     trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)
+    spoken = Spoken(loaded.tokenizer, chosen.stop_texts)
     for _ in _steps(models, loaded, trace):
         best = trace.best
         if best is not None:
             token = best.tokens[-1]
+            spoken.tell(best.tokens)
             item = {
-                "text": trace.certain_text,
+                "text": spoken.text(finished=False),
                 "token": {"id": token, "text": loaded.tokenizer.label(token)},
                 "finish_reason": None,
             }

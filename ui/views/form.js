@@ -39,7 +39,7 @@ function summary({ parameters, words }, settings, all) {
       && !same(valueOf(other, parameter), value));
     const acts = !panel && neutral !== null && value !== neutral;
     if (name === 'strategy') told.push(word);
-    else if (own || apart || acts) told.push(kind === 'order' ? label : `${label} ${word}`);
+    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${word}`);
   }
   return told;
 }

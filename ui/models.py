@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
-from decoding.step import Step
+from decoding.step import Hypothesis, Step
 from decoding.strategy import Request, Strategy
 from decoding.together import generate_together
 from decoding.trace import Trace
@@ -21,11 +21,24 @@ from model.interface import Forward, Want
 from model.loaded import LoadedModel
 from ui.checks import on_card
 
-Decode = Callable[[str, tuple[int, ...], DecodingSettings, int], Generator[Step, None, None]]
 DecodeTogether = Callable[
     [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
 ]
 DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
+
+
+class Decode(Protocol):
+    """See `Models._decode`."""
+
+    def __call__(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
+        /,
+    ) -> Generator[Step, None, None]: ...
 
 
 class Wrap(Protocol):
@@ -92,16 +105,23 @@ class Models:
             return self._loaded[name]
 
     def _decode(
-        self, name: str, prompt: tuple[int, ...], settings: DecodingSettings, drawn: int
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
     ) -> Generator[Step, None, None]:
         """Continue a prompt. Plain arguments and plain Steps, so that a host may run it in another process.
 
         Args:
             drawn: draws that an earlier run of the same text took from the seed's stream.
+            resumed: what the same run has said so far, where it goes on.
         """
         loaded = self.get(name)
-        request = self.request(loaded, prompt, attention=True, drawn=drawn)
-        yield from generate(loaded.model, prompt, settings.strategy_for(request))
+        request = replace(self.request(loaded, prompt, attention=True, drawn=drawn), resumed=resumed)
+        said = () if resumed is None else resumed.tokens
+        yield from generate(loaded.model, (*prompt, *said), settings.strategy_for(request))
 
     def _decode_together(
         self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool

@@ -22,6 +22,7 @@ DRAWN = ("sample", "beam_sample", "dola")
 FILTERED = ("sample", *BEAM, "dola")  # those that cut or reshape the distribution; greedy takes its top in any case
 CONTRASTIVE = ("contrastive",)
 DOLA = ("dola",)
+MOST_TOKENS = 4096  # of one run
 SEEDS = 2**32  # how many there are
 
 
@@ -135,7 +136,7 @@ class DeclaredSettings:
         neutral=None,
         integer=True,
         minimum=1,
-        maximum=4096,
+        maximum=MOST_TOKENS,
     )
     top_candidates: int = setting(
         10,
@@ -289,7 +290,11 @@ class DeclaredSettings:
     # --- what must and must not be said ---
 
     min_new_tokens: int = setting(
-        0, "No end before this many tokens; 0 lets the model end when it likes.", STRATEGIES, integer=True, maximum=4096
+        0,
+        "No end before this many tokens; 0 lets the model end when it likes.",
+        STRATEGIES,
+        integer=True,
+        maximum=MOST_TOKENS,
     )
     banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
     stop_texts: tuple[str, ...] = setting(

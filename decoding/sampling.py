@@ -92,10 +92,11 @@ class OneByOne:
         self._processors = tuple(processors)
         self._mirostat = mirostat
         self._dola = dola
-        self._draws = None if greedy else Draws(seed, request.drawn)
-        self._tokens: tuple[int, ...] = ()
-        self._score = 0.0
-        self._log_probability = 0.0
+        said = request.resumed
+        self._tokens: tuple[int, ...] = () if said is None else said.tokens
+        self._score = 0.0 if said is None else said.score
+        self._log_probability = 0.0 if said is None else said.log_probability
+        self._draws = None if greedy else Draws(seed, request.drawn + len(self._tokens))
 
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)

@@ -16,7 +16,7 @@ from typing import Any, Self
 from decoding.beam import BeamSearch
 from decoding.chain import LIKE, chain
 from decoding.contrastive import ContrastiveSearch
-from decoding.declared import BEAM, DRAWN, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.declared import BEAM, DRAWN, MOST_TOKENS, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
 from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import SettingError, shown
@@ -28,7 +28,7 @@ from model.errors import AttendError
 
 WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
-__all__ = ["PRESETS", "SEEDS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
+__all__ = ["MOST_TOKENS", "PRESETS", "SEEDS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,20 @@ class DecodingSettings(DeclaredSettings):
         """Whether the model's distribution at a place is all that its token is chosen from, so that one pass over a
         finished text tells every choice."""
         return self.strategy in ("greedy", "sample")
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a text that nothing but its length has ended can go on as if it had not: where all that decoding
+        remembers are the tokens of one text and how many numbers were drawn."""
+        one = self.sequences == 1 and not self.beams and self.strategy != "contrastive"
+        return one and self.mirostat() is None
+
+    @property
+    def rows(self) -> int:
+        """How many rows a pass of the model has at most."""
+        if self.strategy == "contrastive":
+            return self.top_k or WEIGHED
+        return self.num_beams if self.beams else self.sequences
 
     @property
     def sequences(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from decoding.step import Step
+from decoding.step import Hypothesis, Step
 from model.errors import AttendError
 from model.interface import Forward, Want
 
@@ -29,6 +29,9 @@ class Request:
     context_length: int  # the model's longest text, prompt and continuation together
     attention: bool = False  # whether every choice carries the attention behind it
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
+    # What an earlier run of this prompt has said, where that is to go on as if it had never ended: its tokens stand
+    # behind the prompt, and count as generated. Only for settings that are `resumable`.
+    resumed: Hypothesis | None = None
     layer_count: int = 0  # how many layers the model can tell the logits of; 0 where it tells none
     ids_of: Callable[[str], Sequence[int]] | None = None  # the way back; only settings that hold texts need it
     source: tuple[int, ...] = ()  # what an encoder reads; then the prompt is what the decoder's text begins with

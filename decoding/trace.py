@@ -6,12 +6,12 @@ Knows no model and no tokenizer: it is told what the model was called and how a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
-from decoding.stop import before_stop, certain
+from decoding.stop import before_stop
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -32,6 +32,18 @@ class Trace:
     def __post_init__(self) -> None:
         if self.settings.seeded() is not self.settings:
             raise ValueError("a run that draws is recorded with the seed it used: give the settings a definite one")
+
+    def going_on(self, settings: DecodingSettings) -> Self:
+        """The same run, to be lengthened: what its length or its reader has ended lives on in the copy.
+
+        Args:
+            settings: its own, which are `resumable`, but for a greater length.
+        """
+        *before, last = self.steps
+        assert last.best is not None
+        living = replace(last.best, finish_reason=None)
+        open_end = Step((living,), best=living, feed=(living.tokens[-1],), parents=(0,))
+        return replace(self, settings=settings, steps=[*before, open_end])
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
@@ -60,11 +72,6 @@ class Trace:
     def text(self) -> str:
         """It ends before a stop text."""
         return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
-
-    @property
-    def certain_text(self) -> str:
-        """What of a text that still grows will be part of it whatever comes."""
-        return certain(self.request.text_of(self.ids), self.settings.stop_texts)
 
     @property
     def texts(self) -> tuple[str, ...]:

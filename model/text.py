@@ -95,8 +95,8 @@ class TextStream:
         return not self._decoder.getstate()[0]
 
     def finish(self) -> str:
-        """What was held back, as U+FFFD if it never became a character."""
-        return self._decoder.decode(b"", final=True)
+        """What is held back, as U+FFFD since it is no character; it stays held back, should the text go on."""
+        return self._decoder.getstate()[0].decode(errors="replace")
 
 
 def _in_hex(said: bytes) -> str:

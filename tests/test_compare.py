@@ -18,12 +18,14 @@ from decoding.step import Candidate, Choice, Hypothesis, Step
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.text import TextTokenizer
 from tests.tiny import request
 from ui import compare, figures
 from ui.compare import Asked, Card, Comparison, prepare, run_cards, said, sweep, with_seeds, written
 from ui.follow import Growth
 from ui.models import Models
-from ui.session import Run, Turn
+from ui.session import Run, Seen, Turn
+from ui.spoken import Spoken
 from ui.values import answer_tokens, inspector_value
 
 SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
@@ -61,6 +63,36 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
         assert card.seconds > 0
 
 
+def test_cards_that_need_too_many_rows_together_take_turns(
+    models: Models, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every card with its own most rows: 64 + 1 do not fit, 1 + 8 + 4 do."""
+    wide = DecodingSettings(strategy="contrastive", top_k=64, max_new_tokens=4)
+    settings = [
+        wide,
+        SEEDED,
+        DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=4),
+        replace(SEEDED, num_return_sequences=4),
+        wide,
+    ]
+    assert [one.rows for one in settings] == [64, 1, 8, 4, 64]
+    assert compare.turns_of(settings) == [[0], [1, 2, 3], [4]]
+    fed, step = [], tiny.model.step
+    monkeypatch.setattr(
+        tiny.model, "step", lambda tokens, *rest, **want: fed.append(len(tokens)) or step(tokens, *rest, **want)
+    )
+    comparison = prepare(tiny, written(tiny, "The quick"), settings)
+    for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
+        if comparison.cards[1].ids:
+            assert comparison.cards[0].growth.reason is not None  # the first has had its turn
+        assert len(update.since) == len(settings)
+    assert max(fed) == compare.MOST_ROWS == 64
+    for card in comparison.cards:
+        own = list(models.decode(tiny.name, comparison.asked.ids, card.settings, 0))[-1].best
+        assert own is not None and card.ids == own.tokens
+        assert card.seconds > 0
+
+
 def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:
     comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)])
     prompt = len(comparison.asked.ids)
@@ -69,7 +101,7 @@ def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: Loade
         assert card.run.ids == (*comparison.asked.ids, *card.ids)
         assert card.run.first == prompt and card.run.shape == (2, 4)
         assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
-        shown = answer_tokens(card.run.tokens[prompt:], tiny.tokenizer, (), finished=True)
+        shown = answer_tokens(card.run.tokens[prompt:], Spoken(tiny.tokenizer), finished=True)
         assert "".join(text for text, _ in shown) == card.trace.text
         assert all(token.row for token in card.run.tokens[prompt:])
         kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
@@ -201,12 +233,22 @@ def test_a_sweep_that_makes_no_sense_is_refused(name: object, values: list[objec
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
+class Letters(TextTokenizer):
+    """Each of nine tokens is a letter."""
+
+    def __init__(self) -> None:
+        super().__init__([letter.encode() for letter in "abcdefghi"], {})
+
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        return ["abcdefghi".index(letter) for letter in text]
+
+
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
     asked = request((0,))
     trace = Trace("tiny", "0", asked, SEEDED, str)
-    run = Run("compare-1", "chat", "tiny", [])
-    card = Card(SEEDED, Growth(run, trace), seconds=2.0)
+    run = Run("compare-1", "chat", "tiny", [Seen(0, "given")])
+    card = Card(SEEDED, Growth(run, trace), Spoken(Letters()), seconds=2.0)
     total = 0.0
     for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
@@ -215,7 +257,7 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         score = math.log(probability)
         reason = "length" if place == len(tokens) - 1 else None
         hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)
-        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
+        card.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())], ended=bool(reason))
     return card
 
 

@@ -75,7 +75,10 @@ def download(page: Page, kind: str, folder: Path) -> str:
 def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
     page = visit()
     to_compare(page)
+    expect(page.locator(".at-held")).to_have_text("Length 128 · a random seed, from the settings")
     set_number(page, "seed", 5)
+    set_number(page, "max-new-tokens", 64)
+    expect(page.locator(".at-held")).to_have_text("Length 64 · seed 5, from the settings")
     assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
         f"{number} Sampling Temperature {heat}" for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
     ]
@@ -118,8 +121,9 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     page = visit()
     to_compare(page)
     page.get_by_role("button", name="Beams", exact=True).click()
-    headings = [words.replace("\n", " ") for words in page.locator(".at-card h3").all_inner_texts()]
-    assert ["Beam search" in heading for heading in headings] == [True] * 4
+    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
+        f"{number} Beam search Beams {beams}" for number, beams in enumerate((1, 2, 4, 8), start=1)
+    ]
     add = page.get_by_role("button", name="Add a card")
     add.click()
     add.click()
@@ -154,6 +158,85 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     expect(card(page, 2).locator(".at-note")).to_contain_text("compare again")
     form.get_by_role("button", name="The panel").click()
     expect(heat).to_have_value("0.8", timeout=PATIENCE)
+
+
+def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    second = card(page, 2)
+    second.get_by_role("button", name="Change the settings").click()
+    form = second.locator(".at-form")
+    options = form.locator("[data-name=strategy] option")
+    assert options.all_inner_texts() == [
+        *("Greedy", "Sampling", "Beam search", "Beam sampling", "Diverse beams", "Contrastive", "DoLa")
+    ]
+    more = form.get_by_label("Add a setting")
+    assert "Beam groups" not in more.locator("option").all_inner_texts()  # sampling has none
+    more.select_option(label="Repetition penalty")
+    penalty = form.locator("[data-name=repetition_penalty]")
+    expect(penalty).to_be_focused()
+    expect(penalty).to_have_value("1")
+    penalty.fill("1.3")
+    penalty.press("Tab")
+    more.select_option(label="Banned words")
+    form.locator("[data-name=banned_words]").fill("cat, dog")
+    form.locator("[data-name=banned_words]").press("Tab")
+    length = form.locator("[data-name=max_new_tokens]")
+    expect(length).to_have_attribute("placeholder", "128")  # the panel's holds
+    set_number(page, "max-new-tokens", 20)
+    expect(length).to_have_attribute("placeholder", "20")
+    words = "2 Sampling Repetition penalty 1.3 · Banned words cat, dog"
+    expect(second.locator("h3")).to_have_text(words)
+
+    for _ in range(2):  # a second run changes nothing either
+        compare(page)
+        ended(page)
+        page.locator("#attend-mode label", has_text="Write").click()
+        expect(page.locator(".attend-compare")).to_be_hidden()
+        to_compare(page)
+        expect(second.locator("h3")).to_have_text(words)
+        expect(penalty).to_have_value("1.3")
+        assert all(1 <= one.locator(".at-tok").count() <= 20 for one in page.locator(".at-card").all())
+
+    more.select_option(label="Logit bias")
+    bias = form.locator("[data-name=logit_bias]")
+    bias.fill("cat")
+    bias.press("Tab")
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.locator(".toast-body").last).to_contain_text("Card 2: logit_bias", timeout=PATIENCE)
+    expect(bias).to_have_value("cat")
+    for name in ("Logit bias", "Repetition penalty"):
+        form.get_by_role("button", name=f"Remove {name}").click()
+    expect(penalty).to_have_count(0)
+    expect(more).to_be_focused()
+    expect(second.locator("h3")).to_have_text("2 Sampling Banned words cat, dog")
+
+
+def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    answering = page.locator(".at-ask-row label", has_text="answer it as a message")
+    going_on = page.locator("label", has_text="Go on from the chat")
+    answering.click()
+    expect(going_on).to_be_hidden()  # there is no chat yet
+    page.locator("#attend-mode label", has_text="Chat").click()
+    set_number(page, "max-new-tokens", 8)
+    said = "I have a dog. " * 6
+    say(page, said)
+    to_compare(page)
+    expect(going_on).to_be_visible(timeout=PATIENCE)
+    expect(going_on.locator("input")).not_to_be_checked()
+    meters = []
+    for _ in range(2):
+        compare(page)
+        ended(page)
+        meters.append(int(page.locator("#attend-meter").inner_text().split()[0]))
+        going_on.click()
+    # the conversation stands before the message: a token a word at least, less what the answers' lengths may differ by
+    assert meters[1] > meters[0] + said.count(" ") - 8
+    page.locator(".at-ask-row label", has_text="continue it as text").click()
+    expect(going_on).to_be_hidden()
 
 
 def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(visit: Opener, slow_models: str) -> None:

@@ -7,32 +7,29 @@ import io
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from decoding.settings import PRESETS, DecodingSettings, parameters
+from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui import chat, compare_values, comparing
-from ui.compare import SWEEPS, checked_cards
-from ui.compare_values import compare_form
 from ui.contract import CompareValue
 from ui.endpoints import comparison as endpoint
-from ui.figures import Figures
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
-from ui.settings_panel import HELP, WORDS
 
+PANEL = DecodingSettings(seed=3, max_new_tokens=12)
+ASKED: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
 WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
 
 
 def run(
     session: Session, models: Models, cards: object = WARM, text: object = "The fox", **changes: Any
 ) -> list[Screen]:
-    asked: dict[str, Any] = {"answer": False, "common_draws": True, "seed": 3, **changes}
+    asked: dict[str, Any] = {**ASKED, **changes}
     name = asked.pop("name", models.default)
     return list(comparing.compare(session, models, name, text, cards, **asked))
 
@@ -56,14 +53,14 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     session = Session()
     joined: dict[str, list] = {}
     waiting, *seen = values(run(session, models))
-    assert waiting == {"run": None, "busy": True, "chats": True, "cards": []}
+    assert waiting == {"run": None, "busy": True, "chats": True, "history": False, "cards": []}
     for value in seen:
         for card in value["cards"]:
             before = joined.get(card["run"], [])
             assert card["since"] <= len(before)
             joined[card["run"]] = before[: card["since"]] + list(card["tokens"])
     cards = [{**card, "seed": 3} for card in WARM]
-    document = endpoint(models, "The fox", models.default, cards, True, False)
+    document = endpoint(models, "The fox", models.default, cards, True, False, [])
     texts = ["".join(text for text, _ in tokens) for tokens in joined.values()]
     assert texts == [card["text"] for card in document["cards"]]
     assert [value["busy"] for value in seen[:1] + seen[-1:]] == [True, False]
@@ -93,7 +90,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
     spoken, half = "".join(words), "".join(words[1:6])
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
     joined: dict[str, list] = {}
-    going = comparing.compare(session, models, tiny.name, "The fox", cards, answer=False, common_draws=True, seed=3)
+    going = comparing.compare(session, models, tiny.name, "The fox", cards, **ASKED)
     for screen in going:
         for value in values([screen]):
             for card in value["cards"]:
@@ -106,9 +103,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
 
 def test_the_inspector_follows_the_first_card_until_another_token_is_opened(models: Models) -> None:
     session = Session()
-    screens = comparing.compare(
-        session, models, models.default, "The fox", WARM, answer=False, common_draws=True, seed=3
-    )
+    screens = comparing.compare(session, models, models.default, "The fox", WARM, **ASKED)
     first = next(screen for screen in screens if screen.inspector)
     assert first.inspector is not None and first.inspector["busy"] is True
     assert session.comparison is not None
@@ -130,6 +125,37 @@ def test_a_message_is_answered_and_its_prompt_is_a_conversations(models: Models,
     assert session.comparison.asked.ids[-1] == tiny.tokenizer.control("<assistant>")
 
 
+def test_a_message_goes_on_from_the_chat_as_the_chats_next_answer_would(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=6)
+    assert whole(session, models)["history"] is False
+    list(chat.send(session, models, models.default, "I have a dog.", greedy))
+    assert whole(session, models)["history"] is True
+    cards = [greedy.to_dict(), WARM[2]]
+    run(session, models, cards, "What do I have?", answer=True, history=True)
+    assert session.comparison is not None
+    compared = session.comparison
+    run(session, models, cards, "What do I have?", answer=True)
+    alone = session.comparison
+    list(chat.send(session, models, models.default, "What do I have?", greedy))
+    answer = session.newest_answer
+    assert answer is not None and answer.trace is not None
+    assert compared.asked.ids == answer.trace.request.prompt != alone.asked.ids
+    assert compared.cards[0].ids == answer.trace.ids
+    assert compared.cards[1].trace.messages[0]["content"] == "I have a dog."
+    assert len(alone.cards[1].trace.messages) == 1
+
+
+def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothing_else(models: Models) -> None:
+    session = Session()
+    panel = DecodingSettings(seed=3, max_new_tokens=5, top_candidates=4)
+    run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], panel=panel)
+    assert session.comparison is not None
+    held, own = (card.settings for card in session.comparison.cards)
+    assert (held.max_new_tokens, held.top_candidates) == (5, 4) and (own.max_new_tokens, own.top_candidates) == (9, 0)
+    assert len(session.comparison.cards[0].ids) <= 5
+
+
 def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_something_was_drawn(models: Models) -> None:
     session = Session()
     own = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
@@ -144,9 +170,7 @@ def test_stop_keeps_what_was_written(models: Models) -> None:
     session = Session()
     cards = [{"max_new_tokens": 100}, {"max_new_tokens": 100, "temperature": 0.5}]
     screens = []
-    for screen in comparing.compare(
-        session, models, models.default, "The", cards, answer=False, common_draws=True, seed=3
-    ):
+    for screen in comparing.compare(session, models, models.default, "The", cards, **ASKED):
         screens.append(screen)
         if session.comparison and session.comparison.cards[0].ids and session.stop:
             session.stop.set()
@@ -165,17 +189,19 @@ def test_stop_keeps_what_was_written(models: Models) -> None:
         (WARM[:1], "The", {}, "There is 1 card, but a comparison has 2 to 6: add some"),
         ([WARM[0]] * 7, "The", {}, "There are 7 cards, but a comparison has 2 to 6: take some away"),
         ("cards", "The", {}, "must be a list"),
-        ([WARM[0], {"temperature": 5}], "The", {}, "temperature is 5"),
+        ([WARM[0], {"temperature": 5}], "The", {}, "Card 2: temperature is 5"),
         ([WARM[0], {"temperature": None}], "The", {}, "temperature is empty"),
         ([WARM[0], {"<b>": 1}], "The", {}, "There is no setting '<b>'"),
-        ([WARM[0], ["greedy"]], "The", {}, "must be a JSON object"),
+        ([WARM[0], ["greedy"]], "The", {}, "Card 2: The settings are"),
         (WARM, "  ", {}, "prompt is empty"),
         (WARM, "  ", {"answer": True}, "message is empty"),
         (WARM, "fox " * 200, {}, "needs room for an answer"),
         (WARM, "The", {"answer": "yes"}, "answer is 'yes'"),
         (WARM, "The", {"common_draws": 1}, "common_draws is 1"),
         (WARM, "Hi", {"answer": True, "name": "tiny-writer"}, "let it continue the text instead"),
+        ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "Card 2: "),
         ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "99999"),
+        (WARM, "The", {"history": 1}, "history is 1"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
@@ -192,7 +218,7 @@ def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
 
 def test_nothing_else_runs_beside_it(models: Models) -> None:
     session = Session()
-    screens = comparing.compare(session, models, models.default, "The", WARM, answer=False, common_draws=True, seed=3)
+    screens = comparing.compare(session, models, models.default, "The", WARM, **ASKED)
     assert any(screen.inspector for screen in screens)  # up to the first token
     with pytest.raises(AttendError, match="still writing"):
         next(chat.send(session, models, models.default, "Hi", DecodingSettings()))
@@ -282,43 +308,3 @@ def test_the_files_are_the_comparison(models: Models) -> None:
     assert json.loads(document[1])["schema"] == "attend.compare/1"
     with pytest.raises(AttendError, match="choose csv or json"):
         comparing.file(session, 7, "<exe>")
-
-
-# --- what the component is told ---------------------------------------------------------------------------------------
-
-
-def test_every_offered_card_is_accepted_as_it_is_sent() -> None:
-    form = compare_form()
-    assert form["fills"][0]["name"] == "Temperature"
-    assert [card["temperature"] for card in form["fills"][0]["cards"] if "temperature" in card] == [0, 0.5, 1.5]
-    for fill, values in zip(form["fills"], [*SWEEPS.values(), tuple(PRESETS)], strict=True):
-        cards = checked_cards(json.loads(json.dumps(fill["cards"])))
-        assert len(cards) == len(values) and len(set(map(str, cards))) == len(cards)
-        assert {card.max_new_tokens for card in cards} == {compare_values.LENGTH}
-    for preset in form["presets"]:
-        assert DecodingSettings.from_dict(preset["settings"]).temperature == PRESETS[preset["name"]].temperature
-
-
-def test_the_form_has_the_declared_ranges_and_helps() -> None:
-    declared = {parameter.name: parameter for parameter in parameters()}
-    fields = {field["name"]: field for field in compare_form()["parameters"]}
-    assert declared.keys() - fields.keys() == {"seed", "top_candidates"}  # the panel's, for all cards
-    for name, field in fields.items():
-        parameter = declared[name]
-        assert field["help"] == HELP.get(name, parameter.help) and field["strategies"] == list(parameter.strategies)
-        if parameter.control == "number":
-            assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]
-    assert fields["strategy"]["choices"] == list(WORDS.items())
-
-
-def test_every_number_is_explained() -> None:
-    told = {figure["name"] for figure in compare_values.FIGURES}
-    empty = Figures(0, None, None, None, None, None, None, None)
-    assert told | {"first_difference"} == asdict(empty).keys()
-    assert all(figure["help"].endswith(".") for figure in compare_values.FIGURES)
-
-
-def test_a_card_takes_the_panels_settings_but_for_the_seed() -> None:
-    panel = DecodingSettings(temperature=0.7, banned_words=("cat",), seed=4, top_candidates=20)
-    taken = compare_values.card_settings(panel)
-    assert taken == {"temperature": 0.7, "banned_words": ["cat"]}

@@ -212,3 +212,17 @@ def test_a_program_that_leaves_ends_its_run(
         next(line for line in answer.iter_lines() if "generating" in line)
     assert ended.wait(3.0)
     assert len(made) < 60  # 3 s would be 60 steps; the whole run takes 5 s
+
+
+def test_a_comparison_goes_on_from_a_conversation(client: Client, tiny: LoadedModel) -> None:
+    history = [{"role": "user", "content": "I have a dog."}, {"role": "assistant", "content": "Nice!"}]
+    cards = [GREEDY, {**GREEDY, "strategy": "sample", "seed": 4}]
+    told: Any = client.predict("What do I have?", tiny.name, cards, True, True, history, api_name="/compare")
+    *_, answer = chat(client, "What do I have?", history, tiny.name, GREEDY)
+    assert told["prompt"]["ids"] == answer["trace"]["prompt"]["ids"]
+    assert told["cards"][0]["text"] == answer["text"]
+    assert [message["content"] for message in told["cards"][1]["trace"]["messages"]][:2] == ["I have a dog.", "Nice!"]
+    with pytest.raises(AppError, match="set chat to true"):
+        client.predict("The fox", tiny.name, cards, True, False, history, api_name="/compare")
+    with pytest.raises(AppError, match="Message 1 of the history"):
+        client.predict("Hi", tiny.name, cards, True, True, [{"role": "system", "content": "x"}], api_name="/compare")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,12 @@ def test_a_stopped_answer_is_a_cancelled_run(models: Models) -> None:
     assert trace_of(run).finish_reason == "cancelled"
 
 
-def test_in_write_the_trace_is_that_of_the_newest_continuation(models: Models, tiny: LoadedModel) -> None:
+def test_in_write_other_settings_begin_a_new_trace(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     first = trace_of(written(models, session, "The quick", SAMPLE))
     text = session.draft.text
     assert first.prompt == "The quick"
-    second = trace_of(written(models, session, text, SAMPLE))
+    second = trace_of(written(models, session, text, replace(SAMPLE, temperature=0.5)))
     assert second is not first
     assert second.prompt == text
     assert second.request.prompt == (*first.request.prompt, *first.ids)
@@ -130,7 +131,7 @@ def test_in_write_the_trace_is_that_of_the_newest_continuation(models: Models, t
 
 
 def test_a_changed_text_has_no_trace(models: Models) -> None:
-    """What is undone, typed or taken is another text than the one that was traced."""
+    """What is typed or taken is another text than the one that was traced; Undo brings that back, trace and all."""
     session = Session()
     assert write.preview(session, models, models.default, "The quick").inspector is not None
     assert session.run(session.draft.run).trace is None
@@ -143,7 +144,7 @@ def test_a_changed_text_has_no_trace(models: Models) -> None:
     assert session.run(session.draft.run).trace is None
     write.undo(session, models, models.default, session.draft.text)
     assert session.run(session.draft.run).ids == run.ids
-    assert session.run(session.draft.run).trace is None  # Undo keeps tokens; how they came about is not worth 50 copies
+    assert session.run(session.draft.run).trace is run.trace
     trace_of(written(models, session, session.draft.text, SAMPLE))
     trace_of(written(models, session, "Typed anew", SAMPLE))
 

@@ -21,6 +21,7 @@ from ui.lookback import restore_attention
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
+from ui.spoken import Spoken
 from ui.values import OVERLAP, answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 
 
@@ -100,6 +101,11 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     )
 
 
+def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Those that are kept of a conversation whose answer is still to come."""
+    return turns[-(MOST_TURNS - 1) :]
+
+
 def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings) -> ChatPrompt:
     """The prompt that asks for the next answer, with room for as long a one as the settings allow."""
     if loaded.chat is None:
@@ -138,11 +144,12 @@ def _answer(
     """
     session.refuse_while_busy()
     loaded = models.get(name)
-    turns = turns[-(MOST_TURNS - 1) :]
+    turns = latest(turns)
     prompt = chat_prompt(loaded, turns, settings)
     request = models.request(loaded, prompt.ids)
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
+    spoken = Spoken(loaded.tokenizer, settings.stop_texts)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, "given") for token in prompt.ids])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
@@ -162,7 +169,7 @@ def _answer(
         )
         steps = models.decode(name, prompt.ids, settings, 0)
         for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
-            _bring_up_to_date(answer, run, len(prompt.ids), progress, loaded)
+            _bring_up_to_date(answer, run, spoken, progress, loaded)
             if progress.ending is not None:
                 session.end(stop)
                 session.seed = drawn_seed(settings)
@@ -181,10 +188,9 @@ def _answer(
             answer.state = "stopped"  # the visitor has left
 
 
-def _bring_up_to_date(answer: Turn, run: Run, start: int, progress: Progress, loaded: LoadedModel) -> None:
+def _bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress, loaded: LoadedModel) -> None:
     ended = progress.ending is not None
-    stop_texts = () if run.trace is None else run.trace.settings.stop_texts
-    answer.tokens = answer_tokens(run.tokens[start:], loaded.tokenizer, stop_texts, finished=ended)
+    answer.tokens = answer_tokens(run.tokens[run.first :], spoken, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"

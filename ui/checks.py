@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from decoding.parameter import shown
 from model.errors import AttendError
 
@@ -39,3 +42,12 @@ def checked_start(value: object, name: str) -> str:
     if not text.strip():
         raise AttendError(f"{name} is empty: write at least one character.")
     return text
+
+
+@contextmanager
+def on_card(number: int) -> Iterator[None]:
+    """What is wrong with a card of a comparison is said with its number."""
+    try:
+        yield
+    except AttendError as error:
+        raise AttendError(f"Card {number}: {error}") from error

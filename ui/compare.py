@@ -1,5 +1,7 @@
 """Comparing: one prompt under several cards of settings, side by side, in one batch through the model.
 
+Cards that would make the batch too large together take turns: the next are begun when those before them have ended.
+
 All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
 off, every card has a stream of its own. Each card is followed like an answer of the chat.
 Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `figures.py`.
@@ -11,7 +13,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from decoding.parameter import shown
@@ -21,13 +23,16 @@ from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.chat import chat_prompt
-from ui.checks import checked_start
+from ui.checks import checked_start, on_card
 from ui.follow import Growth
 from ui.models import Models
 from ui.session import Run, Seen, Turn
+from ui.spoken import Spoken
 from ui.stream import Ending, stream
+from ui.values import answer_tokens
 
 FEWEST, MOST = 2, 6  # cards
+MOST_ROWS = 64  # of one pass: as many as one card can need, which keeps a step of all cards as quick as that card's
 
 # Values that show what a setting does, from careful to bold.
 SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
@@ -57,7 +62,9 @@ class Card:
 
     settings: DecodingSettings
     growth: Growth
-    seconds: float = 0.0  # of computing, up to its newest token
+    spoken: Spoken
+    tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of what it has said
+    seconds: float = 0.0  # of computing in its turn, up to its newest token
 
     @property
     def run(self) -> Run:
@@ -72,9 +79,13 @@ class Card:
     def ids(self) -> tuple[int, ...]:
         return self.trace.ids
 
-    def add(self, steps: Sequence[Step]) -> int:
+    def add(self, steps: Sequence[Step], *, ended: bool) -> int:
         """Returns the first token of the run that differs from before."""
-        return self.growth.add(steps)
+        since = self.growth.add(steps)
+        if steps or ended:
+            made = self.run.tokens[len(self.trace.request.prompt) :]
+            self.tokens = answer_tokens(made, self.spoken, finished=ended or self.growth.reason is not None)
+        return since
 
 
 @dataclass(slots=True)
@@ -135,12 +146,16 @@ def check_count(cards: int) -> None:
         )
 
 
-def checked_cards(settings: object) -> list[DecodingSettings]:
-    """What several cards should run under."""
+def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyType({})) -> list[DecodingSettings]:
+    """What several cards should run under; `shared` holds where a card says nothing else."""
     if not isinstance(settings, list):
         raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
     check_count(len(settings))
-    return [DecodingSettings.from_dict(one) for one in settings]
+    cards = []
+    for number, one in enumerate(settings, start=1):
+        with on_card(number):
+            cards.append(DecodingSettings.from_dict({**shared, **one} if isinstance(one, Mapping) else one))
+    return cards
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
@@ -173,11 +188,12 @@ def prepare(
     request = Models.request(loaded, asked.ids)
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
-        one.strategy_for(request)  # refuses what cannot be done with this prompt
+        with on_card(number):
+            one.strategy_for(request)  # refuses what cannot be done with this prompt
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, "given") for token in asked.ids]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
-        cards.append(Card(one, Growth(run, trace)))
+        cards.append(Card(one, Growth(run, trace), Spoken(loaded.tokenizer, one.stop_texts)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))
 
 
@@ -186,26 +202,44 @@ def run_cards(
 ) -> Iterator[Update]:
     """Run all cards to their ends, at most `per_second` updates a second; `stop` or closing it ends the work."""
     loaded = models.get(comparison.model)
-    settings = tuple(card.settings for card in comparison.cards)
-    passes = _timed(models.decode_together(comparison.model, comparison.asked.ids, settings, attention))
+    passes = _passes(comparison, models, attention)
     for batch in stream(passes, lock=loaded.lock, stop=stop, time_limit=models.time_limit, per_second=per_second):
-        since = []
-        for place, card in enumerate(comparison.cards):
-            new = [(seconds, step) for seconds, steps in batch.steps if (step := steps[place]) is not None]
-            if new:
-                card.seconds = new[-1][0]
-            since.append(card.add([step for _, step in new]))
+        new: list[list[Step]] = [[] for _ in comparison.cards]
+        for seconds, steps in batch.steps:
+            for place, step in steps.items():
+                comparison.cards[place].seconds = seconds
+                new[place].append(step)
+        ended = batch.ending is not None
+        since = tuple(card.add(steps, ended=ended) for card, steps in zip(comparison.cards, new, strict=True))
         comparison.ending = batch.ending
-        yield Update(tuple(since), batch.ending)
+        yield Update(since, batch.ending)
 
 
-def _timed(
-    passes: Generator[list[Step | None], None, None],
-) -> Generator[tuple[float, list[Step | None]], None, None]:
-    """Each with the seconds that computing took so far; waiting for other visitors or for the page does not count."""
-    with closing(passes):
-        seconds, begun = 0.0, time.perf_counter()
-        for steps in passes:
-            seconds += time.perf_counter() - begun
-            yield seconds, steps
-            begun = time.perf_counter()
+def turns_of(settings: Sequence[DecodingSettings]) -> list[list[int]]:
+    """The places of the cards that run together, in their order: as many at a time as `MOST_ROWS` has room for."""
+    turns: list[list[int]] = []
+    room = 0
+    for place, one in enumerate(settings):
+        if one.rows > room:
+            turns.append([])
+            room = MOST_ROWS
+        turns[-1].append(place)
+        room -= one.rows
+    return turns
+
+
+def _passes(
+    comparison: Comparison, models: Models, attention: bool
+) -> Generator[tuple[float, dict[int, Step]], None, None]:
+    """Of every pass what it decided, by the card's place, and the seconds that computing took so far in its turn;
+    waiting for other visitors or for the page does not count."""
+    settings = [card.settings for card in comparison.cards]
+    for places in turns_of(settings):
+        cards = {place + 1: settings[place] for place in places}
+        passes = models.decode_together(comparison.model, comparison.asked.ids, cards, attention)
+        with closing(passes):
+            seconds, begun = 0.0, time.perf_counter()
+            for steps in passes:
+                seconds += time.perf_counter() - begun
+                yield seconds, {number - 1: step for number, step in steps.items()}
+                begun = time.perf_counter()

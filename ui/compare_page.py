@@ -27,8 +27,9 @@ def wire(parts: Parts, models: Models) -> None:
             field(event, "text", str),
             field(event, "cards", list),
             answer=field(event, "answer", bool),
+            history=field(event, "history", bool),
             common_draws=field(event, "common", bool),
-            seed=panel.read(settings).seed,
+            panel=panel.read(settings),
         )
 
     def take(event: gr.EventData, *settings: object) -> Screen:

@@ -5,7 +5,6 @@ Knows nothing of gradio's events, of threads or of how cards are run.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
@@ -17,13 +16,14 @@ from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
 from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
-from ui.settings_panel import HELP, LABELS, PLAIN, WORDS
-from ui.values import OVERLAP, answer_tokens
+from ui.settings_panel import EXAMPLES, HELP, LABELS, PLAIN, RUN, WORDS
+from ui.values import OVERLAP
 
 EXAMPLE = "Once upon a time there was a little fox"
-LENGTH = 64  # tokens a card, until somebody says otherwise
 
-_SHARED = ("seed", "top_candidates")  # the panel's, for all cards
+FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, where a card says nothing else
+MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # in sight on every card
+_SHARED = "seed"  # the panel's, for all cards: what differs between them shall come of their settings
 
 
 class FigureText(TypedDict):
@@ -86,24 +86,26 @@ FIGURES: tuple[FigureText, ...] = (
 )
 
 
-def no_comparison(*, chats: bool) -> CompareValue:
+def no_comparison(*, chats: bool, history: bool = False) -> CompareValue:
     """Nothing was compared yet."""
-    return {"run": None, "busy": False, "chats": chats, "cards": []}
+    return {"run": None, "busy": False, "chats": chats, "history": history, "cards": []}
 
 
 def comparison_value(
     comparison: Comparison,
     loaded: LoadedModel,
     *,
-    busy: bool = False,
-    chats: bool | None = None,
+    busy: bool,
+    chats: bool,
+    history: bool,
     since: Sequence[int] | None = None,
 ) -> CompareValue:
     """The comparison as it stands, or what is new of it.
 
     Args:
         loaded: its model.
-        chats: whether the model that is chosen by now answers messages, if it is another.
+        chats: whether the model that is chosen by now, maybe another, answers messages.
+        history: whether there is a chat that a message could go on from.
         since: of each card's run the first token that is new; None sends the whole.
     """
     starts = since or [0] * len(comparison.cards)
@@ -113,7 +115,8 @@ def comparison_value(
     return {
         "run": comparison.cards[0].run.id.rpartition("-")[0],
         "busy": busy,
-        "chats": loaded.chat is not None if chats is None else chats,
+        "chats": chats,
+        "history": history,
         "cards": cards,
     }
 
@@ -124,34 +127,34 @@ def compare_form() -> dict[str, Any]:
         "example": EXAMPLE,
         "fewest": FEWEST,
         "most": MOST,
-        "parameters": [_field(parameter) for parameter in parameters() if parameter.name not in _SHARED],
+        "parameters": [_field(parameter) for parameter in parameters() if parameter.name != _SHARED],
         "fills": [
             *({"name": LABELS[name], "sweep": name, "cards": _sweep(name)} for name in SWEEPS),
-            {"name": "Presets", "sweep": None, "cards": [_changed(_short(preset)) for preset in PRESETS.values()]},
+            {"name": "Presets", "sweep": None, "cards": [_changed(preset) for preset in PRESETS.values()]},
         ],
-        "presets": [{"name": name, "settings": _changed(_short(preset))} for name, preset in PRESETS.items()],
+        "presets": [{"name": name, "settings": _changed(preset)} for name, preset in PRESETS.items()],
+        "words": dict(WORDS),
         "figures": list(FIGURES),
     }
 
 
 def card_settings(settings: DecodingSettings) -> dict[str, Any]:
-    """The settings of the panel as a card has them."""
-    return {name: value for name, value in _changed(settings).items() if name not in _SHARED}
+    """The settings of the panel as a card has them: what holds for every card anyway is not repeated."""
+    return {name: value for name, value in _changed(settings).items() if name not in (_SHARED, *FROM_PANEL)}
 
 
 def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: bool, since: int) -> CardValue:
     start, limit = len(comparison.asked.ids), loaded.model.context_length
     reason = card.growth.reason
     growing = busy and reason is None
-    stop_texts = card.settings.stop_texts
-    tokens = answer_tokens(card.run.tokens[start:], loaded.tokenizer, stop_texts, finished=not growing)
-    first = 0 if stop_texts else max(0, since - start - OVERLAP)  # what is held back may be let go much later
+    # what is held back for a stop text may be let go much later
+    first = 0 if card.settings.stop_texts else max(0, since - start - OVERLAP)
     numbers = figures(card, comparison.cards[0])
     progress = Progress(0, "finished" if reason else comparison.ending, reason)
     return {
         "run": card.run.id,
         "since": first,
-        "tokens": tokens[first:],
+        "tokens": card.tokens[first:],
         "state": "streaming" if growing else "done" if reason else "stopped",
         "note": ending_note(progress, len(card.run.tokens), limit),
         "length": min(card.settings.max_new_tokens, limit - start),
@@ -166,32 +169,30 @@ def _number(numbers: Figures, name: str) -> float | None:
 
 
 def _field(parameter: Parameter) -> dict[str, Any]:
-    """What a card's form needs of a setting: a range if it is a number, words if it is one of some."""
+    """What a card's form needs of a setting; it is typed as in the panel."""
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
         "help": HELP.get(parameter.name, parameter.help),
-        "main": parameter.name in (*PLAIN, "max_new_tokens"),
+        "kind": parameter.control,
+        "main": parameter.name in MAIN,
+        "panel": parameter.name in FROM_PANEL,
         "strategies": list(parameter.strategies),
-        "choices": [(word, WORDS.get(word, word)) for word in parameter.choices] if parameter.control == "word" else [],
+        "choices": list(parameter.choices) if parameter.control == "word" else [],
         "range": [parameter.minimum, parameter.maximum, parameter.step] if parameter.control == "number" else None,
         "integer": parameter.integer,
-        "default": parameter.plain(parameter.default),
-        "neutral": None if parameter.neutral is None else parameter.plain(parameter.neutral),
+        "placeholder": EXAMPLES.get(parameter.name, ""),
+        "default": parameter.typed(parameter.default),
+        "neutral": None if parameter.neutral is None else parameter.typed(parameter.neutral),
     }
 
 
 def _sweep(name: str) -> list[dict[str, Any]]:
-    base = DecodingSettings(strategy="beam" if name == "num_beams" else "sample", max_new_tokens=LENGTH)
+    base = DecodingSettings(strategy="beam" if name == "num_beams" else "sample")
     cards = sweep(base, name, SWEEPS[name])
     return [_changed(card) for card in cards]
 
 
-def _short(settings: DecodingSettings) -> DecodingSettings:
-    return dataclasses.replace(settings, max_new_tokens=LENGTH)
-
-
 def _changed(settings: DecodingSettings) -> dict[str, Any]:
-    """What is not as it is by default."""
-    default = DecodingSettings().to_dict()
-    return {name: value for name, value in settings.to_dict().items() if value != default[name]}
+    """What is not as it is by default, as typed."""
+    return {one.name: one.typed(value) for one in parameters() if (value := getattr(settings, one.name)) != one.default}

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from decoding.parameter import shown
+from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui import figures
-from ui.chat import drawn_seed, opened
+from ui.chat import drawn_seed, latest, opened
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
-from ui.compare_values import comparison_value, no_comparison
+from ui.compare_values import FROM_PANEL, comparison_value, no_comparison
 from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
 from ui.screen import Screen
@@ -34,18 +35,28 @@ def compare(
     cards: object,
     *,
     answer: object,
+    history: object,
     common_draws: object,
-    seed: int,
+    panel: DecodingSettings,
 ) -> Iterator[Screen]:
-    """Run the cards over a text, or over a message to be answered; `seed` is that of all of them.
+    """Run the cards over a text, or over a message to be answered.
 
     The last comparison stays until the first token has come, so that whatever cannot be run takes nothing away.
+
+    Args:
+        answer: whether the text is a message.
+        history: whether the message goes on from the chat, whose turns then stand before it.
+        panel: the settings beside the text. The seed of all cards is theirs, and how long a text may be and how much of
+            it is recorded, where a card says nothing else.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
-    settings = [replace(one, seed=seed) for one in checked_cards(cards)]
+    shared = {name: getattr(panel, name) for name in FROM_PANEL}
+    settings = [replace(one, seed=panel.seed) for one in checked_cards(cards, shared)]
+    goes_on = checked_switch(history, "history")
     if checked_switch(answer, "answer"):
-        asked = said(loaded, [Turn("user", checked_message(text))], settings)
+        before = session.turns if goes_on else []
+        asked = said(loaded, latest([*before, Turn("user", checked_message(text))]), settings)
     else:
         asked = written(loaded, text)
     session.counter += 1
@@ -110,8 +121,9 @@ def whole(session: Session, models: Models, name: str) -> Screen:
     """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
     comparison = session.comparison
     loaded = models.get(name if comparison is None else comparison.model)
-    used = 0 if comparison is None else _longest(comparison)
-    return Screen(comparison=_value(session, models, name), meter=meter_value(used, loaded.model.context_length))
+    used, dropped = (0, 0) if comparison is None else (_longest(comparison), comparison.asked.dropped)
+    meter = meter_value(used, loaded.model.context_length, dropped)
+    return Screen(comparison=_value(session, models, name), meter=meter)
 
 
 def file(session: Session, number: int, kind: str) -> Screen:
@@ -132,9 +144,9 @@ def _value(session: Session, models: Models, name: str) -> CompareValue:
     """What stands in Compare, whole."""
     chats, comparison = models.get(name).chat is not None, session.comparison
     if comparison is None:
-        return no_comparison(chats=chats)
+        return no_comparison(chats=chats, history=bool(session.turns))
     loaded = models.get(comparison.model)
-    return comparison_value(comparison, loaded, busy=_growing(session), chats=chats)
+    return comparison_value(comparison, loaded, busy=_growing(session), chats=chats, history=bool(session.turns))
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
@@ -150,10 +162,13 @@ def _update(session: Session, comparison: Comparison, loaded: LoadedModel, updat
     """What an update of the cards changes on the page; at the end, all of them are sent whole."""
     busy = update.ending is None
     since = update.since if busy else None
+    chats = loaded.chat is not None
     return Screen(
-        comparison=comparison_value(comparison, loaded, busy=busy, since=since),
+        comparison=comparison_value(
+            comparison, loaded, busy=busy, chats=chats, history=bool(session.turns), since=since
+        ),
         inspector=_followed(session, comparison, loaded, update),
-        meter=meter_value(_longest(comparison), loaded.model.context_length),
+        meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.asked.dropped),
         seed=None if busy else _seed(comparison),
     )
 

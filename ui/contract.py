@@ -123,13 +123,15 @@ class CardValue(TypedDict):
 
 
 class CompareValue(TypedDict):
-    """What Compare shows. Its events: `compare {text, answer, common, cards}`, `halt`, `token {run, index}`,
-    `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`, `file {number, kind}`.
+    """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
+    `token {run, index}`, `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`,
+    `file {number, kind}`.
     """
 
     run: str | None  # another name is another comparison, whose cards take the places of those asked for
     busy: bool
     chats: bool  # whether the model answers messages
+    history: bool  # whether there is a chat that a message could go on from
     cards: list[CardValue]
 
 

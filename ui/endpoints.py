@@ -26,6 +26,7 @@ from ui.checks import checked_message, checked_start, checked_switch, checked_te
 from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
+from ui.spoken import Spoken
 from ui.stream import stream
 
 MOST_MESSAGES = 200  # of a history
@@ -91,6 +92,7 @@ def register(models: Models) -> None:
         settings: list[dict[str, Any]] | None = None,
         common_draws: bool = True,
         chat: bool = False,
+        history: list[dict[str, str]] | None = None,
     ) -> dict[str, Any]:
         """Continue one text under several settings, side by side in one batch.
 
@@ -100,12 +102,13 @@ def register(models: Models) -> None:
             settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
             common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
             chat: whether the text is a message to answer instead.
+            history: the conversation before such a message, as `/chat` takes it.
 
         Returns:
             The comparison as an attend.compare/1 document, with each run as an attend.trace/1 document.
         """
         with for_programs():
-            return comparison(models, prompt, model, settings or [], common_draws, chat)
+            return comparison(models, prompt, model, settings or [], common_draws, chat, history or [])
 
     api(chat, api_name="chat", concurrency_limit=_RUNS, concurrency_id="programs")
     api(generate, api_name="generate", concurrency_limit=_RUNS, concurrency_id="programs")
@@ -121,12 +124,14 @@ def chat_items(
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt = chat_prompt(loaded, turns, chosen).ids
     trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)
+    spoken = Spoken(loaded.tokenizer, chosen.stop_texts)
     for _ in _steps(models, loaded, trace):
         best = trace.best
         if best is not None:
             token = best.tokens[-1]
+            spoken.tell(best.tokens)
             item = {
-                "text": trace.certain_text,
+                "text": spoken.text(finished=False),
                 "token": {"id": token, "text": loaded.tokenizer.label(token)},
                 "finish_reason": None,
             }
@@ -154,13 +159,22 @@ def continuation(models: Models, prompt: object, model: object, settings: object
 
 
 def comparison(
-    models: Models, prompt: object, model: object, settings: object, common_draws: object, chat: object
+    models: Models,
+    prompt: object,
+    model: object,
+    settings: object,
+    common_draws: object,
+    chat: object,
+    history: object,
 ) -> dict[str, Any]:
     """What `/compare` returns."""
     loaded = models.get(model)
     cards = side_by_side.checked_cards(settings)
+    turns = checked_history(history)
     if checked_switch(chat, "chat"):
-        asked = side_by_side.said(loaded, [Turn("user", checked_message(prompt))], cards)
+        asked = side_by_side.said(loaded, [*turns, Turn("user", checked_message(prompt))], cards)
+    elif turns:
+        raise AttendError("A history stands before a message, not before a text to continue: set chat to true as well.")
     else:
         asked = side_by_side.written(loaded, prompt)
     compared = side_by_side.prepare(loaded, asked, cards, common_draws=checked_switch(common_draws, "common_draws"))

@@ -35,7 +35,10 @@ def follow(
     stop: threading.Event,
     time_limit: float,
 ) -> Iterator[Progress]:
-    """Put what the model chooses behind the tokens that the run has now; `trace` becomes the run's, and is filled."""
+    """Put what the model chooses behind the tokens that the run has now; `trace` becomes the run's, and is filled.
+
+    A trace that has steps already is of a run that goes on: its prompt and its tokens are those that the run has.
+    """
     growth = Growth(run, trace)
     for batch in stream(steps, lock=lock, stop=stop, time_limit=time_limit):
         yield Progress(growth.add(batch.steps), batch.ending, growth.reason)
@@ -51,8 +54,10 @@ class Growth:
     def __init__(self, run: Run, trace: Trace) -> None:
         self.run = run
         self.trace = run.trace = trace
-        self._start = len(run.tokens)
+        self._start = len(trace.request.prompt)
         self._path = Path()
+        for step in trace.steps:
+            self._path.add(step)
         self.reason: FinishReason | None = None  # why decoding ended, when it ended by itself
 
     def add(self, steps: Sequence[Step]) -> int:
@@ -66,8 +71,8 @@ class Growth:
         choices = self._path.best
         agreed = _agreed(self.run.tokens[self._start :], choices)
         self.run.replace_from(self._start + agreed, [self._seen(choice) for choice in choices[agreed:]])
-        if choices and choices[0].attention is not None:
-            self.run.shape = shape_of(choices[0].attention)
+        if choices and choices[-1].attention is not None:
+            self.run.shape = shape_of(choices[-1].attention)
         return self._start + agreed
 
     def _seen(self, choice: Choice) -> Seen:

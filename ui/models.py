@@ -7,28 +7,60 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
-from decoding.step import Step
-from decoding.strategy import Request
+from decoding.step import Hypothesis, Step
+from decoding.strategy import Request, Strategy
 from decoding.together import generate_together
 from decoding.trace import Trace
 from model.errors import AttendError
+from model.interface import Forward, Want
 from model.loaded import LoadedModel
+from ui.checks import on_card
 
-Decode = Callable[[str, tuple[int, ...], DecodingSettings, int], Generator[Step, None, None]]
 DecodeTogether = Callable[
-    [str, tuple[int, ...], Sequence[DecodingSettings], bool], Generator[list[Step | None], None, None]
+    [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
 ]
 DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
+
+
+class Decode(Protocol):
+    """See `Models._decode`."""
+
+    def __call__(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
+        /,
+    ) -> Generator[Step, None, None]: ...
 
 
 class Wrap(Protocol):
     """What a host puts around a function that decodes; it stays the same function to those who call it."""
 
     def __call__(self, decode: DecodeT, /) -> DecodeT: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _OnCard:
+    """A strategy whose refusals say which card's it is."""
+
+    number: int
+    strategy: Strategy
+
+    @property
+    def want(self) -> Want:
+        return self.strategy.want
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        with on_card(self.number):
+            return self.strategy.advance(forward)
 
 
 class Models:
@@ -73,25 +105,40 @@ class Models:
             return self._loaded[name]
 
     def _decode(
-        self, name: str, prompt: tuple[int, ...], settings: DecodingSettings, drawn: int
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
     ) -> Generator[Step, None, None]:
         """Continue a prompt. Plain arguments and plain Steps, so that a host may run it in another process.
 
         Args:
             drawn: draws that an earlier run of the same text took from the seed's stream.
+            resumed: what the same run has said so far, where it goes on.
         """
         loaded = self.get(name)
-        request = self.request(loaded, prompt, attention=True, drawn=drawn)
-        yield from generate(loaded.model, prompt, settings.strategy_for(request))
+        request = replace(self.request(loaded, prompt, attention=True, drawn=drawn), resumed=resumed)
+        said = () if resumed is None else resumed.tokens
+        yield from generate(loaded.model, (*prompt, *said), settings.strategy_for(request))
 
     def _decode_together(
-        self, name: str, prompt: tuple[int, ...], settings: Sequence[DecodingSettings], attention: bool
-    ) -> Generator[list[Step | None], None, None]:
-        """Continue a prompt under several settings in one batch; plain arguments and results, too."""
+        self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool
+    ) -> Generator[dict[int, Step], None, None]:
+        """Continue a prompt under several settings in one batch; plain arguments and results, too.
+
+        Args:
+            cards: the settings, by the numbers of their cards.
+
+        Returns:
+            Of every pass what it decided, by the same numbers.
+        """
         loaded = self.get(name)
         request = self.request(loaded, prompt, attention=attention)
-        strategies = [one.strategy_for(request) for one in settings]
-        yield from generate_together(loaded.model, [prompt] * len(strategies), strategies)
+        strategies = [_OnCard(number, one.strategy_for(request)) for number, one in cards.items()]
+        for steps in generate_together(loaded.model, [prompt] * len(strategies), strategies):
+            yield {number: step for number, step in zip(cards, steps, strict=True) if step is not None}
 
     @staticmethod
     def request(loaded: LoadedModel, prompt: tuple[int, ...], *, attention: bool = False, drawn: int = 0) -> Request:

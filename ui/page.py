@@ -86,10 +86,10 @@ def _wire_write(parts: Parts, models: Models) -> None:
     panel, outputs = parts.panel, parts.write_outputs
 
     def go(session: Session, model: str, text: str, *settings: object) -> Iterator[Screen]:
-        return write.write(session, models, model, text, panel.read(settings))
+        return write.write(session, models, model, text, panel.read_as_it_is(settings))
 
     def one(session: Session, model: str, text: str, *settings: object) -> Iterator[Screen]:
-        return write.write(session, models, model, text, replace(panel.read(settings), max_new_tokens=1))
+        return write.write(session, models, model, text, replace(panel.read_as_it_is(settings), max_new_tokens=1))
 
     def take(session: Session, event: gr.EventData) -> Screen:
         return write.take(session, models, field(event, "index", int), field(event, "id", int))

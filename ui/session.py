@@ -76,7 +76,7 @@ class Run:
     @property
     def traced(self) -> int:
         """How many hypotheses its trace keeps."""
-        return 0 if self.trace is None else sum(len(step.hypotheses) for step in self.trace.steps)
+        return traced(self.trace)
 
     def forget_attention(self) -> None:
         self.tokens = [replace(token, row=None) for token in self.tokens]
@@ -84,6 +84,11 @@ class Run:
     def replace_from(self, place: int, tokens: Sequence[Seen]) -> None:
         """Let these tokens stand from number `place` on, whatever stood there."""
         self.tokens = [*self.tokens[:place], *tokens]
+
+
+def traced(trace: Trace | None) -> int:
+    """How many hypotheses a trace keeps."""
+    return 0 if trace is None else sum(len(step.hypotheses) for step in trace.steps)
 
 
 @dataclass(slots=True)
@@ -100,12 +105,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A state that Write's Undo or Redo comes back to; its attention is computed again then."""
+    """A state that Write's Undo or Redo comes back to, its trace with it; its attention is computed again then."""
 
     text: str = ""
     model: str = ""
     tokens: tuple[Seen, ...] = ()  # none of an empty box
     shape: tuple[int, int] = (0, 0)
+    trace: Trace | None = None
 
 
 @dataclass(slots=True)
@@ -178,12 +184,13 @@ class Session:
         if run is None:
             return Version()
         bare = tuple(replace(token, row=None) for token in run.tokens)
-        return Version(self.draft.text, run.model, bare, run.shape)
+        return Version(self.draft.text, run.model, bare, run.shape, run.trace)
 
-    def remember_draft(self, *, typed: bool = False) -> None:
-        """Before the written text changes: make this the state that Undo comes back to; there is no Redo any more."""
+    def remember_draft(self, version: Version | None = None, *, typed: bool = False) -> None:
+        """Before the written text changes: make it as it stands, or this version of it, the state that Undo comes back
+        to; there is no Redo any more."""
         if not (typed and self.draft.typed):
-            self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], self.draft_version]
+            self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], version or self.draft_version]
             self.draft.redo = []
         self.draft.typed = typed
 
@@ -214,8 +221,17 @@ class Session:
                 run.forget_attention()
 
     def limit_traces(self, keep: Run, most: int = MOST_TRACED) -> None:
-        """Let the traces of the oldest runs go until the rest fits; never that of `keep`, which is on screen."""
+        """Let the traces of Write's oldest versions go, then those of the oldest runs, until the rest fits; never that
+        of `keep`, which is on screen. What two of them share counts for both."""
+        versions = (self.draft.undo, self.draft.redo)
         total = sum(run.traced for run in self.runs.values())
+        total += sum(traced(version.trace) for version in itertools.chain(*versions))
+        for states in versions:
+            for place, version in enumerate(states):
+                if total <= most:
+                    return
+                total -= traced(version.trace)
+                states[place] = replace(version, trace=None)
         for run in self.runs.values():
             if total <= most:
                 return

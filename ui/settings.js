@@ -233,8 +233,15 @@ function draw() {
   }
   advanced.hidden = [...advanced.children].slice(1).every((box) => box.hidden);
   props.value = { way: state.way, values: { ...state.values } };
+  tellPanel();
 }
 
+function tellPanel() {
+  const { max_new_tokens, top_candidates, seed } = state.values;
+  signal(SIGNAL.panel, { max_new_tokens, top_candidates, seed: isShown('seed') ? seed : -1 });
+}
+
+listen(SIGNAL.panelAsked, tellPanel);
 document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
 const misread = readAddress();
 draw();

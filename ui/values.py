@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from decoding.step import Candidate, Choice, Weighed
-from decoding.stop import before_stop, certain
 from model.text import TextTokenizer
 from ui.contract import ConversationValue, InspectorValue, MeterValue, Row, StepValue, TokenKind, Way, WeighedRow
 from ui.search import search_value
 from ui.session import Run, Seen, Session
+from ui.spoken import Spoken
 
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
@@ -113,24 +113,13 @@ def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = N
     return {"text": text, "share": min(1.0, used / limit)}
 
 
-def answer_tokens(
-    tokens: Sequence[Seen], tokenizer: TextTokenizer, stop_texts: Sequence[str], *, finished: bool
-) -> list[tuple[str, float]]:
-    """Text and probability of every token; "" for bytes of an unfinished character until it is whole, for what belongs
-    to a stop text or comes after it and, as long as the answer grows, for what may yet become one."""
-    stream = tokenizer.stream()
-    shown = [(stream.push(token.id), token.choice.probability) for token in tokens if token.choice is not None]
-    rest = stream.finish() if finished else ""
-    if rest and shown:
-        text, probability = shown[-1]
-        shown[-1] = (text + rest, probability)
-    whole = "".join(text for text, _ in shown)
-    left = len(before_stop(whole, stop_texts) if finished else certain(whole, stop_texts))
-    cut = []
-    for text, probability in shown:
-        cut.append((text[:left], probability))
-        left -= len(cut[-1][0])
-    return cut
+def answer_tokens(tokens: Sequence[Seen], spoken: Spoken, *, finished: bool) -> list[tuple[str, float]]:
+    """Text and probability of every token of an answer; `spoken` knows what was told of it before."""
+    spoken.tell([token.id for token in tokens])
+    texts = spoken.texts(finished=finished)
+    return [
+        (text, token.choice.probability) for text, token in zip(texts, tokens, strict=True) if token.choice is not None
+    ]
 
 
 def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen") -> StepValue:

@@ -1,8 +1,10 @@
 """What happens in Write: a raw text is continued in place, token by token if wished, and any token can be changed.
 
 The box and the tokens are one text. As long as the box says what the tokens say, a continuation goes on from the very
-same tokens; once somebody has edited it, it keeps the model's tokens that it still begins with, and the rest is cut
-into tokens anew. What a run's trace tells is the newest continuation alone, its prompt being all that stood before it.
+same tokens; what somebody has edited is cut into tokens anew (`ui/recut.py`). A run's trace tells how its newest
+continuation came about, and grows with the next one where both could have been made in one go; its prompt is all that
+stood before. A stop text alone is among the tokens, to be looked at, and not in the box: from there on goes what the
+box says.
 Knows nothing of gradio.
 """
 
@@ -11,42 +13,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from decoding.settings import DecodingSettings
+from decoding.settings import MOST_TOKENS, DecodingSettings
 from decoding.step import Choice
+from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.text import TextTokenizer
 from ui.chat import drawn_seed, ending_note, followed, opened
 from ui.checks import checked_start, checked_text
 from ui.follow import follow
-from ui.lookback import explain
 from ui.models import Models
+from ui.recut import cut, text_of
 from ui.screen import Screen
 from ui.session import Run, Seen, Session, Version
+from ui.spoken import Spoken
 from ui.values import empty_inspector, meter_value
-
-_CANDIDATES = 10  # traced for tokens that a person typed
 
 
 def write(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
-    """Continue the text that is in the box; with `max_new_tokens` 1 by exactly one token."""
+    """Continue the text that is in the box; with `max_new_tokens` 1 by exactly one token.
+
+    A seed of -1 is drawn anew for every run, but not for one that goes on.
+    """
     loaded = models.get(name)
     checked = checked_start(text, "The text")
     session.refuse_while_busy()
     run = _run_of(session, loaded, checked)
+    before = session.draft_version
+    run = _as_the_box_says(session, loaded, run)
     limit = loaded.model.context_length
     if _ending(run, loaded) is not None:
         raise AttendError("The model has ended its text here: type on, press Undo, or take another token instead.")
     if len(run.tokens) >= limit:
         raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
+    told = settings.max_new_tokens > 1  # of a single token everybody sees why it is the last
     stop = session.begin()
     session.growing = (run.id,)
-    session.remember_draft()
+    session.remember_draft(before)
     try:
         yield replace(_show(session, models, run), running=True)
-        drawn = sum(not token.given for token in run.tokens)
-        trace = models.trace(loaded, session.draft.text, models.request(loaded, run.ids, drawn=drawn), settings)
-        steps = models.decode(name, run.ids, settings, drawn)
+        trace = _going_on(run, settings) or _begun(run, loaded, session.draft.text, settings.seeded())
+        settings, request = trace.settings, trace.request
+        spoken = Spoken(loaded.tokenizer, settings.stop_texts, prompt=request.prompt, begins=True)
+        steps = models.decode(name, request.prompt, settings, request.drawn, trace.best)
         for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
             ended = progress.ending is not None
             if ended:
@@ -55,8 +63,10 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
             if session.draft.run != run.id:  # the box was cleared meanwhile
                 yield Screen(running=False if ended and not session.busy else None)
                 continue
-            session.draft.text = _text(run.tokens, loaded.tokenizer, finished=ended)
-            note = ending_note(progress, len(run.tokens), limit) if settings.max_new_tokens > 1 else None
+            spoken.tell(run.ids[len(request.prompt) :])
+            session.draft.text = spoken.text(finished=ended)
+            noted = told or progress.reason == "stop_text"
+            note = ending_note(progress, len(run.tokens), limit) if noted else None
             yield Screen(
                 inspector=followed(session, run, progress, loaded),
                 meter=meter_value(len(run.tokens), limit, note=_ending(run, loaded) or note),
@@ -155,56 +165,64 @@ def _change_over(
     session.draft.typed = False
     if not version.tokens:
         return _emptied(session, models.get(name))
-    run = _replaced(session, models.get(version.model), version.tokens, version.shape)
-    session.draft.text = version.text
+    run = _replaced(session, models.get(version.model), version.tokens, version.shape, version.text)
+    run.trace = version.trace
     return _show(session, models, run)
+
+
+def _going_on(run: Run, settings: DecodingSettings) -> Trace | None:
+    """The run's trace, to be lengthened; None where it has none, or where it would tell what is not so: had these
+    settings made the whole text in one go, it would not be this one."""
+    trace = run.trace
+    if trace is None or trace.finish_reason not in ("length", "cancelled") or not trace.ids:
+        return None
+    own = trace.settings
+    seeded = replace(settings, seed=own.seed) if settings.seed < 0 else settings
+    length = len(trace.ids) + settings.max_new_tokens
+    free = {"max_new_tokens": 0}
+    same = {**seeded.to_dict(), **free} == {**own.to_dict(), **free}
+    if not (settings.resumable and same and length <= MOST_TOKENS):
+        return None
+    return trace.going_on(replace(seeded, max_new_tokens=length))
+
+
+def _begun(run: Run, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Trace:
+    """A new trace, whose prompt is all that stands there."""
+    drawn = sum(not token.given for token in run.tokens)
+    return Models.trace(loaded, text, Models.request(loaded, run.ids, drawn=drawn), settings)
 
 
 def _run_of(session: Session, loaded: LoadedModel, text: str) -> Run:
     """The draft's run if the box still says what it says; otherwise a new one, for the text as it stands now."""
-    draft = session.draft
-    run = session.runs.get(draft.run or "")
+    run = session.runs.get(session.draft.run or "")
     same_model = run is not None and run.model == loaded.name
-    if run is not None and same_model and _lines(draft.text) == _lines(text):
+    if run is not None and same_model and _lines(session.draft.text) == _lines(text):
         return run
-    kept = _kept(run.tokens, text, loaded) if run is not None and same_model else []
-    rest = text[len(_text(kept, loaded.tokenizer, finished=True)) :]
-    ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
-    if len(ids) > loaded.model.context_length:
-        limit = loaded.model.context_length
-        raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
-    tokens, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
-    for place, token in enumerate(kept):
-        tokens[place] = replace(token, row=tokens[place].row)
+    tokens, shape = cut(run.tokens if run is not None and same_model else (), text, loaded)
     session.remember_draft(typed=True)
-    run = _replaced(session, loaded, tokens, shape)
-    draft.text = text
-    return run
+    return _replaced(session, loaded, tokens, shape, text)
 
 
-def _kept(tokens: Sequence[Seen], text: str, loaded: LoadedModel) -> list[Seen]:
-    """What an edited text still begins with, up to the last token that nobody typed.
+def _as_the_box_says(session: Session, loaded: LoadedModel, run: Run) -> Run:
+    """The run to be lengthened: without the stop text that has ended it, which the box does not hold."""
+    text, said = session.draft.text, text_of(run.tokens, loaded.tokenizer)
+    if said == text or not said.startswith(text):
+        return run
+    return _replaced(session, loaded, *cut(run.tokens, text, loaded), text)
 
-    Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
-    behind a control token, which no text can say.
+
+def _replaced(
+    session: Session, loaded: LoadedModel, tokens: Sequence[Seen], shape: tuple[int, int], text: str | None = None
+) -> Run:
+    """A new run in the place of the draft's, under a new name, so that the page forgets what was selected.
+
+    Args:
+        text: what the box says, where that is not what the tokens say.
     """
-    stream, said, kept = loaded.tokenizer.stream(begins=True), "", 0
-    start = len(loaded.start)
-    for place, token in enumerate(tokens[start:], start=start):
-        said += stream.push(token.id)
-        if loaded.tokenizer.is_control(token.id) or not text.startswith(said):
-            break
-        if not token.given and stream.whole:
-            kept = place + 1
-    return list(tokens[:kept])
-
-
-def _replaced(session: Session, loaded: LoadedModel, tokens: Sequence[Seen], shape: tuple[int, int]) -> Run:
-    """A new run in the place of the draft's, under a new name, so that the page forgets what was selected."""
     run = session.add_run("write", loaded.name, tokens)
     run.shape = shape
     session.draft.run = run.id
-    session.draft.text = _text(tokens, loaded.tokenizer, finished=True)
+    session.draft.text = text_of(tokens, loaded.tokenizer) if text is None else text
     session.drop_unused_runs()
     return run
 
@@ -249,12 +267,6 @@ def _empty(session: Session, loaded: LoadedModel) -> Screen:
 
 def _history(session: Session) -> tuple[bool, bool]:
     return (not session.busy and bool(session.draft.undo), not session.busy and bool(session.draft.redo))
-
-
-def _text(tokens: Sequence[Seen], tokenizer: TextTokenizer, *, finished: bool) -> str:
-    stream = tokenizer.stream(begins=True)
-    text = "".join([stream.push(token.id) for token in tokens])
-    return text + (stream.finish() if finished else "")
 
 
 def _ending(run: Run, loaded: LoadedModel) -> str | None:

@@ -5,7 +5,8 @@
  * each time. Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
  *
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
- * @typedef {{run: string | null, busy: boolean, chats: boolean, cards: (Result & {since: number})[]}} Value
+ * @typedef {{run: string | null, busy: boolean, chats: boolean, history: boolean,
+ *   cards: (Result & {since: number})[]}} Value
  */
 
 const root = element.querySelector('.attend-compare');
@@ -20,7 +21,10 @@ const results = new Map();
 const questions = new Map();
 let run = null;
 let busy = false;
+let hasChat = false;
 let count = 0;
+/** @type {Record<string, number | null>} what the panel says where a card says nothing else, and the seed */
+let panel = {};
 
 const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'What all cards answer', dir: 'auto' });
 const start = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
@@ -31,6 +35,12 @@ const ways = [['continue', 'continue it as text'], ['answer', 'answer it as a me
 });
 const [, answering] = ways.map((way) => way.input);
 const common = make('input', { type: 'checkbox', checked: true });
+const history = make('input', { type: 'checkbox' });
+const goOn = make('label', {
+  class: 'at-common', hidden: true,
+  'data-help': 'The whole conversation stands before the message, as it would for the next answer in the chat.',
+}, history, ' Go on from the chat');
+const held = make('span', { class: 'at-quiet at-held' });
 const fills = offered.fills.map(({ name, cards: filled }) => {
   const chip = make('button', { type: 'button', class: 'at-plain', text: name });
   chip.addEventListener('click', () => fill(filled));
@@ -51,11 +61,12 @@ root.replaceChildren(
   make('div', { class: 'at-ask-row' },
     make('fieldset', { class: 'at-switch' },
       make('legend', { class: 'at-hidden', text: 'What to do with it' }), ...ways.map((way) => way.node)),
+    goOn,
     make('label', {
       class: 'at-common',
       'data-help': 'All cards draw from one stream of random numbers, so that what differs between their texts comes of '
         + 'their settings and not of chance. Otherwise each card has a stream of its own. The seed is the panel’s.',
-    }, common, ' same random draws for all')),
+    }, common, ' same random draws for all'), held),
   make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, add,
     make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
   make('div', { class: 'at-ask-row at-compare-told' }, progress, status),
@@ -77,6 +88,12 @@ text.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
 });
 fill(offered.fills[0].cards);
+for (const { input } of ways) input.addEventListener('change', draw);
+listen(SIGNAL.panel, ({ detail }) => {
+  panel = detail;
+  draw();
+});
+signal(SIGNAL.panelAsked, {});
 watch('value', receive);
 receive();
 
@@ -135,7 +152,8 @@ function compare() {
   }
   asked = cards.slice();
   trigger('compare', {
-    text: text.value, answer: answering.checked, common: common.checked, cards: asked.map((card) => card.settings),
+    text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
+    cards: asked.map((card) => card.settings),
   });
 }
 
@@ -176,6 +194,7 @@ function merge(value) {
     results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
   }
   if (gap && !busy) trigger('missing', {});
+  hasChat = value.chats && value.history;
   answering.disabled = !value.chats;
   if (!value.chats) ways[0].input.checked = true;
   draw();
@@ -183,12 +202,17 @@ function merge(value) {
 }
 
 function draw() {
+  const { seed, ...shared } = panel;
+  goOn.hidden = !hasChat || !answering.checked;
+  held.textContent = shared.max_new_tokens === undefined ? ''
+    : `Length ${shared.max_new_tokens ?? '–'} · ${seed < 0 ? 'a random seed' : `seed ${seed ?? '–'}`}, from the settings`;
   const all = cards.map((card) => card.settings);
   const shown = cards.map((card) => results.get(card.run) || null);
   const told = shown.filter((result) => result !== null);
   const ranges = rangesOf(told.map((result) => result.figures));
+  cards.forEach((card) => card.view.form.hold(shared));
   cards.forEach((card, place) => card.view.show({
-    number: place + 1, words: summary(offered.parameters, card.settings, all), result: shown[place], first: told[0] || null,
+    number: place + 1, words: summary(offered, card.settings, all), result: shown[place], first: told[0] || null,
     stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
   }));
   const nodes = cards.map((card) => card.view.node);

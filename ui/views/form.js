@@ -3,15 +3,18 @@
  *
  * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
  *
- * @typedef {{name: string, label: string, help: string, main: boolean, strategies: string[], choices: [string, string][],
- *   range: [number, number, number] | null, integer: boolean, default: any, neutral: any}} Parameter
- * @typedef {Record<string, any>} Settings what is not as it is by default
+ * @typedef {{name: string, label: string, help: string, kind: 'number' | 'word' | 'text' | 'order', main: boolean,
+ *   panel: boolean, strategies: string[], choices: string[], range: [number, number, number] | null, integer: boolean,
+ *   placeholder: string, default: any, neutral: any}} Parameter
+ * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
+ * @typedef {{parameters: Parameter[], words: Record<string, string>,
+ *   presets: {name: string, settings: Settings}[]}} Offered
  */
 
 /** @param {Settings} settings @param {Parameter} parameter */
 const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.default;
 
-/** @param {any} one @param {any} other settings of one kind; some are lists or objects */
+/** @param {any} one @param {any} other settings of one kind */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Those that the strategy uses. @param {Parameter[]} parameters @param {Settings} settings */
@@ -22,92 +25,147 @@ function usedBy(parameters, settings) {
 
 /**
  * A card in a few words: its strategy, what does something in it, and what sets it apart from the other cards.
- * @param {Parameter[]} parameters @param {Settings} settings @param {Settings[]} all of the cards
+ * @param {Offered} offered @param {Settings} settings @param {Settings[]} all of the cards
  * @returns {string[]}
  */
-function summary(parameters, settings, all) {
-  const words = [];
+function summary({ parameters, words }, settings, all) {
+  const told = [];
   for (const parameter of usedBy(parameters, settings)) {
+    const { name, label, neutral, panel, kind } = parameter;
     const value = valueOf(settings, parameter);
-    const apart = all.some((other) => usedBy(parameters, other).includes(parameter)
+    const word = words[value] ?? value;
+    const own = panel && name in settings; // what the panel says is no word of this card
+    const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
       && !same(valueOf(other, parameter), value));
-    const acts = parameter.neutral !== null && !same(value, parameter.neutral);
-    if (parameter.name === 'strategy') words.push(new Map(parameter.choices).get(value));
-    else if (apart || acts) words.push(typeof value === 'object' ? parameter.label : `${parameter.label} ${value}`);
+    const acts = !panel && neutral !== null && value !== neutral;
+    if (name === 'strategy') told.push(word);
+    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${word}`);
   }
-  return words;
+  return told;
 }
 
 /**
- * @param {{parameters: Parameter[], presets: {name: string, settings: Settings}[]}} offered
+ * @param {Offered} offered
  * @param {{change: (settings: Settings) => void, panel: () => void}} actions
  */
 function makeForm(offered, actions) {
   const fields = make('div', { class: 'at-fields' });
-  const preset = make('select', { 'aria-label': 'Start from a preset' },
-    make('option', { value: '', text: 'a preset …' }),
-    ...offered.presets.map(({ name }, place) => make('option', { value: place, text: name })));
+  const preset = makeChoice('Start from a preset', 'a preset …');
+  offered.presets.forEach(({ name }, place) => preset.append(make('option', { value: place, text: name })));
   const panel = make('button', {
     type: 'button', class: 'at-plain', text: 'The panel’s settings',
     'data-help': 'Takes what the settings beside the text say, the advanced ones too.',
   });
+  const more = makeChoice('Add a setting', 'Add a setting …');
   const node = make('fieldset', { class: 'at-form' },
     make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
-    make('div', { class: 'at-form-start' }, preset, panel), fields);
+    make('div', { class: 'at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
   /** @type {Settings} */
   let settings = {};
+  /** @type {Set<string>} those that were asked for, whether or not they have been changed */
+  let added = new Set();
+  /** @type {Record<string, number | string>} what the panel says of those that it holds for a card */
+  let held = {};
 
   preset.addEventListener('change', () => {
-    if (!preset.value) return;
     const { max_new_tokens: length } = settings; // the presets say how to choose, not how much
     const chosen = offered.presets[Number(preset.value)].settings;
-    preset.value = '';
-    show({ ...chosen, max_new_tokens: length });
+    show(length === undefined ? chosen : { ...chosen, max_new_tokens: length });
     actions.change(settings);
   });
   panel.addEventListener('click', actions.panel);
+  more.addEventListener('change', () => {
+    const { value } = more;
+    added.add(value);
+    draw();
+    field(value).focus();
+  });
 
-  /** @param {Settings} now */
+  /** @param {Settings} now in place of all that the form had */
   function show(now) {
     settings = now;
-    const wanted = usedBy(offered.parameters, settings).filter((parameter) =>
-      (parameter.choices.length || parameter.range) && (parameter.main || parameter.name in settings));
-    fields.replaceChildren(...wanted.map(makeField));
+    added = new Set();
+    draw();
+  }
+
+  /** @param {Parameter} parameter */
+  const inSight = ({ name, main }) => main || name in settings || added.has(name);
+  const field = (name) => fields.querySelector(`[data-name="${name}"]`);
+
+  function draw() {
+    const used = usedBy(offered.parameters, settings);
+    fields.replaceChildren(...used.filter(inSight).map(makeField));
+    more.replaceChildren(more.firstChild,
+      ...used.filter((parameter) => !inSight(parameter)).map(({ name, label }) => make('option', { value: name, text: label })));
+    more.value = '';
+    preset.value = '';
+  }
+
+  /** @param {string} name @param {number | string | undefined} value undefined: the card says nothing of it */
+  function put(name, value) {
+    const { [name]: _, ...others } = settings;
+    settings = value === undefined ? others : { ...others, [name]: value };
+    actions.change(settings);
   }
 
   /** @param {Parameter} parameter */
   function makeField(parameter) {
-    const { label, help, choices, name } = parameter;
-    const value = valueOf(settings, parameter);
+    const { label, help, choices, name, main, panel: isHeld } = parameter;
+    const value = isHeld ? settings[name] ?? '' : valueOf(settings, parameter);
     const control = choices.length
-      ? make('select', {}, ...choices.map(([word, text]) => make('option', { value: word, text, selected: word === value })))
-      : makeNumber(parameter, value);
+      ? make('select', {}, ...choices.map((word) =>
+        make('option', { value: word, text: offered.words[word] ?? word, selected: word === value })))
+      : makeEntry(parameter, value);
     const wrong = make('span', { class: 'at-wrong', role: 'alert' });
     control.dataset.name = name;
+    if (isHeld) control.placeholder = held[name] ?? '';
     control.addEventListener('change', () => {
-      const read = choices.length ? control.value : numberIn(control, parameter);
+      const read = isHeld && control.value.trim() === '' ? undefined : readFrom(control, parameter);
       control.toggleAttribute('aria-invalid', read === null);
       wrong.textContent = read === null ? `${label} must be ${accepted(parameter)}.` : '';
       if (read === null) return;
-      settings = { ...settings, [name]: read };
-      actions.change(settings);
+      put(name, read);
       if (name !== 'strategy') return;
-      show(settings); // another strategy has other settings
-      fields.querySelector('[data-name="strategy"]').focus();
+      draw(); // another strategy has other settings
+      field(name).focus();
     });
-    return make('label', { 'data-help': help }, make('span', { text: label }), control, wrong);
+    const row = make('label', { 'data-help': help }, make('span', { text: label }), control, wrong);
+    if (main) return row;
+    const remove = iconButton('remove', `Remove ${label}`, () => {
+      added.delete(name);
+      put(name, undefined);
+      draw();
+      more.focus();
+    });
+    return make('div', { class: 'at-added' }, row, remove);
   }
 
-  return { node, show, wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid]')) };
+  return {
+    node, show,
+    wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid]')),
+    /** What the panel says now. @param {Record<string, number | string>} values */
+    hold: (values) => {
+      held = values;
+      for (const [name, value] of Object.entries(values)) field(name)?.setAttribute('placeholder', value ?? '');
+    },
+  };
 }
 
-/** @param {Parameter} parameter @param {number} value */
-function makeNumber({ range: [min, max, step] }, value) {
+/** @param {string} label @param {string} hint what it says when nothing is chosen */
+const makeChoice = (label, hint) =>
+  make('select', { 'aria-label': label }, make('option', { value: '', text: hint, disabled: true, selected: true }));
+
+/** @param {Parameter} parameter @param {number | string} value */
+function makeEntry({ range, placeholder }, value) {
+  if (!range) return make('input', { type: 'text', value, placeholder, autocomplete: 'off', spellcheck: 'false' });
+  const [min, max, step] = range;
   return make('input', { type: 'number', min, max, step, value, inputmode: 'decimal' });
 }
 
-/** @param {HTMLInputElement} control @param {Parameter} parameter @returns {number | null} null for a wrong one */
-function numberIn(control, { range: [min, max], integer }) {
+/** @param {HTMLInputElement | HTMLSelectElement} control @param {Parameter} parameter @returns null for a wrong number */
+function readFrom(control, { range, integer }) {
+  if (!range) return control.value;
+  const [min, max] = range;
   const number = Number(control.value);
   const right = control.value.trim() !== '' && number >= min && number <= max && (!integer || Number.isInteger(number));
   return right ? number : null;

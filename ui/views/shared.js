@@ -148,8 +148,11 @@ function remember(key, value) {
 /** @param {any} value as views.py packs it; a component that was changed by gr.update sends it as it is */
 const unpacked = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
 
-/** What the two components tell each other; a cancelled `select` means that it was done. */
-const SIGNAL = { select: 'attend:select', selected: 'attend:selected', colour: 'attend:colour' };
+/** What the components tell each other; a cancelled `select` means that it was done. */
+const SIGNAL = {
+  select: 'attend:select', selected: 'attend:selected', colour: 'attend:colour',
+  panel: 'attend:panel', panelAsked: 'attend:panel-asked', // what of the settings beside the text holds for every card
+};
 
 /** @param {string} name @param {object} detail @returns {boolean} whether somebody dealt with it */
 const signal = (name, detail) => !window.dispatchEvent(new CustomEvent(name, { cancelable: true, detail }));

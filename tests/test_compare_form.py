@@ -1,0 +1,54 @@
+"""What Compare's component is told of the settings, and in which words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from decoding.settings import PRESETS, DecodingSettings, parameters
+from ui import compare_values
+from ui.compare import SWEEPS, checked_cards
+from ui.compare_values import compare_form
+from ui.figures import Figures
+from ui.settings_panel import HELP
+
+
+def test_every_offered_card_is_accepted_as_it_is_sent() -> None:
+    form = compare_form()
+    assert form["fills"][0]["name"] == "Temperature"
+    assert [card["temperature"] for card in form["fills"][0]["cards"] if "temperature" in card] == [0, 0.5, 1.5]
+    for fill, values in zip(form["fills"], [*SWEEPS.values(), tuple(PRESETS)], strict=True):
+        cards = checked_cards(json.loads(json.dumps(fill["cards"])))
+        assert len(cards) == len(values) and len(set(map(str, cards))) == len(cards)
+        assert not any({"max_new_tokens", "top_candidates", "seed"} & card.keys() for card in fill["cards"])
+    for preset in form["presets"]:
+        assert DecodingSettings.from_dict(preset["settings"]).temperature == PRESETS[preset["name"]].temperature
+
+
+def test_the_form_has_the_declared_ranges_and_helps() -> None:
+    declared = {parameter.name: parameter for parameter in parameters()}
+    fields = {field["name"]: field for field in compare_form()["parameters"]}
+    assert declared.keys() - fields.keys() == {"seed"}  # the panel's, for all cards
+    for name, field in fields.items():
+        parameter = declared[name]
+        assert field["help"] == HELP.get(parameter.name, parameter.help) and field["strategies"] == list(
+            parameter.strategies
+        )
+        assert parameter.checked(field["default"]) == parameter.default  # as it is typed
+        if parameter.control == "number":
+            assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]
+    assert fields["strategy"]["choices"] == list(declared["strategy"].choices)
+
+
+def test_every_number_is_explained() -> None:
+    told = {figure["name"] for figure in compare_values.FIGURES}
+    empty = Figures(0, None, None, None, None, None, None, None)
+    assert told | {"first_difference"} == asdict(empty).keys()
+    assert all(figure["help"].endswith(".") for figure in compare_values.FIGURES)
+
+
+def test_a_card_takes_the_panels_settings_but_for_the_seed() -> None:
+    panel = DecodingSettings(temperature=0.7, banned_words=("cat", "a, b"), seed=4, top_candidates=20, max_new_tokens=9)
+    taken = compare_values.card_settings(panel)
+    assert taken == {"temperature": 0.7, "banned_words": '["cat", "a, b"]'}
+    assert DecodingSettings.from_dict(taken).banned_words == panel.banned_words

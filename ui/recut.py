@@ -1,0 +1,53 @@
+"""An edited text as tokens: those of the model stay as far as the text still begins with them, the rest is cut anew.
+
+What was typed is explained by one look of the model at the whole text. Knows nothing of sessions or of the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text import TextTokenizer
+from ui.lookback import explain
+from ui.session import Seen
+
+_CANDIDATES = 10  # traced for tokens that a person typed
+
+
+def cut(tokens: Sequence[Seen], text: str, loaded: LoadedModel) -> tuple[list[Seen], tuple[int, int]]:
+    """The tokens of an edited text, those of the model kept as far as may be, and the shape of their attention."""
+    kept = _kept(tokens, text, loaded)
+    rest = text[len(text_of(kept, loaded.tokenizer)) :]
+    ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
+    if len(ids) > loaded.model.context_length:
+        limit = loaded.model.context_length
+        raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
+    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
+    for place, token in enumerate(kept):
+        anew[place] = replace(token, row=anew[place].row)
+    return anew, shape
+
+
+def _kept(tokens: Sequence[Seen], text: str, loaded: LoadedModel) -> list[Seen]:
+    """What an edited text still begins with, up to the last token that nobody typed.
+
+    Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
+    behind a control token, which no text can say.
+    """
+    stream, said, kept = loaded.tokenizer.stream(begins=True), "", 0
+    start = len(loaded.start)
+    for place, token in enumerate(tokens[start:], start=start):
+        said += stream.push(token.id)
+        if loaded.tokenizer.is_control(token.id) or not text.startswith(said):
+            break
+        if not token.given and stream.whole:
+            kept = place + 1
+    return list(tokens[:kept])
+
+
+def text_of(tokens: Sequence[Seen], tokenizer: TextTokenizer) -> str:
+    """What a whole text says."""
+    return tokenizer.decode((token.id for token in tokens), begins=True)

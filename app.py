@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from model.choice import ModelChoice
+
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-if "SPACE_ID" not in os.environ:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DEFAULT_MODEL = "attend-chat"
 PUBLIC_SECONDS, PRIVATE_SECONDS = 60.0, 600.0  # that one run may take
 PUBLIC_QUEUE, PRIVATE_QUEUE = 16, 64  # visitors that may wait
 
@@ -29,8 +28,7 @@ class Options:
 
     host: str
     port: int
-    model: str
-    engine: str
+    model: ModelChoice
     public: bool
     share: bool
 
@@ -41,12 +39,11 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(description="Chat with a transformer in the browser and watch every token.")
     parser.add_argument("--host", default="0.0.0.0" if space else "127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", 7860)), help="port to listen on")
-    parser.add_argument("--model", default=DEFAULT_MODEL, help="name or folder of the model that is shown first")
-    parser.add_argument("--engine", default="auto", help="what runs a Hugging Face checkpoint: auto, native, adapter")
+    ModelChoice.add_flags(parser)
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page that strangers use")
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
     read = parser.parse_args(arguments)
-    return Options(read.host, read.port, read.model, read.engine, read.public, read.share)
+    return Options(read.host, read.port, ModelChoice.of(read), read.public, read.share)
 
 
 def check_port(host: str, port: int) -> None:
@@ -91,18 +88,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ui.models import Models
 
     try:
-        first = catalog.load(chosen.model, chosen.engine)
-        names = (first.name, *(name for name in catalog.names() if name != first.name))
+        if chosen.public:
+            catalog.check_listed(chosen.model.name)
+        first = chosen.model.load()
+        names = (first.name, *(name for name in catalog.embedded() if name != first.name))
         models = Models(
             names,
-            lambda name: first if name == first.name else catalog.load(name),
+            lambda name: first if name == first.name else chosen.model.load(name),
             time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
             wrap=wrap,
         )
-        if chosen.public and first.name not in catalog.names():
-            raise AttendError(f"A public page shows only its own models: choose one of {', '.join(catalog.names())}.")
     except AttendError as error:
         return refuse(str(error))
+    for note in first.notes:
+        print(f"Note: {note}", file=sys.stderr)
     threads = fastest_threads(first.model)
     blocks = page.build(models)
     try:

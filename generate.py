@@ -15,7 +15,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
+
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # nothing about anybody leaves this machine; read on import
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings, parameters
@@ -24,6 +26,7 @@ from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
 from model.chat import Message
+from model.choice import ModelChoice
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.threads import fastest_threads
@@ -39,6 +42,17 @@ class _Parser(argparse.ArgumentParser):
         raise AttendError(f"{message[:1].upper()}{message[1:]}: see python generate.py --help.")
 
 
+class _ListModels(argparse.Action):
+    """Print the catalogue and end, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        table = catalog.rows()
+        widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+        for row in table:
+            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        parser.exit()
+
+
 def number(text: str) -> int | float:
     """What a flag's text says; whether the setting accepts it is for the setting to say."""
     try:
@@ -52,9 +66,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="generate.py", description="Continue a prompt with one of Attend's models.", allow_abbrev=False
     )
     parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
-    parser.add_argument("--model", default=catalog.DEFAULT, help=f"name or folder of a checkpoint ({catalog.DEFAULT})")
-    engines = ", ".join(catalog.ENGINES)
-    parser.add_argument("--engine", default="auto", help=f"what runs a Hugging Face checkpoint: {engines} (auto)")
+    ModelChoice.add_flags(parser)
+    parser.add_argument("--list-models", action=_ListModels, nargs=0, help="print the catalogue and exit")
     parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")
@@ -130,7 +143,9 @@ def _run(arguments: argparse.Namespace) -> int:
     ).seeded()
     for name in settings.unused():
         print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
-    loaded = catalog.load(arguments.model, arguments.engine)
+    loaded = ModelChoice.of(arguments).load()
+    for note in loaded.notes:
+        print(f"Note: {note}", file=sys.stderr)
     messages = [Message("user", arguments.prompt)] if arguments.chat else []
     request = _request(loaded, arguments.prompt, messages, settings)
     strategy = settings.strategy_for(request)

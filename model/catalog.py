@@ -1,59 +1,183 @@
-"""A name → a loaded model with its tokenizer; the embedded checkpoints, or any folder, ours or in Hugging Face form.
+"""A name → a loaded model with its tokenizer: of the catalogue, of a folder, or of the Hugging Face Hub.
 
-Knows where the embedded ones lie, not how a checkpoint is read, and not who may load what: a public page lists names.
+Knows the names and where they lead, not how a checkpoint is read. Every name is checked by its form before a file or
+the network is touched. Who may load what is not decided here, but `check_listed` says what a public page may.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model import checkpoint
 from model.chat import ChatFormat
+from model.choice import DEFAULT as DEFAULT
+from model.choice import ENGINES
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.placement import Placement, native_shortage, total_memory
+from model.progress import Progress, silent
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
-DEFAULT = "attend-chat"
-ENGINES = ("auto", "native", "adapter")
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A model that is known by a name of its own."""
+
+    place: str  # "owner/name" on the Hub, known by its second part; or a folder under `EMBEDDED`
+    megabytes: int  # of weights, which is what is downloaded
+    licence: str
+    languages: str
+    purpose: str
+
+    @property
+    def name(self) -> str:
+        return self.place.rpartition("/")[2]
+
+    @property
+    def embedded(self) -> bool:
+        return "/" not in self.place
+
+
+# One line a model; add your own at the end.
+ENTRIES = (
+    Entry("attend-chat", 12, "Apache-2.0", "English", "small talk; comes with Attend"),
+    Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 269, "Apache-2.0", "English", "short answers"),
+    Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
+    Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),
+    Entry("openai-community/gpt2", 548, "MIT", "English", "continues texts; the smallest GPT-2"),
+)
+
+_REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
+_REVISION = re.compile(r"(?=.{1,200}$)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
+_FIRST_REVISION = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a name leads: to a folder, or to a repository at a revision."""
+
+    called: str
+    folder: Path | None
+    repository: str = ""
+    revision: str = _FIRST_REVISION
+
+
 def names() -> tuple[str, ...]:
-    """The embedded checkpoints, in the order in which a page lists them."""
-    if not EMBEDDED.is_dir():
-        return ()
-    return tuple(sorted(folder.name for folder in EMBEDDED.iterdir() if (folder / checkpoint.CONFIG).is_file()))
+    """All that the catalogue lists, in the order in which it is shown."""
+    return tuple(entry.name for entry in ENTRIES)
 
 
-def load(name: str, engine: str = "auto") -> LoadedModel:
-    """Load an embedded checkpoint by its name, or by its folder any of ours or one in Hugging Face form.
+def embedded() -> tuple[str, ...]:
+    """Those of the catalogue that come with Attend and need no download."""
+    there = (entry.name for entry in ENTRIES if entry.embedded)
+    return tuple(name for name in there if (EMBEDDED / name / checkpoint.CONFIG).is_file())
+
+
+def rows() -> list[tuple[str, ...]]:
+    """The catalogue as a table for people, its header first."""
+    header = ("model", "weights", "licence", "languages", "what for")
+    return [
+        header,
+        *((one.name, f"{one.megabytes} MB", one.licence, one.languages, one.purpose) for one in ENTRIES),
+    ]
+
+
+def check_listed(name: str) -> None:
+    """`AttendError` for a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
+    if name not in names():
+        raise AttendError(f"A public page shows only models of the catalogue: choose one of {', '.join(names())}.")
+
+
+def load(
+    name: str,
+    engine: str = "auto",
+    placement: Placement = Placement(),
+    *,
+    limit: int | None = None,
+    progress: Progress = silent,
+) -> LoadedModel:
+    """Load a model of the catalogue by its name, any folder, or a repository of the Hub as "owner/name".
 
     Args:
+        name: both of the Hub's may end in "@" and a revision.
         engine: of `ENGINES` what runs a model of others, see `model.huggingface_folder.load`.
+        placement: the device and the precision to compute with.
+        limit: bytes of a download, over which it is refused; None for what this machine has of memory.
+        progress: told how a download goes, see `model.hub.fetch`; an exception of its own ends it.
 
     Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together.
     """
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
-    folder = EMBEDDED / name if name in names() else Path(name)
-    if not os.path.isdir(folder):  # which, unlike Path.is_dir, says False to a name that no system could hold
-        known = ", ".join(names()) or "none"
-        raise AttendError(f"There is no model {name!r}: choose one of {known}, or give the folder of a checkpoint.")
-    called = os.path.basename(os.path.abspath(folder))
+    source = _source(name)
+    if source.folder is not None:
+        return replace(_read(source.folder, source.called, engine, placement), address=name)
+    from model import hub, huggingface_folder  # they bring transformers, which takes seconds and ours do without
+
+    placement.torch_device()  # refused before a download, not after
+    snapshot = hub.fetch(
+        source.repository,
+        source.revision,
+        limit=total_memory() if limit is None else limit,
+        check=lambda folder: huggingface_folder.check_config(folder, source.called),
+        progress=progress,
+    )
+    loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)
+    notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
+    return replace(loaded, address=name, notes=notes)
+
+
+def _source(name: str) -> _Source:
+    """Where a name leads, by its form alone; `AttendError` for one that leads nowhere."""
+    listed = {entry.name: entry for entry in ENTRIES}
+    base, at, revision = name.partition("@")
+    if entry := listed.get(base):
+        if not entry.embedded:
+            return _Source(name, None, entry.place, _revision(revision) if at else _FIRST_REVISION)
+        if not at:
+            return _Source(name, EMBEDDED / name)
+        raise AttendError(f"{base} comes with Attend and has no revisions: leave @{revision[:80]} out.")
+    if os.path.isdir(name):  # which, unlike Path.is_dir, says False to a name that no system could hold
+        return _Source(os.path.basename(os.path.abspath(name)), Path(name))
+    if "://" in name:
+        raise AttendError(f"A model is not named by an address ({name[:80]!r}): give owner/name as the Hub shows it.")
+    if _REPOSITORY.fullmatch(base) and "--" not in base and ".." not in base:
+        return _Source(name, None, base, _revision(revision) if at else _FIRST_REVISION)
+    raise AttendError(
+        f"There is no model {name!r}: choose one of {', '.join(names())}, or give the folder of a checkpoint or "
+        "owner/name of a model on the Hub."
+    )
+
+
+def _revision(text: str) -> str:
+    if not _REVISION.fullmatch(text) or ".." in text:
+        raise AttendError(f"{text[:80]!r} is no revision: give a branch, a tag or a commit after the @.")
+    return text
+
+
+def _read(folder: Path, called: str, engine: str, placement: Placement) -> LoadedModel:
+    """Load a folder, ours or in Hugging Face form."""
     if "model_type" in checkpoint.read_config(folder):
         from model import huggingface_folder  # brings transformers, which takes seconds and which ours do without
 
-        return replace(huggingface_folder.load(folder, called, engine), address=name)
-    model = checkpoint.load(folder)
+        return huggingface_folder.load(folder, called, engine, placement)
+    weights = folder / checkpoint.WEIGHTS
+    device, dtype = placement.torch_device(), placement.torch_dtype(None)
+    if lacking := native_shortage(checkpoint.count_numbers(weights), weights.stat().st_size, device, dtype):
+        raise AttendError(f"{called} {lacking}: choose a smaller model.")
+    model = checkpoint.load(folder, device, dtype)
     tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER)
     if tokenizer.vocabulary_size != model.vocabulary_size:
         raise AttendError(
-            f"The tokenizer of {name} has {tokenizer.vocabulary_size:,} tokens, its model {model.vocabulary_size:,}: "
-            "they belong to different checkpoints."
+            f"The tokenizer of {called} has {tokenizer.vocabulary_size:,} tokens, its model "
+            f"{model.vocabulary_size:,}: they belong to different checkpoints."
         )
     roles = {USER, ASSISTANT}
     chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
     end_tokens = frozenset({tokenizer.control(END)})
-    return LoadedModel(called, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat, address=name)
+    return LoadedModel(called, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat)

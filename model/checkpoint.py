@@ -6,13 +6,14 @@ Weights are stored in half precision and computed with in single precision. Noth
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -22,6 +23,7 @@ from model.transformer import Transformer
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 
+_CPU = torch.device("cpu")
 _SHARED = "unembedding.weight"  # the same matrix as the embedding where they are tied: stored once
 
 
@@ -37,16 +39,22 @@ def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16
     os.replace(written, folder / WEIGHTS)  # never there by halves, for whoever reads during a training
 
 
-def load(folder: Path) -> Transformer:
-    """The model of a checkpoint folder, in evaluation mode, float32.
+def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32) -> Transformer:
+    """The model of a checkpoint folder, in evaluation mode, on a device and in a precision.
 
     Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
     """
     config = TransformerConfig.from_dict(read_config(folder))
-    return filled(config, read_weights(folder / WEIGHTS), folder)
+    return filled(config, read_weights(folder / WEIGHTS), folder, device, dtype)
 
 
-def filled(config: TransformerConfig, weights: Mapping[str, Tensor], folder: Path) -> Transformer:
+def filled(
+    config: TransformerConfig,
+    weights: Mapping[str, Tensor],
+    folder: Path,
+    device: torch.device = _CPU,
+    dtype: torch.dtype = torch.float32,
+) -> Transformer:
     """A model with these weights, which the folder is said to hold; `AttendError` when they are another model's."""
     try:
         model = Transformer(config)
@@ -63,13 +71,24 @@ def filled(config: TransformerConfig, weights: Mapping[str, Tensor], folder: Pat
         if name not in expected or weights[name].shape != expected[name].shape:
             raise AttendError(f"{folder} holds an unfitting weight {name}, so it belongs to another model.")
         expected[name].copy_(weights[name])  # the state dict shares the model's memory; to float32 on the way
-    return model.eval().lay_out_for_steps()
+    return model.eval().to(device, dtype).lay_out_for_steps()
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The tensors of one safetensors file; `AttendError` when it is missing, cut short or of another kind."""
     try:
         return load_file(path)
+    except FileNotFoundError as error:
+        raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
+    except (SafetensorError, OSError) as error:
+        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+
+
+def count_numbers(path: Path) -> int:
+    """How many numbers a safetensors file holds, by its header alone; `AttendError` as `read_weights`."""
+    try:
+        with safe_open(path, framework="pt") as tensors:
+            return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
     except FileNotFoundError as error:
         raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:

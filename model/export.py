@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         model = loaded.model
         if not isinstance(model, Transformer) or not isinstance(loaded.tokenizer, Tokenizer):
             raise AttendError(f"{options.model} is not one of our own models, so it is in its own layout already.")
-        folder = catalog.EMBEDDED / options.model if options.model in catalog.names() else Path(options.model)
+        folder = catalog.EMBEDDED / options.model if options.model in catalog.embedded() else Path(options.model)
         write_llama(model, options.directory, folder / checkpoint.TOKENIZER)
     except OSError as error:
         sys.exit(_refuse(f"{options.directory} cannot be written ({error.strerror}): name another folder."))

@@ -98,7 +98,9 @@ class HuggingFaceModel:
 
     @property
     def device(self) -> torch.device:
-        return self._theirs.get_input_embeddings().weight.device
+        """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
+        device = self._theirs.get_input_embeddings().weight.device
+        return torch.device("cpu") if device.type == "meta" else device
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[HuggingFaceCache]:

@@ -89,4 +89,5 @@ def captured(theirs: Any, queries: int, **inputs: Any) -> tuple[Any, list[Tensor
 
 def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
     """(R, layers, H, queries, K); a layer that keeps a sliding window alone sees nothing before it."""
-    return torch.stack([functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights], dim=1).float()
+    padded = [functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights]
+    return torch.stack([layer.to(padded[0].device, torch.float32) for layer in padded], dim=1)

@@ -6,12 +6,16 @@ anything large is loaded: a model that is not causal, one with code of its own, 
 
 from __future__ import annotations
 
+import tempfile
+import weakref
 from collections.abc import Mapping
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor, float32
+from torch import Tensor
 from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
@@ -22,54 +26,74 @@ from model.huggingface_tokenizer import HuggingFaceTokenizer
 from model.interface import LanguageModel
 from model.layouts import Layout, layout_of
 from model.loaded import LoadedModel
+from model.placement import Placement, free_memory, native_shortage, shortage
 
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
 
 
-def load(folder: Path, name: str, engine: str) -> LoadedModel:
+def load(folder: Path, name: str, engine: str, placement: Placement = Placement()) -> LoadedModel:
     """Load a folder whose `config.json` names a model type.
 
     Args:
-        engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be.
+        engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be,
+            and where it has the memory: the adapter leaves on the disk what does not fit.
+        placement: the device and the precision to compute with.
 
     Raises `AttendError` for all that the file's first lines name, and for parts that do not belong together.
     """
     values = checkpoint.read_config(folder)
     layout = layout_of(values)
-    _check_causal(folder, values, known=layout is not None)
+    check_config(folder, str(folder))
     if engine == "native" and layout is None:
         raise AttendError(f"Our transformer cannot be exactly the model in {folder}: leave --engine out.")
     files = _weight_files(folder)
-    if layout is None or engine == "adapter":
-        model: LanguageModel[Any] = _adapted(folder, str(values["model_type"]))
+    device, dtype = placement.torch_device(), placement.torch_dtype(values.get("dtype", values.get("torch_dtype")))
+    numbers = sum(checkpoint.count_numbers(path) for path in files)
+    lacking = native_shortage(numbers, sum(path.stat().st_size for path in files), device, dtype)
+    if lacking and engine == "native":
+        raise AttendError(f"{name} {lacking}: choose a smaller model, or leave --engine out.")
+    notes: tuple[str, ...] = ()
+    if layout is None or engine == "adapter" or lacking:
+        lacking = shortage(device, numbers * dtype.itemsize)
+        kind = str(values["model_type"])
+        model: LanguageModel[Any] = _adapted(folder, kind, device, dtype, spread=bool(lacking))
+        notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
     else:
-        model = _native(layout, files, folder)
+        model = _native(layout, files, folder, device, dtype)
     tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
     chat = TemplateChat.of(tokenizer)
     ends = _end_tokens(folder, values, tokenizer) | (chat.end_tokens if chat else frozenset())
-    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat)
+    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, notes=notes)
 
 
-def _check_causal(folder: Path, values: Mapping[str, Any], *, known: bool) -> None:
+def check_config(folder: Path, called: str) -> None:
+    """Refuse, with nothing but `config.json` there, a model that is not causal or that needs code of its own.
+
+    Args:
+        called: what the sentence calls the model.
+    """
+    values = checkpoint.read_config(folder)
+    if "model_type" not in values:
+        raise AttendError(f"The config.json of {called} does not name a model_type: choose another model.")
     kind, architectures = str(values["model_type"]), values.get("architectures") or ()
     if kind not in CONFIG_MAPPING:
         raise AttendError(
-            f"transformers does not know models of the kind {kind[:80]!r}, and code from {folder} is never run: "
+            f"transformers does not know models of the kind {kind[:80]!r}, and code from {called} is never run: "
             "choose another model."
         )
     if values.get("is_encoder_decoder"):
-        raise AttendError(f"The model in {folder} is an encoder with a decoder: choose one that only continues a text.")
+        raise AttendError(f"The model in {called} is an encoder with a decoder: choose one that only continues a text.")
     causal = {
         name
         for names in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()
         for name in ([names] if isinstance(names, str) else names)
     }
     wanted = values.get("is_decoder", True) is not False and not causal.isdisjoint(map(str, architectures))
-    if not wanted and not (known and not architectures):
-        named = ", ".join(map(str, architectures)) or str(kind)
-        raise AttendError(f"The model in {folder} is a {named}, which does not continue texts: choose a causal one.")
+    if not wanted and (architectures or layout_of(values) is None):
+        named = ", ".join(map(str, architectures)) or kind
+        raise AttendError(f"The model in {called} is a {named}, which does not continue texts: choose a causal one.")
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -100,7 +124,9 @@ def _weight_files(folder: Path) -> list[Path]:
     return files
 
 
-def _native(layout: Layout, files: list[Path], folder: Path) -> LanguageModel[Any]:
+def _native(
+    layout: Layout, files: list[Path], folder: Path, device: torch.device, dtype: torch.dtype
+) -> LanguageModel[Any]:
     theirs: dict[str, Tensor] = {}
     for path in files:
         theirs |= checkpoint.read_weights(path)
@@ -117,10 +143,11 @@ def _native(layout: Layout, files: list[Path], folder: Path) -> LanguageModel[An
     told = sum(tensor.numel() for name, tensor in theirs.items() if not name.endswith(passed_over))
     if told != sum(tensor.numel() for tensor in ours.values()):
         raise AttendError(f"{folder} holds weights that its config.json does not speak of: try --engine adapter.")
-    return checkpoint.filled(layout.config, ours, folder)
+    return checkpoint.filled(layout.config, ours, folder, device, dtype)
 
 
-def _adapted(folder: Path, kind: str) -> LanguageModel[Any]:
+def _adapted(folder: Path, kind: str, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
+    """The model of transformers, whole on a device or, where it does not fit, spread over all memory and the disk."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -129,6 +156,16 @@ def _adapted(folder: Path, kind: str) -> LanguageModel[Any]:
 
     logging.disable_progress_bar()  # a terminal shows the text alone
     logging.set_verbosity_error()  # what was missing is told below, in one sentence
+    getLogger("accelerate").setLevel("ERROR")  # and what waits on the disk in a note
+    waiting = tempfile.TemporaryDirectory(prefix="attend-", ignore_cleanup_errors=True) if spread else None
+    if waiting is not None:
+        placed: dict[str, Any] = {
+            "device_map": "auto",
+            "max_memory": _shares(device),
+            "offload_folder": waiting.name,
+        }
+    else:
+        placed = {} if device.type == "cpu" else {"device_map": {"": device}}
     read: Any = AutoModelForCausalLM.from_pretrained  # whose declared type does not know of the report
     try:
         theirs, report = read(
@@ -137,15 +174,29 @@ def _adapted(folder: Path, kind: str) -> LanguageModel[Any]:
             use_safetensors=True,
             trust_remote_code=False,
             attn_implementation=attention_for(kind),
-            dtype=float32,
+            dtype=dtype,
             output_loading_info=True,
+            **placed,
         )
     except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
     for name in sorted({*report["missing_keys"], *(entry[0] for entry in report["mismatched_keys"])}):
         raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its config.json.")
+    if waiting is not None:
+        weakref.finalize(theirs, waiting.cleanup)  # the model reads from there as long as it lives
     return HuggingFaceModel(theirs)
+
+
+def _shares(device: torch.device) -> dict[int | str, int]:
+    """Bytes of weights that each memory may hold; the rest of it is for caches and what a pass computes."""
+    shares: dict[int | str, int] = {"cpu": int(_SHARE * free_memory(torch.device("cpu")))}
+    if device.type == "cuda":
+        shares[device.index] = int(_SHARE * free_memory(device))
+    return shares
+
+
+_SHARE = 0.8
 
 
 def _end_tokens(folder: Path, values: Mapping[str, Any], tokenizer: HuggingFaceTokenizer) -> frozenset[int]:

@@ -21,6 +21,7 @@ class LoadedModel:
     end_tokens: frozenset[int]
     chat: Chat | None  # None: the model knows no turns and can only continue a text
     address: str = ""  # what `model.catalog.load` was given, a name or a folder, and so would load it again
+    notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
     def prompt(self, text: str) -> tuple[int, ...]:

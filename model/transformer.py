@@ -145,7 +145,7 @@ class Transformer(nn.Module):
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         fed = self._row(tokens)  # (1, T)
         hidden, weights, _ = self._read(fed, capture=fed.shape[1])
-        return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1)))
+        return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1).float()))
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and answers for each row's newest token."""
@@ -159,7 +159,7 @@ class Transformer(nn.Module):
         )
         unembed = self.unembedding if self._fast is None else self._fast.unembedding
         logits = unembed(hidden[:, -1]).float()  # (R, V)
-        attention = Attention(torch.stack(weights, dim=1)) if want.attention else None  # (R, layers, H, 1, K)
+        attention = Attention(torch.stack(weights, dim=1).float()) if want.attention else None  # (R, layers, H, 1, K)
         layer_logits = None
         if want.layers:
             newest = torch.stack([early[layer][:, -1] for layer in want.layers], dim=1)  # (R, layers asked, W)

@@ -31,7 +31,7 @@ Opener = Callable[..., Page]
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app as `make run` starts it, with the embedded model where there is one."""
     model, port = catalog.DEFAULT, unused_port()
-    if model not in catalog.names():
+    if model not in catalog.embedded():
         model = str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512))
     command = [sys.executable, "app.py", "--port", str(port), "--model", model]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:

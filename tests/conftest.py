@@ -17,7 +17,7 @@ from model.tokenizer import ASSISTANT, BEGIN, END, USER
 from model.transformer import Transformer
 from ui.models import Models
 
-pytest_plugins = ("tests.stage", "tests.browsing")
+pytest_plugins = ("tests.stage", "tests.browsing", "tests.hub_stage")
 
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import app
+from model.choice import ModelChoice
 from model.loaded import LoadedModel
 from model.threads import fastest_threads
 
@@ -27,7 +28,7 @@ def no_space(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_private_unless_asked_or_on_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert app.options([]) == app.Options("127.0.0.1", 7860, "attend-chat", "auto", False, False)
+    assert app.options([]) == app.Options("127.0.0.1", 7860, ModelChoice("attend-chat"), False, False)
     assert app.options(["--public"]).public is True
     monkeypatch.setenv("SPACE_ID", "someone/attend")
     on_space = app.options([])
@@ -96,7 +97,7 @@ def test_a_public_page_shows_only_its_own_models(
     tiny_checkpoint: Path, free_port: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert app.main(["--port", str(free_port), "--model", str(tiny_checkpoint), "--public"]) == 2
-    assert "only its own models" in capsys.readouterr().err
+    assert "only models of the catalogue" in capsys.readouterr().err
 
 
 def test_telemetry_is_off() -> None:

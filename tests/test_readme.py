@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
@@ -20,6 +21,7 @@ import app
 import generate
 from decoding.parameter import Parameter
 from decoding.settings import STRATEGIES, parameters
+from model import catalog
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -107,6 +109,22 @@ def test_table_of_settings_is_that_of_the_program() -> None:
     table = re.search(r"<!-- settings: .*?-->\n(.*?)<!-- /settings -->", TEXT, flags=re.DOTALL)
     assert table
     assert table[1].splitlines()[2:] == [settings_row(parameter) for parameter in parameters()]
+
+
+def test_table_of_models_is_the_catalogue() -> None:
+    table = re.search(r"<!-- models: .*?-->\n(.*?)<!-- /models -->", TEXT, flags=re.DOTALL)
+    assert table
+    header, _, *lines = table[1].splitlines()
+    assert header == f"| {' | '.join(catalog.rows()[0])} |"
+    assert lines == [f"| `{name}` | {' | '.join(rest)} |" for name, *rest in catalog.rows()[1:]]
+
+
+def test_line_that_adds_a_model_is_one() -> None:
+    (line,) = re.findall(r"`(Entry\(.*?\))`", TEXT)
+    call = ast.parse(line, mode="eval").body
+    assert isinstance(call, ast.Call)
+    entry = catalog.Entry(*map(ast.literal_eval, call.args))
+    assert (entry.name, entry.embedded) == ("name", False)
 
 
 def help_of(run: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:

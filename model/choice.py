@@ -1,0 +1,66 @@
+"""Which model a person asks for on a command line, and how it is to run: the same flags for the page and the terminal.
+
+Imports nothing slow before a model is loaded, so that `app.py` can refuse what it must at once.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from model.errors import AttendError
+
+if TYPE_CHECKING:
+    from model.loaded import LoadedModel
+
+DEFAULT = "attend-chat"
+ENGINES = ("auto", "native", "adapter")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """As typed; what it means is checked when it is loaded."""
+
+    name: str = DEFAULT
+    engine: str = "auto"
+    device: str = "auto"
+    dtype: str = "auto"
+    max_size: float | None = None  # gigabytes of a download; None for what the machine has of memory
+
+    @staticmethod
+    def add_flags(parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--model", default=DEFAULT, help=f"a name of the catalogue, a folder, or owner/name of the Hub ({DEFAULT})"
+        )
+        engines = ", ".join(ENGINES)
+        parser.add_argument("--engine", default="auto", help=f"what runs a Hugging Face checkpoint: {engines} (auto)")
+        parser.add_argument("--device", default="auto", help="where to compute: auto, cpu, cuda, cuda:N, mps (auto)")
+        parser.add_argument(
+            "--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, float16 (auto)"
+        )
+        parser.add_argument(
+            "--max-size", type=float, metavar="GB", help="the largest download (as much as this machine has memory)"
+        )
+
+    @classmethod
+    def of(cls, read: Namespace) -> Self:
+        return cls(read.model, read.engine, read.device, read.dtype, read.max_size)
+
+    def load(self, name: str | None = None) -> LoadedModel:
+        """The model, or another in its place under the same conditions; a download is shown on the terminal."""
+        from model import catalog
+        from model.placement import Placement
+        from model.progress import terminal_bar
+
+        if self.max_size is not None and not 0 < self.max_size < 1e6:
+            raise AttendError(f"--max-size is {self.max_size:g}: give gigabytes, a number above 0.")
+        limit = None if self.max_size is None else int(self.max_size * 1e9)
+        with terminal_bar() as progress:
+            return catalog.load(
+                self.name if name is None else name,
+                self.engine if name is None else "auto",
+                Placement(self.device, self.dtype),
+                limit=limit,
+                progress=progress,
+            )

@@ -1,0 +1,215 @@
+"""A repository of the Hugging Face Hub → a folder on this machine that holds what a model needs, checked and whole.
+
+Asks the Hub what there is before anything is downloaded, and refuses what could not be used or should not be: weights
+that are only pickled, more than the limit. Without the Hub, a whole copy from an earlier day serves. How a model is
+built from the folder, and which code is never run, others know.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpx2 import TransportError
+from huggingface_hub import HfApi, constants, is_offline_mode
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from model.errors import AttendError
+from model.hub_files import HubCache, HubFile
+from model.placement import in_words
+from model.progress import Progress, silent
+
+_CONFIG, _WEIGHTS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+_BESIDE = frozenset(  # all else that a model, its tokenizer or its chat template may be read from
+    {
+        "added_tokens.json",
+        "chat_template.jinja",
+        "chat_template.json",
+        "generation_config.json",
+        "merges.txt",
+        "sentencepiece.bpe.model",
+        "source.spm",
+        "special_tokens_map.json",
+        "spiece.model",
+        "target.spm",
+        "tokenizer.json",
+        "tokenizer.model",
+        "tokenizer_config.json",
+        "vocab.json",
+        "vocab.txt",
+    }
+)
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BUSY = 429  # the status of too many requests
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A model's files on this machine."""
+
+    folder: Path
+    note: str = ""  # one sentence that a person should read, where the Hub could not be asked
+
+
+def fetch(
+    repository: str,
+    revision: str,
+    *,
+    limit: int,
+    check: Callable[[Path], None] = lambda folder: None,
+    progress: Progress = silent,
+) -> Snapshot:
+    """The folder of a model, downloaded where it is not here yet.
+
+    Args:
+        repository, revision: "owner/name", and a branch, a tag or a commit.
+        limit: bytes of a download, over which it is refused.
+        check: told the folder when nothing but `config.json` is in it; refuses what cannot be used.
+        progress: called with the bytes that are here and the bytes in all; what it raises ends the download, which the
+            next call continues.
+
+    Raises `AttendError` for all that keeps the model from being here, whole and as the Hub lists it.
+    """
+    cache = HubCache(repository)
+    commit = cache.commit(revision)
+    copy = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
+    copy = copy if copy is not None and _is_whole(copy) else None
+    if copy is not None and revision == commit:
+        return Snapshot(copy)  # a commit never changes, so there is nothing to ask
+    try:
+        commit, files = _listed(repository, revision)
+        _check_size(files, limit, repository)
+        cache.check_disk(commit, files)
+        first = [file for file in files if file.name == _CONFIG]
+        check(cache.download(commit, first, silent))
+        folder = cache.download(commit, files, progress)
+        cache.remember(revision, commit)
+        return Snapshot(folder)
+    except (HfHubHTTPError, OfflineModeIsEnabled, TransportError) as error:
+        if copy is not None and not _final(error):
+            return Snapshot(
+                copy, f"{_reason(error)}, so this is {repository} as it was at {commit[:7] if commit else ''}."
+            )
+        raise _refusal(error, repository, revision) from error
+
+
+def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
+    """The commit, and the files of it that a model needs, weights last."""
+    try:
+        told = HfApi().model_info(
+            repository, revision=revision, files_metadata=True, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT
+        )
+        commit = str(told.sha)
+        sizes: dict[str, Any] = {one.rfilename: one for one in told.siblings or ()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, HfHubHTTPError):
+            raise
+        raise AttendError(f"What {constants.ENDPOINT} says of {repository} is not what a Hub says.") from error
+    files = []
+    for name in _needed(set(sizes), repository):
+        one = sizes[name]
+        checksum = one.lfs.sha256 if one.lfs is not None else one.blob_id
+        if not isinstance(one.size, int) or one.size < 0 or not _CHECKSUM.fullmatch(str(checksum)):
+            raise AttendError(f"The Hub does not say how large {name} of {repository} is, or its checksum.")
+        files.append(HubFile(name, one.size, checksum))
+    if not _COMMIT.fullmatch(commit):
+        raise AttendError(f"What {constants.ENDPOINT} says of {repository} is not what a Hub says.")
+    return commit, files
+
+
+def _needed(names: set[str], repository: str) -> list[str]:
+    """Of a repository's files those to download; `AttendError` where they make no model that Attend can read."""
+    if _CONFIG not in names:
+        raise AttendError(f"{repository} has no {_CONFIG}, so it is no model for transformers: choose another.")
+    shards = sorted(name for name in names if _SHARD.fullmatch(name))
+    weights = [_WEIGHTS] if _WEIGHTS in names else [_INDEX, *shards] if _INDEX in names and shards else []
+    if not weights:
+        pickled = sorted(name for name in names if name.endswith(_PICKLED))
+        if pickled:
+            raise AttendError(
+                f"{repository} holds only pickled weights ({pickled[0][:80]}), which could run any code: choose a "
+                "model with safetensors."
+            )
+        raise AttendError(f"{repository} has no {_WEIGHTS}: choose a model with safetensors.")
+    return [_CONFIG, *sorted(names & _BESIDE), *weights]
+
+
+def _check_size(files: list[HubFile], limit: int, repository: str) -> None:
+    size = sum(file.size for file in files)
+    if size > limit:
+        raise AttendError(
+            f"{repository} is {in_words(size)} large, over the limit of {in_words(limit)}: choose a smaller model, or "
+            "raise the limit with --max-size."
+        )
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether all that a model cannot do without is in a folder."""
+    names = {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
+    if _CONFIG not in names or not any(name.startswith(("tokenizer.", "vocab.", "spiece.")) for name in names):
+        return False
+    if _WEIGHTS in names:
+        return True
+    try:
+        return names.issuperset(json.loads((folder / _INDEX).read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _final(error: Exception) -> bool:
+    """Whether the Hub has answered, and its answer is no; not so where it is out of reach, busy or ill."""
+    return isinstance(error, HfHubHTTPError) and error.response.status_code < 500 and not _is_busy(error)
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, HfHubHTTPError) and error.response.status_code == _BUSY
+
+
+def _reason(error: Exception) -> str:
+    """Why the Hub does not help now, without the last full stop."""
+    if is_offline_mode():
+        return "HF_HUB_OFFLINE forbids asking the Hub"
+    if _is_busy(error):
+        return "The Hub has had too many requests from this address"
+    if isinstance(error, HfHubHTTPError):
+        return f"The Hub is out of order (status {error.response.status_code})"
+    said = str(error).strip().partition("\n")[0].rstrip(".")
+    return f"{constants.ENDPOINT} cannot be reached ({said or type(error).__name__})"
+
+
+def _refusal(error: Exception, repository: str, revision: str) -> AttendError:
+    """What the Hub said, as one sentence with the way out."""
+    login = "log in with `hf auth login`"
+    match error:
+        case GatedRepoError():
+            terms = f"{constants.ENDPOINT}/{repository}"
+            return AttendError(f"{repository} is gated: accept its terms on {terms} and {login}, or choose another.")
+        case RevisionNotFoundError():
+            return AttendError(f"{repository} has no revision {revision!r}: choose a branch, a tag or a commit of it.")
+        case RemoteEntryNotFoundError():
+            return AttendError(f"A file that the Hub lists of {repository} is not there: try again later.")
+        case RepositoryNotFoundError():
+            return AttendError(
+                f"There is no model {repository} on the Hub and no such folder here: check the name or, if it is "
+                f"private, {login}."
+            )
+        case HfHubHTTPError() if error.response.status_code in (401, 403):
+            status = error.response.status_code
+            return AttendError(f"The Hub does not let you read {repository} (status {status}): {login} anew.")
+        case HfHubHTTPError() if not _is_busy(error) and error.response.status_code < 500:
+            return AttendError(f"The Hub refuses {repository} (status {error.response.status_code}): choose another.")
+    return AttendError(f"{_reason(error)}, and no whole copy of {repository} is here: try again later.")

@@ -1,0 +1,34 @@
+"""How far a download has come: a plain callback, and a bar on a terminal that follows it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from tqdm import tqdm
+
+Progress = Callable[[int, int], None]  # bytes that are here and bytes in all, over all files
+
+
+def silent(done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+@contextmanager
+def terminal_bar() -> Iterator[Progress]:
+    """A bar on stderr, drawn from the first byte that comes."""
+    bar: tqdm[NoReturn] | None = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            bar = tqdm(initial=done, total=total, desc="Downloading", unit="B", unit_scale=True, file=sys.stderr)
+        bar.update(done - bar.n)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.close()

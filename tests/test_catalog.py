@@ -1,0 +1,152 @@
+"""Names: which are listed, where each leads, and which are refused by their form before anything is touched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app
+import generate
+from model import catalog
+from model.errors import AttendError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LEADS = [
+    ("distilgpt2", "distilbert/distilgpt2", "main"),
+    ("gpt2@v1.0", "openai-community/gpt2", "v1.0"),
+    ("someone/a-model_1.5", "someone/a-model_1.5", "main"),
+    ("s/m@refs/pr/1", "s/m", "refs/pr/1"),
+    ("someone/model@" + "0123456789" * 4, "someone/model", "0123456789" * 4),
+]
+
+HOSTILE = [
+    ("../../etc/no-such-folder", "There is no model"),
+    ("/no/such/folder", "There is no model"),
+    ("~/model", "There is no model"),
+    ("a/b/c", "There is no model"),
+    ("owner/..", "There is no model"),
+    ("../name", "There is no model"),
+    ("owner/a..b", "There is no model"),
+    ("owner/a--b", "There is no model"),
+    ("owner\\name", "There is no model"),
+    ("owner/na me", "There is no model"),
+    ("owner/name\n", "There is no model"),
+    ("owner/name?x=1", "There is no model"),
+    ("owner/name\0", "There is no model"),
+    ("öwner/name", "There is no model"),
+    ("o/" + "n" * 95, "There is no model"),
+    ("", "There is no model"),
+    ("no-such-model", "There is no model"),
+    ("https://huggingface.co/owner/name", "not named by an address"),
+    ("file:///etc", "not named by an address"),
+    ("owner/name@", "is no revision"),
+    ("owner/name@../../main", "is no revision"),
+    ("owner/name@a b", "is no revision"),
+    ("gpt2@-x", "is no revision"),
+    ("attend-chat@v1", "has no revisions"),
+]
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that must not be asked."""
+
+    def asked(*_: object, **__: object) -> None:
+        raise AssertionError("the Hub was asked")
+
+    monkeypatch.setattr("model.hub.fetch", asked)
+
+
+@pytest.mark.parametrize(("name", "repository", "revision"), LEADS)
+def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def fetch(*names: str, **_: object) -> None:
+        asked.append(names)
+        raise AttendError("Enough.")
+
+    monkeypatch.setattr("model.hub.fetch", fetch)
+    with pytest.raises(AttendError, match="Enough"):
+        catalog.load(name)
+    assert asked == [(repository, revision)]
+
+
+@pytest.mark.parametrize(("name", "words"), HOSTILE)
+@pytest.mark.usefixtures("nobody")
+def test_a_name_of_a_wrong_form_is_refused_unasked(name: str, words: str) -> None:
+    with pytest.raises(AttendError, match=words) as refused:
+        catalog.load(name)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_folder_goes_before_the_hub(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tiny_checkpoint.parent.parent)
+    name = f"{tiny_checkpoint.parent.name}/{tiny_checkpoint.name}"
+    assert catalog.load(name).name == tiny_checkpoint.name
+
+
+@pytest.mark.parametrize(("name", "size"), [("gpt2", "-1"), ("gpt2", "nan"), ("gpt2", "0")])
+@pytest.mark.usefixtures("nobody")
+def test_a_limit_that_is_none_is_refused(name: str, size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["Hi", "--model", name, f"--max-size={size}"]) == 2
+    assert "give gigabytes, a number above 0" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_public_page_loads_what_is_listed_alone(
+    tiny_checkpoint: Path, free_port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (str(tiny_checkpoint), "someone/model", "gpt2@v1", "openai-community/gpt2", "../../etc", "/etc"):
+        assert app.main(["--port", str(free_port), "--model", name, "--public"]) == 2
+        assert capsys.readouterr().err == (
+            f"A public page shows only models of the catalogue: choose one of {', '.join(catalog.names())}.\n"
+        )
+    monkeypatch.setenv("SPACE_ID", "someone/attend")
+    assert app.main(["--port", str(free_port), "--model", "someone/model"]) == 2
+    assert "models of the catalogue" in capsys.readouterr().err
+    for name in catalog.names():
+        catalog.check_listed(name)
+
+
+def test_what_is_embedded_is_listed_and_loads() -> None:
+    folders = {path.parent.name for path in catalog.EMBEDDED.glob("*/config.json")}
+    assert folders == set(catalog.embedded())
+    assert catalog.DEFAULT in catalog.names()
+    for entry in catalog.ENTRIES:
+        if entry.embedded:
+            weights = (catalog.EMBEDDED / entry.name / "model.safetensors").stat().st_size
+            assert entry.megabytes == round(weights / 1e6)
+
+
+def test_names_are_different() -> None:
+    assert len(set(catalog.names())) == len(catalog.ENTRIES)
+
+
+@pytest.mark.parametrize("place", [entry.place for entry in catalog.ENTRIES if not entry.embedded])
+def test_every_place_on_the_hub_has_the_form_of_one(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    test_where_a_name_leads(place, place, "main", monkeypatch)
+
+
+def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        generate.main(["--list-models"])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["model", *catalog.names()]
+    for line, row in zip(lines, catalog.rows(), strict=True):
+        assert all(cell in line for cell in row)
+
+
+def test_our_own_models_bring_neither_the_hub_nor_transformers(tiny_checkpoint: Path) -> None:
+    code = (
+        "import sys; import app, generate; from model.choice import ModelChoice; ModelChoice(sys.argv[1]).load(); "
+        "print([name for name in ('huggingface_hub', 'transformers', 'accelerate') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(tiny_checkpoint)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

@@ -120,11 +120,17 @@ def load(
     from model import hub, huggingface_folder  # they bring transformers, which takes seconds and ours do without
 
     placement.torch_device()  # refused before a download, not after
+
+    def check(folder: Path, stored: int) -> None:
+        huggingface_folder.check_config(folder, source.called)
+        if engine == "native":
+            huggingface_folder.check_memory(folder, source.called, stored, placement)
+
     snapshot = hub.fetch(
         source.repository,
         source.revision,
         limit=total_memory() if limit is None else limit,
-        check=lambda folder: huggingface_folder.check_config(folder, source.called),
+        check=check,
         progress=progress,
     )
     loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)

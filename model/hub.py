@@ -70,7 +70,7 @@ def fetch(
     revision: str,
     *,
     limit: int,
-    check: Callable[[Path], None] = lambda folder: None,
+    check: Callable[[Path, int], None] = lambda folder, stored: None,
     progress: Progress = silent,
 ) -> Snapshot:
     """The folder of a model, downloaded where it is not here yet.
@@ -78,7 +78,8 @@ def fetch(
     Args:
         repository, revision: "owner/name", and a branch, a tag or a commit.
         limit: bytes of a download, over which it is refused.
-        check: told the folder when nothing but `config.json` is in it; refuses what cannot be used.
+        check: told the folder when nothing but `config.json` is in it, and the bytes of the weights to come; refuses
+            what cannot be used.
         progress: called with the bytes that are here and the bytes in all; what it raises ends the download, which the
             next call continues.
 
@@ -95,7 +96,8 @@ def fetch(
         _check_size(files, limit, repository)
         cache.check_disk(commit, files)
         first = [file for file in files if file.name == _CONFIG]
-        check(cache.download(commit, first, silent))
+        stored = sum(file.size for file in files if file.name.endswith(".safetensors"))
+        check(cache.download(commit, first, silent), stored)
         folder = cache.download(commit, files, progress)
         cache.remember(revision, commit)
         return Snapshot(folder)
@@ -116,7 +118,7 @@ def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
         commit = str(told.sha)
         sizes: dict[str, Any] = {one.rfilename: one for one in told.siblings or ()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, HfHubHTTPError):
+        if isinstance(error, HfHubHTTPError):  # some are a ValueError, too
             raise
         raise AttendError(f"What {constants.ENDPOINT} says of {repository} is not what a Hub says.") from error
     files = []
@@ -152,8 +154,8 @@ def _check_size(files: list[HubFile], limit: int, repository: str) -> None:
     size = sum(file.size for file in files)
     if size > limit:
         raise AttendError(
-            f"{repository} is {in_words(size)} large, over the limit of {in_words(limit)}: choose a smaller model, or "
-            "raise the limit with --max-size."
+            f"{repository} is {in_words(size)} large, over the limit of {in_words(limit)} (by default this "
+            "machine's memory): choose a smaller model, or raise the limit with --max-size."
         )
 
 

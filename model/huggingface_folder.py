@@ -26,7 +26,7 @@ from model.huggingface_tokenizer import HuggingFaceTokenizer
 from model.interface import LanguageModel
 from model.layouts import Layout, layout_of
 from model.loaded import LoadedModel
-from model.placement import Placement, free_memory, native_shortage, shortage
+from model.placement import DTYPES, Placement, free_memory, native_shortage, shortage
 
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
@@ -49,11 +49,11 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     if engine == "native" and layout is None:
         raise AttendError(f"Our transformer cannot be exactly the model in {folder}: leave --engine out.")
     files = _weight_files(folder)
-    device, dtype = placement.torch_device(), placement.torch_dtype(values.get("dtype", values.get("torch_dtype")))
+    device, dtype = placement.torch_device(), placement.torch_dtype(_stored_dtype(values))
     numbers = sum(checkpoint.count_numbers(path) for path in files)
     lacking = native_shortage(numbers, sum(path.stat().st_size for path in files), device, dtype)
     if lacking and engine == "native":
-        raise AttendError(f"{name} {lacking}: choose a smaller model, or leave --engine out.")
+        raise _too_large(name, lacking)
     notes: tuple[str, ...] = ()
     if layout is None or engine == "adapter" or lacking:
         lacking = shortage(device, numbers * dtype.itemsize)
@@ -94,6 +94,27 @@ def check_config(folder: Path, called: str) -> None:
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(map(str, architectures)) or kind
         raise AttendError(f"The model in {called} is a {named}, which does not continue texts: choose a causal one.")
+
+
+def check_memory(folder: Path, called: str, stored: int, placement: Placement) -> None:
+    """Refuse, with nothing but `config.json` there, what our own transformer would have no memory for.
+
+    Args:
+        stored: bytes of the weights, from which and the precision that the config names their number follows.
+    """
+    name = _stored_dtype(checkpoint.read_config(folder))
+    numbers = stored // DTYPES.get(str(name), torch.float32).itemsize
+    lacking = native_shortage(numbers, stored, placement.torch_device(), placement.torch_dtype(name))
+    if lacking:
+        raise _too_large(called, lacking)
+
+
+def _stored_dtype(values: Mapping[str, Any]) -> object:
+    return values.get("dtype", values.get("torch_dtype"))  # as transformers 5 and 4 write it
+
+
+def _too_large(called: str, lacking: str) -> AttendError:
+    return AttendError(f"{called} {lacking}: choose a smaller model, or leave --engine out.")
 
 
 def _weight_files(folder: Path) -> list[Path]:

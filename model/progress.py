@@ -26,6 +26,8 @@ def terminal_bar() -> Iterator[Progress]:
         if bar is None:
             bar = tqdm(initial=done, total=total, desc="Downloading", unit="B", unit_scale=True, file=sys.stderr)
         bar.update(done - bar.n)
+        if done == total:
+            bar.close()  # what comes now is loading, which is no part of the download's time
 
     try:
         yield show

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from gradio_client import Client
 from huggingface_hub import constants, snapshot_download
 from transformers import AutoModelForCausalLM
 
@@ -212,3 +213,24 @@ def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
     assert captured.out == ran.stdout
     assert captured.err.startswith("Note: The Hub is out of order (status 503), so this is")
     assert "Downloading" not in captured.err
+
+
+def test_the_page_shows_a_model_of_the_hub_and_asks_for_nothing_else(
+    hub_server: StandIn, tmp_path: Path, free_port: int
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("HF_HUB_OFFLINE", "SPACE_ID")}
+    environment |= {"HF_ENDPOINT": hub_server.address, "HF_HUB_CACHE": str(tmp_path / "home"), "HF_TOKEN": ""}
+    command = [sys.executable, str(ROOT / "app.py"), "--port", str(free_port), "--model", HUB_MODEL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as page:
+        try:
+            assert page.stdout is not None
+            while "ready at" not in (line := page.stdout.readline()):
+                assert page.poll() is None, "the page ended"
+            assert f"({HUB_MODEL}, " in line
+            client = Client(f"http://127.0.0.1:{free_port}", verbose=False)
+            settings = {"strategy": "greedy", "max_new_tokens": 5, "min_new_tokens": 5}
+            trace = client.predict("Once", HUB_MODEL, settings, api_name="/generate")
+        finally:
+            page.terminate()
+    assert trace["model"] == HUB_MODEL and len(trace["steps"]) == 5
+    assert {asked.path.split("/")[1] for asked in hub_server.asked} == {"api", "someone"}

@@ -6,12 +6,14 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from model import catalog
+from model import catalog, placement
 from model.errors import AttendError
+from model.placement import in_words
 from tests.hub_server import StandIn
 from tests.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, refusal, wanted
 
@@ -89,9 +91,19 @@ def test_a_model_that_cannot_run_is_refused_before_its_weights_come(
     assert hub_server.files_asked() == ["config.json"]
 
 
+def test_a_model_without_the_memory_is_refused_before_its_weights_come(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placement.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000, total=10**9))
+    stored = (on_the_hub / WEIGHTS).stat().st_size  # in float32, as it is computed with, and joined on the way
+    with pytest.raises(AttendError, match=f"needs about {in_words(2 * stored)} of memory, where 60 kB are free"):
+        catalog.load(HUB_MODEL, "native")
+    assert hub_server.files_asked() == ["config.json"]
+
+
 def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_hub: Path) -> None:
     total = sum(map(len, wanted(on_the_hub).values()))
-    assert f"is {total / 1000:,.0f} kB large, over the limit of 10 kB" in refusal(limit=10_000)
+    assert f"is {total / 1000:,.0f} kB large, over the limit of 10 kB (by default" in refusal(limit=10_000)
     assert hub_server.files_asked() == []
     assert contents(fetch(limit=total).folder) == wanted(on_the_hub)  # the limit itself is allowed
 

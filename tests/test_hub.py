@@ -183,7 +183,7 @@ def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.Monke
 
 def test_a_model_of_the_hub_says_what_transformers_says(hub_server: StandIn, on_the_hub: Path) -> None:
     loaded = catalog.load(f"{HUB_MODEL}@main")
-    assert (loaded.name, loaded.notes) == (f"{HUB_MODEL}@main", ())
+    assert (loaded.name, loaded.address, loaded.notes) == (f"{HUB_MODEL}@main", f"{HUB_MODEL}@main", ())
     assert isinstance(loaded.model, Transformer)
     ids = loaded.prompt("Once upon a time")
     theirs: Any = AutoModelForCausalLM.from_pretrained(on_the_hub)

@@ -96,13 +96,13 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
         raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
     else:
         ids = loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids
-    return Request(
-        prompt=ids,
+    return Request.of(
+        loaded.model,
+        ids,
         end_tokens=loaded.end_tokens,
         text_of=loaded.tokenizer.decode,
-        context_length=length,
-        layer_count=loaded.model.layer_count,
         ids_of=loaded.tokenizer.encode,
+        never=loaded.never,
     )
 
 
@@ -111,7 +111,7 @@ def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[st
     settings = trace.settings
     stream, text = loaded.tokenizer.stream(), ""
     read, handed_out = 0, 0  # tokens, characters
-    for step in generate(loaded.model, trace.request.prompt, strategy):
+    for step in generate(loaded.model, trace.request.given, strategy):
         trace.add(step)
         # What beams say may change until the search is over; everybody else's words are final at once.
         if settings.sequences == 1 and (step.finished or not settings.beams):

@@ -19,6 +19,7 @@ from decoding.processors import (
     LogitBias,
     MinNewTokens,
     MinP,
+    NeverSaid,
     NoRepeatNgram,
     PresencePenalty,
     Processor,
@@ -131,4 +132,5 @@ def chain(settings: DeclaredSettings, request: Request) -> tuple[Processor, ...]
     on = [stage for stage in settings.order if any(map(is_on, _STAGES[stage][0]))]
     if settings.temperature < ZERO_TEMPERATURE:  # where that is not greedy, nothing is drawn and no order changes
         on = [stage for stage in on if stage != "temperature"]
-    return tuple(_STAGES[stage][1](settings, request) for stage in on)
+    first = (NeverSaid(request.never),) if request.never else ()
+    return (*first, *(_STAGES[stage][1](settings, request) for stage in on))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from decoding.step import Hypothesis, Step
 from model.errors import AttendError
-from model.interface import Forward, Want
+from model.interface import Forward, LanguageModel, Want
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Request:
     resumed: Hypothesis | None = None
     layer_count: int = 0  # how many layers the model can tell the logits of; 0 where it tells none
     ids_of: Callable[[str], Sequence[int]] | None = None  # the way back; only settings that hold texts need it
+    never: frozenset[int] = frozenset()  # tokens that the model must not say, by its own makers
     source: tuple[int, ...] = ()  # what an encoder reads; then the prompt is what the decoder's text begins with
 
     def __post_init__(self) -> None:
@@ -44,6 +45,24 @@ class Request:
                 f"The prompt has {len(self.prompt):,} tokens, but the model reads at most {self.context_length:,} "
                 f"and needs room for an answer: shorten it to {self.context_length - 1:,} tokens or fewer."
             )
+
+    @classmethod
+    def of(cls, model: LanguageModel[Any], given: Sequence[int], **known: Any) -> Self:
+        """What is asked of a strategy for a model that is given these tokens.
+
+        Args:
+            given: what `LanguageModel.prefill` takes: the text to go on with or, for an encoder with a decoder, the
+                source.
+            known: `end_tokens`, `text_of` and whatever else is to be said.
+        """
+        start = model.decoder_start
+        return cls(
+            prompt=start or tuple(given),
+            source=tuple(given) if start else (),
+            context_length=model.context_length,
+            layer_count=model.layer_count,
+            **known,
+        )
 
     @property
     def given(self) -> tuple[int, ...]:

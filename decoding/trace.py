@@ -109,6 +109,8 @@ class Trace:
             "finish_reason": self.finish_reason,
             "steps": [self._step(choice) for choice in self.choices()],
         }
+        if self.request.source:
+            document["source"] = list(self.request.source)
         if self.request.drawn:  # where in the seed's stream a run went on; the seed alone would not repeat it
             document["drawn"] = self.request.drawn
         if self.messages:

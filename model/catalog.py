@@ -50,6 +50,7 @@ ENTRIES = (
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
     Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),
     Entry("openai-community/gpt2", 548, "MIT", "English", "continues texts; the smallest GPT-2"),
+    Entry("Helsinki-NLP/opus-mt-fr-en", 301, "Apache-2.0", "French, English", "translates French into English"),
 )
 
 _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)

@@ -79,6 +79,20 @@ def fitted(
     return ChatPrompt(tuple(ids_from(first)), dropped=first)
 
 
+class OneMessage:
+    """An encoder reads a single text: the newest message, whatever was said before."""
+
+    def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
+        self._ids_of = ids_of
+
+    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+        """See `Chat.prompt`; the answer has a context of its own, so it needs no room in this one."""
+        ids = fitted(
+            messages[-1:], lambda _: self._ids_of(messages[-1].text), frame=0, context_length=context_length, reserve=0
+        ).ids
+        return ChatPrompt(ids, dropped=0)
+
+
 class ChatFormat:
     """The one way in which conversations are written for our own models."""
 

@@ -98,9 +98,7 @@ class HuggingFaceModel:
 
     @property
     def device(self) -> torch.device:
-        """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
-        device = self._theirs.get_input_embeddings().weight.device
-        return torch.device("cpu") if device.type == "meta" else device
+        return input_device(self._theirs)
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[HuggingFaceCache]:
@@ -177,6 +175,12 @@ class HuggingFaceModel:
             raise AttendError(
                 f"The text has {tokens:,} tokens, but the model reads at most {self.context_length:,}: shorten it."
             )
+
+
+def input_device(theirs: Any) -> torch.device:
+    """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
+    device = theirs.get_input_embeddings().weight.device
+    return torch.device("cpu") if device.type == "meta" else device
 
 
 def _context_length(config: Any) -> int:

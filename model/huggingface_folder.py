@@ -1,7 +1,7 @@
 """A local folder in Hugging Face form → a loaded model: as our own transformer where its layout is known, else adapted.
 
 Nothing is downloaded, unpickled or run from the folder. What cannot be read exactly is refused with the reason, before
-anything large is loaded: a model that is not causal, one with code of its own, weights that are pickled or cut short.
+anything large is loaded: a model that writes no texts, one with code of its own, weights that are pickled or cut short.
 """
 
 from __future__ import annotations
@@ -17,16 +17,23 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from transformers import CONFIG_MAPPING
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
 
 from model import checkpoint
+from model.chat import OneMessage
 from model.errors import AttendError
 from model.huggingface_chat import TemplateChat
+from model.huggingface_marian import SOURCE as MARIAN_SOURCE
+from model.huggingface_marian import MarianTokenizer
 from model.huggingface_tokenizer import HuggingFaceTokenizer
 from model.interface import LanguageModel
 from model.layouts import Layout, layout_of
 from model.loaded import LoadedModel
 from model.placement import DTYPES, Placement, free_memory, native_shortage, shortage
+from model.text import TextTokenizer
 
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
@@ -57,19 +64,51 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     notes: tuple[str, ...] = ()
     if layout is None or engine == "adapter" or lacking:
         lacking = shortage(device, numbers * dtype.itemsize)
-        kind = str(values["model_type"])
-        model: LanguageModel[Any] = _adapted(folder, kind, device, dtype, spread=bool(lacking))
+        model: LanguageModel[Any] = _adapted(folder, values, device, dtype, spread=bool(lacking))
         notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
     else:
         model = _native(layout, files, folder, device, dtype)
+    said = _generation_config(folder)
+    ends = _ids(said.get("eos_token_id", values.get("eos_token_id")), model.vocabulary_size)
+    never = frozenset(
+        piece
+        for sequence in said.get("bad_words_ids") or ()
+        if len(sequence) == 1
+        for piece in _ids(sequence, model.vocabulary_size)
+    )
+    if values.get("is_encoder_decoder"):
+        return _answering(folder, name, model, ends, never, notes)
     tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
     chat = TemplateChat.of(tokenizer)
-    ends = _end_tokens(folder, values, tokenizer) | (chat.end_tokens if chat else frozenset())
-    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, notes=notes)
+    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size) | (chat.end_tokens if chat else frozenset())
+    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
+
+
+def _answering(
+    folder: Path,
+    name: str,
+    model: LanguageModel[Any],
+    ends: frozenset[int],
+    never: frozenset[int],
+    notes: tuple[str, ...],
+) -> LoadedModel:
+    """An encoder with a decoder: every message is a source of its own, framed as the tokenizer frames texts."""
+    if (folder / MARIAN_SOURCE).is_file():
+        tokenizer: TextTokenizer = (marian := MarianTokenizer.load(folder, model.vocabulary_size))
+        start, ending = (), (marian.end,)
+    else:
+        tokenizer = (theirs := HuggingFaceTokenizer.load(folder, model.vocabulary_size))
+        start, ending = theirs.start, theirs.ending
+    ends |= frozenset(ending[-1:])
+
+    def source(text: str) -> tuple[int, ...]:
+        return (*start, *tokenizer.encode(text, begins=True), *ending)
+
+    return LoadedModel(name, model, tokenizer, start, ends, OneMessage(source), ending=ending, never=never, notes=notes)
 
 
 def check_config(folder: Path, called: str) -> None:
-    """Refuse, with nothing but `config.json` there, a model that is not causal or that needs code of its own.
+    """Refuse, with nothing but `config.json` there, a model that writes no texts or that needs code of its own.
 
     Args:
         called: what the sentence calls the model.
@@ -84,16 +123,21 @@ def check_config(folder: Path, called: str) -> None:
             "choose another model."
         )
     if values.get("is_encoder_decoder"):
-        raise AttendError(f"The model in {called} is an encoder with a decoder: choose one that only continues a text.")
-    causal = {
-        name
-        for names in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()
-        for name in ([names] if isinstance(names, str) else names)
-    }
-    wanted = values.get("is_decoder", True) is not False and not causal.isdisjoint(map(str, architectures))
+        writing = _classes(MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
+        wanted = not writing.isdisjoint(map(str, architectures))
+    else:
+        continuing = _classes(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+        wanted = values.get("is_decoder", True) is not False and not continuing.isdisjoint(map(str, architectures))
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(map(str, architectures)) or kind
-        raise AttendError(f"The model in {called} is a {named}, which does not continue texts: choose a causal one.")
+        raise AttendError(
+            f"The model in {called} is a {named}, which does not write texts: choose a causal or a "
+            "sequence-to-sequence one."
+        )
+
+
+def _classes(mapping: Mapping[Any, Any]) -> set[str]:
+    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
 def check_memory(folder: Path, called: str, stored: int, placement: Placement) -> None:
@@ -167,13 +211,16 @@ def _native(
     return checkpoint.filled(layout.config, ours, folder, device, dtype)
 
 
-def _adapted(folder: Path, kind: str, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
+def _adapted(
+    folder: Path, values: Mapping[str, Any], device: torch.device, dtype: torch.dtype, *, spread: bool
+) -> LanguageModel[Any]:
     """The model of transformers, whole on a device or, where it does not fit, spread over all memory and the disk."""
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
     from transformers.utils import logging
 
     from model.huggingface import HuggingFaceModel
     from model.huggingface_attention import attention_for
+    from model.huggingface_seq2seq import Seq2SeqModel
 
     logging.disable_progress_bar()  # a terminal shows the text alone
     logging.set_verbosity_error()  # what was missing is told below, in one sentence
@@ -187,14 +234,15 @@ def _adapted(folder: Path, kind: str, device: torch.device, dtype: torch.dtype, 
         }
     else:
         placed = {} if device.type == "cpu" else {"device_map": {"": device}}
-    read: Any = AutoModelForCausalLM.from_pretrained  # whose declared type does not know of the report
+    kind = AutoModelForSeq2SeqLM if values.get("is_encoder_decoder") else AutoModelForCausalLM
+    read: Any = kind.from_pretrained  # whose declared type does not know of the report
     try:
         theirs, report = read(
             str(folder),
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
-            attn_implementation=attention_for(kind),
+            attn_implementation=attention_for(str(values["model_type"])),
             dtype=dtype,
             output_loading_info=True,
             **placed,
@@ -206,6 +254,10 @@ def _adapted(folder: Path, kind: str, device: torch.device, dtype: torch.dtype, 
         raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its config.json.")
     if waiting is not None:
         weakref.finalize(theirs, waiting.cleanup)  # the model reads from there as long as it lives
+    if values.get("is_encoder_decoder"):
+        return Seq2SeqModel(
+            theirs, forced_start=sorted(_ids(theirs.generation_config.forced_bos_token_id, theirs.config.vocab_size))
+        )
     return HuggingFaceModel(theirs)
 
 
@@ -220,10 +272,12 @@ def _shares(device: torch.device) -> dict[int | str, int]:
 _SHARE = 0.8
 
 
-def _end_tokens(folder: Path, values: Mapping[str, Any], tokenizer: HuggingFaceTokenizer) -> frozenset[int]:
-    """What ends a text by the generation config or, where that is silent, the model's; and the tokenizer's own end."""
+def _generation_config(folder: Path) -> dict[str, Any]:
     path = folder / "generation_config.json"
-    said = checkpoint.read_json(path) if path.is_file() else {}
-    ends = said.get("eos_token_id", values.get("eos_token_id"))
-    ids = [*(ends if isinstance(ends, list) else [ends]), tokenizer.theirs.eos_token_id]
-    return frozenset(piece for piece in ids if isinstance(piece, int) and 0 <= piece < tokenizer.vocabulary_size)
+    return checkpoint.read_json(path) if path.is_file() else {}
+
+
+def _ids(said: object, vocabulary_size: int) -> frozenset[int]:
+    """Token ids as configs write them: one, a list of them, or nothing; what is no token is left out."""
+    listed = said if isinstance(said, list) else [said]
+    return frozenset(piece for piece in listed if type(piece) is int and 0 <= piece < vocabulary_size)

@@ -21,6 +21,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
+from model.huggingface import input_device
 from model.huggingface_attention import captured, stacked
 from model.interface import Attention, Forward, Inspection, Want
 
@@ -87,7 +88,7 @@ class Seq2SeqModel:
 
     @property
     def device(self) -> torch.device:
-        return self._theirs.get_input_embeddings().weight.device
+        return input_device(self._theirs)
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Seq2SeqCache]:

@@ -51,7 +51,8 @@ class HuggingFaceTokenizer(TextTokenizer):
         prefix = b"".join(said[piece] for piece in plain).startswith(b" ")
         super().__init__(said, control, prefix=b" " if prefix else b"")
         self.theirs = theirs
-        self.start = tuple(framed[: next(at for at in range(len(framed)) if framed[at : at + len(plain)] == plain)])
+        at = next(at for at in range(len(framed)) if framed[at : at + len(plain)] == plain)
+        self.start, self.ending = tuple(framed[:at]), tuple(framed[at + len(plain) :])
         self._parsing = _copy(described, special=False)
         self._beginning = _copy(described, special=True)
         self._going_on = _copy(_without_prefix(described), special=True) if prefix else self._beginning

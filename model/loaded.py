@@ -22,8 +22,10 @@ class LoadedModel:
     chat: Chat | None  # None: the model knows no turns and can only continue a text
     address: str = ""  # what `model.catalog.load` was given, a name or a folder, and so would load it again
     notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
+    ending: tuple[int, ...] = ()  # the control tokens after every text, where an encoder reads it
+    never: frozenset[int] = frozenset()  # tokens that its makers rule out in every text
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
     def prompt(self, text: str) -> tuple[int, ...]:
-        """The ids of a text to continue."""
-        return (*self.start, *self.tokenizer.encode(text, begins=True))
+        """The ids of a text to continue or, for an encoder with a decoder, to answer."""
+        return (*self.start, *self.tokenizer.encode(text, begins=True), *self.ending)

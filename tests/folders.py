@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MarianConfig,
+    MarianMTModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 SPOKEN = ["Hi! How are you today?", "Once upon a time there was a small fox.", "the cat sat on the mat, and so on"]
 CHATML = (
@@ -113,4 +124,80 @@ def llama(folder: Path, template: str | None = INST, *, shard: str = "5GB", **ch
     _write_words(model.lm_head.weight)
     model.save_pretrained(folder, max_shard_size=shard)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def t5(folder: Path) -> Path:
+    """A random T5 with a unigram tokenizer, which ends every source."""
+    words = [word for text in SPOKEN for word in text.split()]
+    pieces = dict.fromkeys([*(f"\u2581{word}" for word in words), "\u2581", *sorted(set("".join(words) + "</spad>"))])
+    vocabulary = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -9.0), *((piece, -len(piece) / 9) for piece in pieces)]
+    built = Tokenizer(models.Unigram(vocabulary, 2, False))
+    built.pre_tokenizer = pre_tokenizers.Metaspace()  # pyright: ignore[reportAttributeAccessIssue]
+    built.decoder = decoders.Metaspace()  # pyright: ignore[reportAttributeAccessIssue]
+    built.add_special_tokens([AddedToken(name, normalized=False) for name in ("<pad>", "</s>", "<unk>")])
+    built.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])  # pyright: ignore[reportAttributeAccessIssue]
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=built,
+        eos_token="</s>",
+        unk_token="<unk>",
+        pad_token="<pad>",
+        clean_up_tokenization_spaces=False,
+    )
+    torch.manual_seed(5)
+    ends: dict[str, Any] = {"decoder_start_token_id": 0, "eos_token_id": 1, "pad_token_id": 0}
+    config = T5Config(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=8,
+        d_ff=48,
+        num_layers=2,
+        num_heads=4,
+        initializer_factor=3.0,
+        **ends,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def marian(folder: Path) -> Path:
+    """A random Marian as the OPUS-MT models are: two SentencePiece models, one list of ids, no padding in an answer."""
+    folder.mkdir(parents=True)
+    for side in ("source", "target"):
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(SPOKEN * 20),
+            model_prefix=str(folder / side),
+            vocab_size=70,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+        (folder / f"{side}.vocab").unlink()
+    source = SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    pieces = [source.id_to_piece(place) for place in range(3, len(source))]  # behind <unk>, <s> and </s>
+    ids = {name: place for place, name in enumerate(["</s>", "<unk>", *pieces, "<pad>"])}
+    (folder / "vocab.json").write_text(json.dumps(ids))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer"}))
+    torch.manual_seed(6)
+    padding = ids["<pad>"]
+    config = MarianConfig(
+        vocab_size=len(ids),
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_position_embeddings=64,
+        init_std=0.5,
+        pad_token_id=padding,
+        eos_token_id=0,
+        decoder_start_token_id=padding,
+        forced_eos_token_id=None,
+    )
+    model = MarianMTModel(config)
+    model.generation_config.bad_words_ids = [[padding]]
+    model.save_pretrained(folder)
     return folder

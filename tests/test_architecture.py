@@ -36,7 +36,7 @@ LIBRARIES = {
     "psutil": ("model.placement",),
     "accelerate": ("training", "model.huggingface*"),
     "matplotlib": ("training",),
-    "sentencepiece": ("model.tokenizer", "training"),
+    "sentencepiece": ("model.tokenizer", "model.huggingface*", "training"),
     "safetensors": ("model", "training"),
     "playwright": ("benchmarks",),
 }

@@ -29,7 +29,7 @@ def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingS
         raise AttendError(f"{loaded.name} knows no turns, so it cannot answer.")
     context_length = loaded.model.context_length
     prompt = loaded.chat.prompt(messages, context_length=context_length, reserve=settings.max_new_tokens).ids
-    request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, context_length)
+    request = Request.of(loaded.model, prompt, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode)
     *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
     return loaded.tokenizer.decode(last.returned[0].tokens)
 

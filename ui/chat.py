@@ -151,7 +151,7 @@ def _answer(
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     spoken = Spoken(loaded.tokenizer, settings.stop_texts)
     stop = session.begin()
-    run = session.add_run("chat", name, [Seen(token, "given") for token in prompt.ids])
+    run = session.add_run("chat", name, [Seen(token, "given") for token in request.read])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
     run.dropped = prompt.dropped
     session.former = session.turns if replacing else None
@@ -162,7 +162,7 @@ def _answer(
         yield Screen(
             conversation=conversation_value(session),
             inspector=inspector_value(run, loaded.tokenizer, busy=True),
-            meter=meter_value(len(prompt.ids), loaded.model.context_length, prompt.dropped),
+            meter=meter_value(len(request.read), loaded.model.context_length, prompt.dropped),
             running=True,
             message=message,
             replaced="",

@@ -83,7 +83,7 @@ class Card:
         """Returns the first token of the run that differs from before."""
         since = self.growth.add(steps)
         if steps or ended:
-            made = self.run.tokens[len(self.trace.request.prompt) :]
+            made = self.run.tokens[len(self.trace.request.read) :]
             self.tokens = answer_tokens(made, self.spoken, finished=ended or self.growth.reason is not None)
         return since
 
@@ -191,7 +191,7 @@ def prepare(
         with on_card(number):
             one.strategy_for(request)  # refuses what cannot be done with this prompt
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
-        prompt = [Seen(token, "given") for token in asked.ids]
+        prompt = [Seen(token, "given") for token in request.read]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
         cards.append(Card(one, Growth(run, trace), Spoken(loaded.tokenizer, one.stop_texts)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))

@@ -211,7 +211,7 @@ def _trace(
 
 def _steps(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
     """Decode into the trace, in turns with the page's visitors; one item a step, and one at every sign of life."""
-    steps = models.decode(loaded.name, trace.request.prompt, trace.settings, 0)
+    steps = models.decode(loaded.name, trace.request.given, trace.settings, 0)
     stop = threading.Event()
     for batch in stream(steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit, per_second=1000.0):
         for step in batch.steps:

@@ -54,7 +54,7 @@ class Growth:
     def __init__(self, run: Run, trace: Trace) -> None:
         self.run = run
         self.trace = run.trace = trace
-        self._start = len(trace.request.prompt)
+        self._start = len(trace.request.read)
         self._path = Path()
         for step in trace.steps:
             self._path.add(step)

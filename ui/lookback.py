@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from decoding.recorder import record
@@ -49,18 +50,22 @@ def restore_attention(run: Run, model: LanguageModel, lock: threading.Lock) -> N
     """Give a run back the attention that was let go."""
     if all(token.row is not None for token in run.tokens[run.first :]):
         return
-    inspection = _inspect(run.ids, model, lock)
+    source = run.trace.request.source if run.trace is not None else ()
+    inspection = _inspect(run.ids[len(source) :], model, lock, source)
     run.tokens = [
         token if token.choice is None else replace(token, row=_row(inspection, place))
-        for place, token in enumerate(run.tokens)
+        for place, token in enumerate(run.tokens, start=-len(source))
     ]
 
 
-def _inspect(ids: Sequence[int], model: LanguageModel, lock: threading.Lock) -> Inspection:
+def _inspect(ids: Sequence[int], model: LanguageModel, lock: threading.Lock, source: Sequence[int] = ()) -> Inspection:
     with lock:
-        return model.inspect(ids[:-1])  # nothing is asked of what would follow the last token
+        return model.inspect(ids[:-1], source=source)  # nothing is asked of what would follow the last token
 
 
 def _row(inspection: Inspection, place: int) -> str:
     """The attention of the pass that led to the token at `place`: its query is the token before it."""
-    return attention_row(inspection.attention.decoder[0, :, :, place - 1, :place])  # (layers, heads, keys)
+    weights = inspection.attention.decoder[0, :, :, place - 1, :place]  # (layers, heads, keys)
+    if inspection.attention.cross is not None:
+        weights = torch.cat((inspection.attention.cross[0, :, :, place - 1], weights), dim=-1)  # the source comes first
+    return attention_row(weights)

@@ -143,15 +143,15 @@ class Models:
     @staticmethod
     def request(loaded: LoadedModel, prompt: tuple[int, ...], *, attention: bool = False, drawn: int = 0) -> Request:
         """What is asked of a strategy; `AttendError` for a prompt that the model has no room for."""
-        return Request(
-            prompt=prompt,
+        return Request.of(
+            loaded.model,
+            prompt,
             end_tokens=loaded.end_tokens,
             text_of=loaded.tokenizer.decode,
-            context_length=loaded.model.context_length,
             attention=attention,
             drawn=drawn,
-            layer_count=loaded.model.layer_count,
             ids_of=loaded.tokenizer.encode,
+            never=loaded.never,
         )
 
     @staticmethod

@@ -19,7 +19,7 @@ def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 
     """
     if trace is None or not trace.settings.beams:
         return None
-    first, steps = len(trace.request.prompt), trace.steps
+    first, steps = len(trace.request.read), trace.steps
     known = max(0, since - first)
     best = steps[-1].best if steps else None
     return {

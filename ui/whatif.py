@@ -105,7 +105,7 @@ def _told(run: Run, trace: Trace, own: DecodingSettings, result: WhatIf, loaded:
         "sentence": in_words(own, result),
         "settings": _varied(result.settings),
         "own": _varied(own),
-        "first": len(trace.request.prompt) - run.first,
+        "first": len(trace.request.read) - run.first,
         "tokens": [
             (label(token), None if choice.token == token else label(choice.token), choice.final_probability)
             for token, choice in zip(trace.ids, result.choices, strict=True)

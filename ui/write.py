@@ -35,6 +35,8 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     A seed of -1 is drawn anew for every run, but not for one that goes on.
     """
     loaded = models.get(name)
+    if loaded.model.decoder_start:
+        raise AttendError(f"{name} answers a text instead of going on with it: give it the text in Chat.")
     checked = checked_start(text, "The text")
     session.refuse_while_busy()
     run = _run_of(session, loaded, checked)

@@ -4,7 +4,7 @@ Each processor is pure and has a name; the chain is a tuple, so its order is dat
 at least one always survives. Nothing here chooses a token or knows of a model.
 """
 
-from decoding.processors.bans import BannedWords, MinNewTokens, NoRepeatNgram
+from decoding.processors.bans import BannedWords, MinNewTokens, NeverSaid, NoRepeatNgram
 from decoding.processors.base import Context, Processor, run_chain
 from decoding.processors.penalties import Dry, FrequencyPenalty, LogitBias, PresencePenalty, RepetitionPenalty
 from decoding.processors.temperature import ZERO_TEMPERATURE, DynamicTemperature, Temperature
@@ -51,6 +51,7 @@ __all__ = [
     "LogitBias",
     "MinNewTokens",
     "MinP",
+    "NeverSaid",
     "NoRepeatNgram",
     "PresencePenalty",
     "Processor",

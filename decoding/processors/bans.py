@@ -57,6 +57,17 @@ class BannedWords:
 
 
 @dataclass(frozen=True, slots=True)
+class NeverSaid:
+    """Tokens that the model's makers rule out, such as Marian's padding (`bad_words_ids` of its generation config)."""
+
+    tokens: frozenset[int]
+    name: ClassVar[str] = "never_said"
+
+    def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        return without(logits, [self.tokens for _ in context.tokens])
+
+
+@dataclass(frozen=True, slots=True)
 class MinNewTokens:
     """No end token before this many tokens were generated (transformers' `min_new_tokens`)."""
 

@@ -36,7 +36,7 @@ Origins = NDArray[np.intp]  # (rows, columns): two rows of a column with the sam
 
 
 class KeysValues(NamedTuple):
-    """Of one layer."""
+    """Of one layer, (heads, rows, columns, head width) each."""
 
     keys: Tensor
     values: Tensor
@@ -48,7 +48,7 @@ class _Store:
     __slots__ = ("columns", "taken")
 
     def __init__(self, columns: Tensor, taken: int) -> None:
-        self.columns = columns  # (layers, 2, rows, key/value heads, columns, head width): keys, then values
+        self.columns = columns  # (layers, 2, key/value heads, rows, columns, head width): keys, then values
         self.taken = taken
 
 
@@ -60,14 +60,14 @@ class _Columns:
     def __init__(self, store: _Store, length: int, *, newest: int = 0) -> None:
         self.store = store
         self.length = length
-        # Each layer's keys, then its values, as views (rows, heads, columns, head width): cut once, not once a layer.
-        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, rows, heads, columns, head width), a view
+        # Each layer's keys, then its values, as views (heads, rows, columns, head width): cut once, not once a layer.
+        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, heads, rows, columns, head width), a view
         self._used = used.unbind()
         self._newest = used[..., length - newest :, :].unbind()
 
     @property
     def used(self) -> Tensor:
-        return self.store.columns[..., : self.length, :]  # (layers, 2, rows, heads, columns, head width)
+        return self.store.columns[..., : self.length, :]  # (layers, 2, heads, rows, columns, head width)
 
     def grown(self, count: int) -> Self:
         """So many columns more; in the same memory if it has room that nobody else has taken."""
@@ -99,7 +99,7 @@ class KeyValueCache:
     @classmethod
     def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> Self:
         """One row of no tokens, on the device and in the precision of `like`."""
-        columns = like.new_empty(layers, 2, 1, heads, 0, head_width)
+        columns = like.new_empty(layers, 2, heads, 1, 0, head_width)
         return cls(_Columns(_Store(columns, 0), 0), None, (0,), np.zeros((1, 0), np.intp))
 
     @property
@@ -122,23 +122,23 @@ class KeyValueCache:
         return type(self)(self._own.grown(count), self._shared, self.padding, origins)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
-        """Fill a layer's newest columns, (rows, heads, new, head width) each."""
+        """Fill a layer's newest columns, (heads, rows, new, head width) each."""
         self._own.fill(layer, keys, values)
 
     def shared(self, layer: int) -> KeysValues | None:
-        """What all rows have in common, (1, heads, shared columns, head width) each."""
+        """What all rows have in common, as of one row."""
         return None if self._shared is None else self._shared.of(layer)
 
     def own(self, layer: int) -> KeysValues:
-        """What follows in each row, (rows, heads, own columns, head width) each."""
+        """What follows in each row."""
         return self._own.of(layer)
 
     def whole(self, layer: int) -> KeysValues:
-        """All columns of each row, (rows, heads, columns, head width) each."""
+        """All columns of each row."""
         own, shared = self.own(layer), self.shared(layer)
         if shared is None:
             return own
-        parts = (torch.cat((past.expand(self.rows, -1, -1, -1), new), 2) for past, new in zip(shared, own, strict=True))
+        parts = (torch.cat((past.expand(-1, self.rows, -1, -1), new), 2) for past, new in zip(shared, own, strict=True))
         return KeysValues(*parts)
 
     @torch.inference_mode()
@@ -151,18 +151,18 @@ class KeyValueCache:
         common = _in_common(origins) if not any(pad - unused for pad in padding) else 0
         if len(rows) < 2 or common < _WORTH_SHARING:
             common = 0
-        own = self._own.used[..., unused:, :]  # (layers, 2, rows, heads, own, head width)
-        shared = self._with_shared(own[:, :, rows[0], None, :, :common]) if common else self._shared
+        own = self._own.used[..., unused:, :]  # (layers, 2, heads, rows, own, head width)
+        shared = self._with_shared(own[:, :, :, rows[0], None, :common]) if common else self._shared
         own = own[..., common:, :]
-        layers, two, _, heads, length, head_width = own.shape
-        roomy = own.new_empty(layers, two, len(rows), heads, length + _SPARE, head_width)
+        layers, two, heads, _, length, head_width = own.shape
+        roomy = own.new_empty(layers, two, heads, len(rows), length + _SPARE, head_width)
         index = torch.tensor(rows, dtype=torch.long, device=own.device)
-        torch.index_select(own, 2, index, out=roomy[..., :length, :])  # straight into its place: copied once
+        torch.index_select(own, 3, index, out=roomy[..., :length, :])  # straight into its place: copied once
         columns = _Columns(_Store(roomy, length), length)
         return type(self)(columns, shared, tuple(pad - unused for pad in padding), origins[:, common:])
 
     def _with_shared(self, more: Tensor) -> _Columns:
-        """The shared columns and these behind them, (layers, 2, 1, heads, more, head width)."""
+        """The shared columns and these behind them, (layers, 2, heads, 1, more, head width)."""
         if self._shared is None:
             if self.rows == 1 and more.shape[4] == self._own.length:
                 return self._own  # a text that branches for the first time: nothing is copied
@@ -178,15 +178,15 @@ class KeyValueCache:
             missing = length - cache.length
             parts.append(torch.nn.functional.pad(cache._every_column(), (0, 0, missing, 0)))  # zeros, never attended
             padding += [pad + missing for pad in cache.padding]
-        joined = torch.cat(parts, dim=2)
+        joined = torch.cat(parts, dim=3)
         origins = np.broadcast_to(np.arange(len(padding))[:, None], (len(padding), length))
         return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins)
 
     def _every_column(self) -> Tensor:
-        """Shared and own, (layers, 2, rows, heads, columns, head width)."""
+        """Shared and own, (layers, 2, heads, rows, columns, head width)."""
         if self._shared is None:
             return self._own.used
-        return torch.cat((self._shared.used.expand(-1, -1, self.rows, -1, -1, -1), self._own.used), dim=4)
+        return torch.cat((self._shared.used.expand(-1, -1, -1, self.rows, -1, -1), self._own.used), dim=4)
 
     def positions(self, count: int) -> Tensor | None:
         """Positions of the newest `count` columns, (rows, count); None where no row is padded: they are the columns."""
@@ -215,7 +215,7 @@ def _in_common(origins: Origins) -> int:
 
 def _with_room(columns: Tensor, capacity: int) -> Tensor:
     """A copy with space for `capacity` columns."""
-    layers, two, rows, heads, used, head_width = columns.shape
-    roomy = columns.new_empty(layers, two, rows, heads, capacity, head_width)
-    roomy[:, :, :, :, :used] = columns
+    *outer, used, head_width = columns.shape
+    roomy = columns.new_empty(*outer, capacity, head_width)
+    roomy[..., :used, :] = columns
     return roomy

@@ -158,8 +158,8 @@ class SelfAttention(nn.Module):
             queries, keys = rotate(queries, *shared.rotary), rotate(keys, *shared.rotary)
         queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))  # (R, H or G, T, D)
         if shared.cache is not None:
-            shared.cache.write(layer, keys, values)
-            keys, values = shared.cache.whole(layer)  # (R, G, K, D)
+            shared.cache.write(layer, keys.transpose(0, 1), values.transpose(0, 1))
+            keys, values = (part.transpose(0, 1) for part in shared.cache.whole(layer))  # (R, G, K, D) each
         causal = shared.visible is None and length > 1
         mixed, weights = attend(queries, keys, values, visible=shared.visible, causal=causal, capture=shared.capture)
         mixed = mixed.transpose(1, 2).reshape(rows * length, -1)  # (R * T, W)

@@ -62,8 +62,8 @@ class FastBlock:
             narrow=Product(block.feed_forward.narrow),
         )
 
-    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
-        """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K)."""
+    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K), where they are asked for."""
         mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
         hidden = self.output.onto(hidden, mixed)
         if self.before:
@@ -71,58 +71,57 @@ class FastBlock:
         hidden = self.attention_norm(hidden)
         return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide(hidden)))), weights
 
-    def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor]:
+    def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         assert shared.cache is not None
         rows, groups = shared.rows, self.key_value_heads
-        joint = self.queries_keys_values(given).view(rows, 1, -1, self.head_width)  # (R, 1, H + 2G, D)
-        turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, 1, H + G, D), (R, 1, G, D)
+        joint = self.queries_keys_values(given).view(rows, -1, self.head_width)  # (R, H + 2G, D)
+        turned, values = joint[:, :-groups], joint[:, -groups:]  # (R, H + G, D), (R, G, D)
         if self.query_key_gain is not None:
             turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
         if shared.rotary is not None:
-            turned = rotate(turned, *shared.rotary)
-        queries = turned[:, :, : self.heads].reshape(rows * groups, -1, self.head_width)  # (R * G, H / G, D)
-        newest = turned[:, :, self.heads :].transpose(1, 2), values.transpose(1, 2)  # (R, G, 1, D) each
-        shared.cache.write(layer, *newest)
+            turned = rotate(turned[:, None], *shared.rotary)[:, 0]
+        queries = turned[:, : self.heads].unflatten(1, (groups, -1)).transpose(0, 1)  # (G, R, H / G, D)
+        newest = turned[:, self.heads :].transpose(0, 1), values.transpose(0, 1)  # (G, R, D) each
+        shared.cache.write(layer, *(part[:, :, None] for part in newest))
         past, own = shared.cache.shared(layer), shared.cache.own(layer)
-        scores = _scores(queries, own.keys, None if past is None else past.keys)  # (R * G, H / G, K)
+        scores = _scores(queries, own.keys, None if past is None else past.keys)  # (G, R, H / G, K)
         if shared.visible is not None:
-            seen = scores.view(rows, self.heads, 1, -1).masked_fill(~shared.visible, -math.inf)  # (R, H, 1, K)
-            scores = seen.view_as(scores)
-        weights = scores.softmax(dim=-1)  # (R * G, H / G, K)
-        mixed = _mixed(weights, own.values, None if past is None else past.values)  # (R * G, H / G, D)
-        return mixed.view(rows, -1), weights.view(rows, self.heads, 1, -1)  # (R, W), (R, H, 1, K)
+            visible = shared.visible[:, 0] if shared.visible.dim() == 4 else shared.visible  # (R, 1, K) or (1, K)
+            scores = scores.masked_fill(~visible, -math.inf)
+        weights = scores.softmax(dim=-1)  # (G, R, H / G, K)
+        mixed = _mixed(weights, own.values, None if past is None else past.values)  # (G, R, H / G, D)
+        mixed = mixed.transpose(0, 1).reshape(rows, -1)  # (R, W)
+        if not shared.capture:
+            return mixed, None
+        return mixed, weights.transpose(0, 1).reshape(rows, self.heads, 1, -1)  # (R, H, 1, K)
 
 
 def _scores(queries: Tensor, keys: Tensor, past: Tensor | None) -> Tensor:
-    """Queries (R * G, H / G, D) with each row's own keys (R, G, O, D), and the past of all (1, G, P, D) before them."""
+    """Queries (G, R, H / G, D) with each row's own keys (G, R, O, D), and the past of all (G, 1, P, D) before them."""
+    groups, rows, shared, width = queries.shape
     # Product and division by sqrt(D) in one kernel; with beta 0 the sum's other half is not read.
-    unread, scale = queries.new_empty(()), queries.shape[-1] ** -0.5
-    own = torch.baddbmm(unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)  # (R * G, H / G, O)
+    unread, scale = queries.new_empty(()), width**-0.5
+    queries = queries.reshape(groups * rows, shared, width)  # (G * R, H / G, D)
+    own = torch.baddbmm(unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)  # (G * R, H / G, O)
+    own = own.view(groups, rows, shared, -1)  # (G, R, H / G, O)
     if past is None:
         return own
-    rows = len(keys)
-    asked = _by_head(queries, rows)  # (G, R * H / G, D): what all rows share is read once for all of them
-    before = torch.baddbmm(unread, asked, past[0].transpose(1, 2), beta=0, alpha=scale)  # (G, R * H / G, P)
-    return torch.cat((_by_row(before, rows), own), dim=-1)  # (R * G, H / G, P + O)
+    asked = queries.reshape(groups, rows * shared, width)  # (G, R * H / G, D): the past is read once for all rows
+    before = torch.baddbmm(unread, asked, past[:, 0].transpose(1, 2), beta=0, alpha=scale)  # (G, R * H / G, P)
+    return torch.cat((before.view(groups, rows, shared, -1), own), dim=-1)  # (G, R, H / G, P + O)
 
 
 def _mixed(weights: Tensor, values: Tensor, past: Tensor | None) -> Tensor:
-    """Weights (R * G, H / G, P + O) of the same columns' values, summed: (R * G, H / G, D)."""
+    """Weights (G, R, H / G, P + O) of the same columns' values, summed: (G, R, H / G, D)."""
+    groups, rows, shared, _ = weights.shape
+    each = weights.view(groups * rows, shared, -1)  # (G * R, H / G, P + O)
     if past is None:
-        return torch.bmm(weights, values.flatten(0, 1))
-    rows, length = len(values), past.shape[2]
-    before = torch.bmm(_by_head(weights[..., :length], rows), past[0])  # (G, R * H / G, D)
-    return torch.baddbmm(_by_row(before, rows), weights[..., length:], values.flatten(0, 1))
-
-
-def _by_head(each: Tensor, rows: int) -> Tensor:
-    """(R * G, n, m) to (G, R * n, m)."""
-    return each.unflatten(0, (rows, -1)).transpose(0, 1).flatten(1, 2)
-
-
-def _by_row(each: Tensor, rows: int) -> Tensor:
-    """(G, R * n, m) to (R * G, n, m)."""
-    return each.unflatten(1, (rows, -1)).transpose(0, 1).flatten(0, 1)
+        return torch.bmm(each, values.flatten(0, 1)).view(groups, rows, shared, -1)  # (G, R, H / G, D)
+    length = past.shape[2]
+    before = torch.bmm(weights.view(groups, rows * shared, -1)[..., :length], past[:, 0])  # (G, R * H / G, D)
+    before = before.view(groups * rows, shared, -1)  # (G * R, H / G, D)
+    summed = torch.baddbmm(before, each[..., length:], values.flatten(0, 1))  # (G * R, H / G, D)
+    return summed.view(groups, rows, shared, -1)  # (G, R, H / G, D)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from decoding.processors import (
     Xtc,
 )
 from decoding.strategy import Request
+from decoding.traits import TRAITS
 
 # The settings that switch a stage on when they are not neutral, and how to make it.
 _Stage = tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]
@@ -69,7 +70,8 @@ def _banned_words(settings: DeclaredSettings, request: Request) -> Processor:
 
 def _min_tokens_to_keep(settings: DeclaredSettings, request: Request) -> int:
     """How many tokens a filter must leave: beams that draw need one besides the end tokens, as in transformers."""
-    return max(2, 1 + len(request.end_tokens)) if settings.strategy == "beam_sample" else 1
+    traits = TRAITS[settings.strategy]
+    return max(2, 1 + len(request.end_tokens)) if traits.beams and traits.drawn else 1
 
 
 def _keeping(kind: Callable[[Any, int], Processor], name: str) -> _Stage:
@@ -114,9 +116,6 @@ _STAGES: Mapping[str, _Stage] = MappingProxyType(
         ),
     }
 )
-
-# Contrastive search filters nothing, as in transformers: its top_k are candidates to weigh, no stage.
-LIKE: Mapping[str, str] = MappingProxyType({"contrastive": "greedy"})  # strategies that run the chain of another
 
 SWITCHES: Mapping[str, tuple[str, ...]] = MappingProxyType({stage: names for stage, (names, _) in _STAGES.items()})
 

@@ -8,20 +8,23 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import get_args
 
 from decoding.bank import EarlyStopping
 from decoding.compound import Biases, BlankTexts, Layers, Order, Texts
 from decoding.parameter import DECLARATION, Parameter, setting
 from decoding.processors import ORDER
+from decoding.traits import STRATEGIES, TRAITS, StrategyName
 
-StrategyName = Literal["greedy", "sample", "beam", "beam_sample", "diverse_beam", "contrastive", "dola"]
-STRATEGIES: tuple[str, ...] = get_args(StrategyName)
-BEAM = ("beam", "beam_sample", "diverse_beam")
-DRAWN = ("sample", "beam_sample", "dola")
-FILTERED = ("sample", *BEAM, "dola")  # those that cut or reshape the distribution; greedy takes its top in any case
-CONTRASTIVE = ("contrastive",)
-DOLA = ("dola",)
+# Who uses a setting.
+BEAM = tuple(name for name in STRATEGIES if TRAITS[name].beams)
+GROUPED = tuple(name for name in STRATEGIES if TRAITS[name].groups)
+DRAWN = tuple(name for name in STRATEGIES if TRAITS[name].drawn)
+FILTERED = tuple(name for name in STRATEGIES if TRAITS[name].filtered)
+CONTRASTIVE = tuple(name for name in STRATEGIES if TRAITS[name].looks_ahead)
+DOLA = tuple(name for name in STRATEGIES if TRAITS[name].layers)
+MIROSTAT = tuple(name for name in STRATEGIES if TRAITS[name].drawn and TRAITS[name].token_by_token)
+
 MOST_TOKENS = 4096  # of one run
 SEEDS = 2**32  # how many there are
 
@@ -81,7 +84,7 @@ class DeclaredSettings:
     num_beam_groups: int = setting(
         2,
         "Into how many groups the beams are divided.",
-        ("diverse_beam",),
+        GROUPED,
         neutral=1,
         integer=True,
         minimum=1,
@@ -90,7 +93,7 @@ class DeclaredSettings:
     diversity_penalty: float = setting(
         0.5,
         "What a token costs a group for every beam of the groups before it that takes the same token in this step.",
-        ("diverse_beam",),
+        GROUPED,
         neutral=0.0,
         maximum=5,
         step=0.05,
@@ -223,15 +226,15 @@ class DeclaredSettings:
     mirostat_mode: int = setting(
         0,
         "2 holds the text's surprise at a target by a limit that moves with every token (Mirostat 2); 0 is off.",
-        ("sample",),
+        MIROSTAT,
         integer=True,
         maximum=2,
         step=2,
     )
     mirostat_tau: float = setting(
-        5.0, "Mirostat's target: the surprise in bits a token.", ("sample",), neutral=None, maximum=10, step=0.1
+        5.0, "Mirostat's target: the surprise in bits a token.", MIROSTAT, neutral=None, maximum=10, step=0.1
     )
-    mirostat_eta: float = setting(0.1, "How fast Mirostat's limit moves.", ("sample",), neutral=None, step=0.01)
+    mirostat_eta: float = setting(0.1, "How fast Mirostat's limit moves.", MIROSTAT, neutral=None, step=0.01)
 
     # --- repetition ---
 

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from decoding.beam import BeamSearch
-from decoding.chain import LIKE, chain
+from decoding.chain import chain
 from decoding.contrastive import ContrastiveSearch
-from decoding.declared import BEAM, DRAWN, MOST_TOKENS, SEEDS, STRATEGIES, DeclaredSettings, StrategyName, parameters
+from decoding.declared import MIROSTAT, MOST_TOKENS, SEEDS, DeclaredSettings, parameters
 from decoding.dola import Dola
 from decoding.mirostat import Mirostat
 from decoding.parameter import SettingError, shown
@@ -24,6 +24,7 @@ from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
 from decoding.several import Several
 from decoding.strategy import Request, Strategy
+from decoding.traits import STRATEGIES, TRAITS, StrategyName, Traits
 from model.errors import AttendError
 
 WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
@@ -49,7 +50,7 @@ class DecodingSettings(DeclaredSettings):
                 "min_new_tokens",
                 "max_new_tokens",
             )
-        if self.strategy == "contrastive" and self.top_k > MOST_WEIGHED:
+        if self.traits.looks_ahead and self.top_k > MOST_WEIGHED:
             raise SettingError(
                 f"top_k is {self.top_k}, but contrastive search feeds every one of them to the model at every token: "
                 f"choose {MOST_WEIGHED} or fewer.",
@@ -66,7 +67,7 @@ class DecodingSettings(DeclaredSettings):
                 "num_return_sequences",
                 "num_beams",
             )
-        if self.strategy == "diverse_beam" and self.num_beams % self.num_beam_groups:
+        if self.traits.groups and self.num_beams % self.num_beam_groups:
             raise SettingError(
                 f"num_beams is {self.num_beams}, but num_beam_groups is {self.num_beam_groups}, and groups are equally "
                 f"large: choose a multiple of {self.num_beam_groups} for the first, or another number of groups.",
@@ -99,11 +100,15 @@ class DecodingSettings(DeclaredSettings):
         )
 
     @property
+    def traits(self) -> Traits:
+        """Those of the strategy that was named, at whatever temperature."""
+        return TRAITS[self.strategy]
+
+    @property
     def acts_as(self) -> StrategyName:
         """The strategy that these settings come to: at temperature 0 nothing is left to draw."""
-        if self.temperature < ZERO_TEMPERATURE and self.strategy in DRAWN:
-            return "beam" if self.strategy == "beam_sample" else "greedy"
-        return self.strategy
+        undrawn = self.traits.undrawn if self.temperature < ZERO_TEMPERATURE else None
+        return undrawn or self.strategy
 
     @property
     def greedy(self) -> bool:
@@ -113,30 +118,30 @@ class DecodingSettings(DeclaredSettings):
     @property
     def drawn(self) -> bool:
         """Whether anything is left to chance, and so the seed has a say."""
-        return self.acts_as in DRAWN
+        return TRAITS[self.acts_as].drawn
 
     @property
     def beams(self) -> bool:
         """Whether several continuations are followed at once, so that words may change until the search is over."""
-        return self.acts_as in BEAM
+        return self.traits.beams
 
     @property
     def token_by_token(self) -> bool:
         """Whether the model's distribution at a place is all that its token is chosen from, so that one pass over a
         finished text tells every choice."""
-        return self.strategy in ("greedy", "sample")
+        return self.traits.token_by_token
 
     @property
     def resumable(self) -> bool:
         """Whether a text that nothing but its length has ended can go on as if it had not: where all that decoding
         remembers are the tokens of one text and how many numbers were drawn."""
-        one = self.sequences == 1 and not self.beams and self.strategy != "contrastive"
+        one = self.sequences == 1 and not self.beams and not self.traits.looks_ahead
         return one and self.mirostat() is None
 
     @property
     def rows(self) -> int:
         """How many rows a pass of the model has at most."""
-        if self.strategy == "contrastive":
+        if self.traits.looks_ahead:
             return self.top_k or WEIGHED
         return self.num_beams if self.beams else self.sequences
 
@@ -151,19 +156,17 @@ class DecodingSettings(DeclaredSettings):
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""
-        strategy: Any = LIKE.get(self.strategy, self.acts_as)
-        return chain(dataclasses.replace(self, strategy=strategy), request)
+        return chain(dataclasses.replace(self, strategy=self.traits.chain or self.acts_as), request)
 
     def mirostat(self) -> Mirostat | None:
         """The limit that a request starts with, or None where nothing is held."""
-        on = self.mirostat_mode and self.acts_as == "sample"
+        on = self.mirostat_mode and self.acts_as in MIROSTAT
         return Mirostat(self.mirostat_tau, self.mirostat_eta) if on else None
 
     def strategy_for(self, request: Request) -> Strategy:
         """The strategy that these settings mean, ready for one request."""
         settings = self.seeded()
         if settings.beams:
-            diverse = settings.strategy == "diverse_beam"
             return BeamSearch(
                 request,
                 num_beams=settings.num_beams,
@@ -173,12 +176,12 @@ class DecodingSettings(DeclaredSettings):
                 length_penalty=settings.length_penalty,
                 early_stopping=settings.early_stopping,
                 num_return_sequences=settings.num_return_sequences,
-                num_beam_groups=settings.num_beam_groups if diverse else 1,
+                num_beam_groups=settings.num_beam_groups if settings.traits.groups else 1,
                 diversity_penalty=settings.diversity_penalty,
                 seed=settings.seed if settings.drawn else None,
                 processors=settings.processors(request),
             )
-        if settings.strategy == "contrastive":
+        if settings.traits.looks_ahead:
             return ContrastiveSearch(
                 request,
                 candidates=settings.top_k or WEIGHED,
@@ -202,7 +205,7 @@ class DecodingSettings(DeclaredSettings):
             seed=self.seed,
             processors=self.processors(request),
             mirostat=self.mirostat(),
-            dola=Dola.of(self.dola_layers, request.layer_count) if self.strategy == "dola" else None,
+            dola=Dola.of(self.dola_layers, request.layer_count) if self.traits.layers else None,
             greedy=self.greedy,
         )
 

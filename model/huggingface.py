@@ -21,6 +21,7 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from model.errors import AttendError
 from model.huggingface_attention import captured, stacked
 from model.interface import Attention, Forward, Inspection, Want
+from model.limits import check_length, check_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +37,12 @@ class HuggingFaceCache:
         return len(self.padding)
 
     def opened(self) -> Any:
-        """One to hand to a pass, which only ever puts new tensors in the place of the old."""
-        cache = copy.copy(self.theirs)
-        cache.layers = [copy.copy(layer) for layer in self.theirs.layers]
-        return cache
+        return opened(self.theirs)
 
     def select(self, rows: Sequence[int]) -> Self:
         if tuple(rows) == tuple(range(self.rows)):
             return self
-        cache = self.opened()
-        for layer in cache.layers:
-            index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
-            layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
-        return type(self)(cache, self.length, tuple(self.padding[row] for row in rows))
+        return type(self)(selected(self.theirs, rows), self.length, tuple(self.padding[row] for row in rows))
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
@@ -70,6 +64,22 @@ class HuggingFaceCache:
         return type(self)(self.theirs, self.length + count, self.padding)
 
 
+def opened(theirs: Any) -> Any:
+    """A cache of transformers to hand to a pass, which only ever puts new tensors in the place of the old."""
+    cache = copy.copy(theirs)
+    cache.layers = [copy.copy(layer) for layer in theirs.layers]
+    return cache
+
+
+def selected(theirs: Any, rows: Sequence[int]) -> Any:
+    """These rows of a cache of transformers, in a new one."""
+    cache = opened(theirs)
+    for layer in cache.layers:
+        index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
+        layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
+    return cache
+
+
 def _padded(columns: Tensor, length: int) -> Tensor:
     return functional.pad(columns, (0, 0, length - columns.shape[2], 0))  # (R, G, length, D)
 
@@ -84,7 +94,7 @@ class HuggingFaceModel:
         self._theirs: Any = theirs.eval()  # its class says too little of the families' own methods
         config: Any = theirs.config.get_text_config()
         self.vocabulary_size: int = self._theirs.get_output_embeddings().weight.shape[0]
-        self.context_length = _context_length(config)
+        self.context_length = context_length(config, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(theirs.forward).parameters
         kinds = {type(layer) for layer in self.prefill([0]).cache.theirs.layers}
         if not kinds <= {DynamicLayer, DynamicSlidingWindowLayer}:
@@ -102,17 +112,14 @@ class HuggingFaceModel:
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[HuggingFaceCache]:
-        self._check_room(len(prompt))
+        check_length(len(prompt), self.context_length)
         return self._forward(torch.tensor([list(prompt)]), None, want)
 
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], cache: HuggingFaceCache, *, want: Want = Want()) -> Forward[HuggingFaceCache]:
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
-        if cache.length >= self.context_length:
-            raise AttendError(
-                f"The text has filled the context of {self.context_length:,} tokens: start a new one or shorten it."
-            )
+        check_room(cache.length, self.context_length)
         return self._forward(torch.tensor(tokens)[:, None], cache, want)
 
     @torch.inference_mode()
@@ -122,13 +129,13 @@ class HuggingFaceModel:
         if not tokens:
             return torch.empty(0, self.vocabulary_size)
         fed = [*prompt, *tokens[:-1]]
-        self._check_room(len(fed))
+        check_length(len(fed), self.context_length)
         answer = self._theirs(input_ids=torch.tensor([fed], device=self.device), use_cache=False)
         return answer.logits[0, len(prompt) - 1 :].float()  # (len(tokens), V)
 
     @torch.inference_mode()
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        self._check_room(len(tokens))
+        check_length(len(tokens), self.context_length)
         fed = torch.tensor([list(tokens)], device=self.device)
         answer, weights = captured(self._theirs, len(tokens), input_ids=fed, use_cache=False)
         return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
@@ -168,14 +175,6 @@ class HuggingFaceModel:
         normed = [one if layer == last else norm(one) for layer, one in zip(layers, newest, strict=True)]
         return self._theirs.get_output_embeddings()(torch.stack(normed, dim=1)).float()
 
-    def _check_room(self, tokens: int) -> None:
-        if not tokens:
-            raise ValueError("a pass needs at least one token")
-        if tokens > self.context_length:
-            raise AttendError(
-                f"The text has {tokens:,} tokens, but the model reads at most {self.context_length:,}: shorten it."
-            )
-
 
 def input_device(theirs: Any) -> torch.device:
     """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
@@ -183,15 +182,14 @@ def input_device(theirs: Any) -> torch.device:
     return torch.device("cpu") if device.type == "meta" else device
 
 
-def _context_length(config: Any) -> int:
-    """The longest text; for positions without an end, what such models were trained on."""
+def context_length(config: Any, *, endless: int) -> int:
+    """The longest text; `endless`, what such models were trained on, where positions have no end."""
     for name in ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length"):
         if isinstance(length := getattr(config, name, None), int) and length > 0:
             return length
-    return _ENDLESS
+    return endless
 
 
-_ENDLESS = 2048
 _FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm")
 
 

@@ -9,7 +9,6 @@ model width, V vocabulary.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -21,9 +20,10 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
-from model.huggingface import input_device
+from model.huggingface import context_length, input_device, opened, selected
 from model.huggingface_attention import captured, stacked
 from model.interface import Attention, Forward, Inspection, Want
+from model.limits import check_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Seq2SeqCache:
 
     def opened(self) -> Any:
         """One to hand to a pass, which only ever puts new tensors in the place of the old."""
-        cache = EncoderDecoderCache(_opened(self.theirs.self_attention_cache), self.theirs.cross_attention_cache)
+        cache = EncoderDecoderCache(opened(self.theirs.self_attention_cache), self.theirs.cross_attention_cache)
         cache.is_updated = dict(self.theirs.is_updated)
         return cache
 
@@ -45,10 +45,8 @@ class Seq2SeqCache:
         if tuple(rows) == tuple(range(self.rows)):
             return self
         cache = self.opened()
-        for layer in cache.self_attention_cache.layers:
-            index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
-            layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
-        cache.cross_attention_cache = _opened(cache.cross_attention_cache)
+        cache.self_attention_cache = selected(cache.self_attention_cache, rows)
+        cache.cross_attention_cache = opened(cache.cross_attention_cache)
         for layer in cache.cross_attention_cache.layers:
             layer.keys, layer.values = (one[:1].expand(len(rows), -1, -1, -1) for one in (layer.keys, layer.values))
         return type(self)(cache, self.source, len(rows), self.length)
@@ -57,14 +55,8 @@ class Seq2SeqCache:
         raise AttendError("This model cannot read several sources in one batch: give it one after the other.")
 
 
-def _opened(cache: Any) -> Any:
-    opened = copy.copy(cache)
-    opened.layers = [copy.copy(layer) for layer in cache.layers]
-    return opened
-
-
 class Seq2SeqModel:
-    """A model of transformers with an encoder, in evaluation mode, loaded with `attn_implementation=ATTENTION`."""
+    """A model of transformers with an encoder, in evaluation mode, loaded with what `attention_for` names."""
 
     joinable: bool = False
     layer_count: int = 0  # a layer's own guess is a matter of decoders alone (DoLa, Chuang et al., 2023)
@@ -84,7 +76,7 @@ class Seq2SeqModel:
             raise AttendError("This model does not say what its answers begin with (decoder_start_token_id).")
         self.decoder_start: tuple[int, ...] = (start, *forced_start)
         self.vocabulary_size: int = self._theirs.get_output_embeddings().weight.shape[0]
-        self.context_length = _longest(config)
+        self.context_length = context_length(config, endless=512)  # of the source and of the answer
 
     @property
     def device(self) -> torch.device:
@@ -123,12 +115,7 @@ class Seq2SeqModel:
 
     def _encoded(self, source: Sequence[int], *, capture: bool = False) -> tuple[Tensor, Tensor | None]:
         """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S)."""
-        if not source:
-            raise ValueError("a source needs at least one token")
-        if len(source) > self.context_length:
-            raise AttendError(
-                f"The text has {len(source):,} tokens, but the model reads at most {self.context_length:,}: shorten it."
-            )
+        check_length(len(source), self.context_length)
         fed = torch.tensor([list(source)], device=self.device)
         answer, weights = captured(self._theirs.get_encoder(), len(source) if capture else 0, input_ids=fed)
         return answer.last_hidden_state, stacked(weights, len(source)) if capture else None
@@ -165,11 +152,3 @@ class Seq2SeqModel:
 def _attention(weights: Sequence[Tensor], keys: int, source: int, encoder: Tensor | None = None) -> Attention:
     """Every layer looks at its own text first and then at the source."""
     return Attention(stacked(weights[::2], keys), stacked(weights[1::2], source), encoder)
-
-
-def _longest(config: Any) -> int:
-    """The longest source and the longest answer; for positions without an end, what such models were trained on."""
-    for name in ("max_position_embeddings", "n_positions"):
-        if isinstance(length := getattr(config, name, None), int) and length > 0:
-            return length
-    return 512

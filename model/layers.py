@@ -166,34 +166,37 @@ class SelfAttention(nn.Module):
         return self.output(mixed), weights
 
 
-def gate(wide: Tensor) -> Tensor:
-    """SwiGLU's bend: (…, 2F), the gate first, to (…, F)."""
-    gates, wide = wide.chunk(2, dim=-1)  # (…, F) each
-    return functional.silu(gates) * wide
+def swiglu(projected: Tensor) -> Tensor:
+    """The gated activation of Shazeer, 2020 ("GLU Variants"): (…, 2F), the gate first, to (…, F)."""
+    gate, up = projected.chunk(2, dim=-1)  # (…, F) each
+    return functional.silu(gate) * up
 
 
-BENDS: Mapping[Activation, Callable[[Tensor], Tensor]] = MappingProxyType(
+ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = MappingProxyType(
     {
         "relu": functional.relu,
         "gelu": functional.gelu,
         "gelu_tanh": partial(functional.gelu, approximate="tanh"),  # GPT-2's
-        "swiglu": gate,
+        "swiglu": swiglu,
     }
 )
 
 
 class FeedForward(nn.Module):
-    """Each token on its own: wide, bent, narrow again; SwiGLU's bend is a gate computed beside it."""
+    """Each token on its own: the up projection, the activation, the down projection.
+
+    Checkpoints call the projections `wide` and `narrow`; under SwiGLU the first holds the gate's as well.
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.bend = BENDS[config.activation]
+        self.activation = ACTIVATIONS[config.activation]
         gates = 2 if config.activation == "swiglu" else 1
         self.wide = nn.Linear(config.width, gates * config.feed_forward_width, bias=config.biases == "all")
         self.narrow = nn.Linear(config.feed_forward_width, config.width, bias=config.biases == "all")
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return self.narrow(self.bend(self.wide(hidden)))
+        return self.narrow(self.activation(self.wide(hidden)))
 
 
 def make_norm(config: TransformerConfig) -> nn.Module:

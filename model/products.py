@@ -44,10 +44,6 @@ class Product:
             return product if self.bias is None else product + self.bias
         return functional.linear(given, self.weight, self.bias)
 
-    def onto(self, residual: Tensor, given: Tensor) -> Tensor:
-        """The product added to the residual stream: (R, O) and (R, I) to (R, O)."""
-        return residual + self(given)
-
     def _in_pairs(self, given: Tensor) -> Tensor:
         """Two rows at once: the kernel for two columns reads the matrix faster than the one for a single vector."""
         pair = given if len(given) == 2 else torch.cat((given, given))  # (2, I)

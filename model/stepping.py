@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.config import TransformerConfig
-from model.layers import BENDS, Block, Pass, SelfAttention, rotate
+from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, rotate
 from model.products import Product
 
 Apply = Callable[[Tensor], Tensor]
@@ -40,9 +40,9 @@ class FastBlock:
     epsilon: float
     output: Product
     feed_forward_norm: Apply
-    wide: Product
-    bend: Apply
-    narrow: Product
+    up: Product  # under SwiGLU the gate's projection, too
+    activation: Apply
+    down: Product
 
     @classmethod
     def of(cls, block: Block, config: TransformerConfig) -> FastBlock:
@@ -57,19 +57,22 @@ class FastBlock:
             epsilon=config.norm_epsilon,
             output=Product(block.attention.output),
             feed_forward_norm=fast_norm(block.feed_forward_norm),
-            wide=Product(block.feed_forward.wide),
-            bend=BENDS[config.activation],
-            narrow=Product(block.feed_forward.narrow),
+            up=Product(block.feed_forward.wide),
+            activation=ACTIVATIONS[config.activation],
+            down=Product(block.feed_forward.narrow),
         )
 
     def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K), where they are asked for."""
         mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
-        hidden = self.output.onto(hidden, mixed)
+        hidden = hidden + self.output(mixed)
         if self.before:
-            return self.narrow.onto(hidden, self.bend(self.wide(self.feed_forward_norm(hidden)))), weights
+            return hidden + self._feed_forward(self.feed_forward_norm(hidden)), weights
         hidden = self.attention_norm(hidden)
-        return self.feed_forward_norm(self.narrow.onto(hidden, self.bend(self.wide(hidden)))), weights
+        return self.feed_forward_norm(hidden + self._feed_forward(hidden)), weights
+
+    def _feed_forward(self, hidden: Tensor) -> Tensor:
+        return self.down(self.activation(self.up(hidden)))
 
     def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         assert shared.cache is not None

@@ -18,9 +18,9 @@ from torch.nn import functional
 
 from model.cache import KeyValueCache
 from model.config import TransformerConfig
-from model.errors import AttendError
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
+from model.limits import check_length, check_room
 from model.products import Product, lay_out
 from model.stepping import FastBlock, FastStack, fast_norm
 
@@ -124,10 +124,7 @@ class Transformer(nn.Module):
     def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
-        if cache.length >= self.context_length:  # the longest row has no padding
-            raise AttendError(
-                f"The text has filled the context of {self.context_length:,} tokens: start a new one or shorten it."
-            )
+        check_room(cache.length, self.context_length)  # the longest row has no padding
         fed = torch.tensor(tokens, device=self.embedding.weight.device)[:, None]  # (R, 1)
         return self._forward(fed, cache.extend(1), want)
 
@@ -223,10 +220,5 @@ class Transformer(nn.Module):
         return functional.embedding(positions, table)
 
     def _row(self, tokens: Sequence[int]) -> Tensor:
-        if not tokens:
-            raise ValueError("a pass needs at least one token")
-        if len(tokens) > self.context_length:
-            raise AttendError(
-                f"The text has {len(tokens):,} tokens, but the model reads at most {self.context_length:,}: shorten it."
-            )
+        check_length(len(tokens), self.context_length)
         return torch.tensor(tokens, device=self.embedding.weight.device)[None]  # (1, T)

@@ -142,6 +142,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     heat.fill("9")
     heat.press("Tab")
     expect(form.locator(".at-wrong", has_text="a number from 0 to 2")).to_be_visible()
+    expect(heat).to_have_attribute("aria-invalid", "true")  # without a value, readers take it for right
     page.locator(".attend-compare .at-primary").click()
     expect(heat).to_be_focused()  # nothing runs with a value that is not the one in sight
     expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
@@ -204,7 +205,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
     bias.fill("cat")
     bias.press("Tab")
     page.locator(".attend-compare .at-primary").click()
-    expect(page.locator(".toast-body").last).to_contain_text("Card 2: logit_bias", timeout=PATIENCE)
+    expect(page.locator(".toast-body").last).to_contain_text("Card 2: Logit bias", timeout=PATIENCE)
     expect(bias).to_have_value("cat")
     for name in ("Logit bias", "Repetition penalty"):
         form.get_by_role("button", name=f"Remove {name}").click()

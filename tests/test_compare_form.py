@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import pytest
+
+from decoding.parameter import SettingError
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui import compare_values
 from ui.compare import SWEEPS, checked_cards
 from ui.compare_values import compare_form
 from ui.figures import Figures
-from ui.settings_panel import HELP
+from ui.settings_panel import HELP, LABELS
 
 
 def test_every_offered_card_is_accepted_as_it_is_sent() -> None:
@@ -23,6 +26,13 @@ def test_every_offered_card_is_accepted_as_it_is_sent() -> None:
         assert not any({"max_new_tokens", "top_candidates", "seed"} & card.keys() for card in fill["cards"])
     for preset in form["presets"]:
         assert DecodingSettings.from_dict(preset["settings"]).temperature == PRESETS[preset["name"]].temperature
+
+
+def test_what_is_wrong_with_a_card_is_called_as_its_form_calls_it() -> None:
+    with pytest.raises(SettingError) as refused:
+        checked_cards([{}, {"top_k": 300}])
+    assert str(refused.value).startswith("Card 2: top_k is 300")  # to programs
+    assert refused.value.called(LABELS).startswith("Card 2: Top-k is 300")
 
 
 def test_the_form_has_the_declared_ranges_and_helps() -> None:

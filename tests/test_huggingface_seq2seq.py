@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.strategy import Request
+from model.errors import AttendError
 from model.huggingface_attention import ATTENTION
 from model.huggingface_seq2seq import Seq2SeqModel
 from model.interface import Want
@@ -178,3 +179,30 @@ def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
         assert weights.shape == (3, 2, 6 + 1 + place)
         assert torch.allclose(weights[..., :6].float().sum(-1), torch.ones(3, 2), atol=2e-3)  # half precision
         assert torch.allclose(weights[..., 6:].float().sum(-1), torch.ones(3, 2), atol=2e-3)
+
+
+def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
+    ours = Seq2SeqModel(made("marian"))  # of 64 positions
+    for read in (
+        ours.prefill,
+        lambda source: ours.logits(source, [5]),
+        lambda source: ours.inspect([3], source=source),
+    ):
+        with pytest.raises(AttendError, match="The text has 65 tokens, but the model reads at most 64: shorten it"):
+            read(text(65))
+        with pytest.raises(ValueError, match="at least one token"):
+            read([])
+    cache = ours.prefill(text(64)).cache  # a source may be as long, whatever its answer
+    for token in text(63):  # behind the decoder's start
+        cache = ours.step([token], cache).cache
+    with pytest.raises(AttendError, match="The answer has filled the 64 tokens that this model writes"):
+        ours.step([5], cache)
+    with pytest.raises(ValueError, match="1 tokens for 2 rows"):
+        ours.step([5], ours.prefill([5]).cache.select([0, 0]))
+    with pytest.raises(AttendError, match="cannot read several sources in one batch"):
+        cache.join(cache)
+    silent = hf.T5ForConditionalGeneration(
+        hf.T5Config(**{name: T5[name] for name in T5.keys() - {"decoder_start_token_id"}})
+    )
+    with pytest.raises(AttendError, match="does not say what its answers begin with"):
+        Seq2SeqModel(silent)

@@ -150,14 +150,14 @@ PLACED = [[-0.25, 1.86, -1.38, 0.13, -0.22, 2.72], [-0.07, -0.12, 2.26, 1.52, 0.
 PLACED += [[-0.15, 0.86, 0.24, 1.23, 0.06, 1.43]]
 ADDED = [[-0.59, 1.99, -0.86, 0.38, 0.18, 3.10], [-0.41, 0.02, 2.79, 1.77, 0.76, 1.19]]
 ADDED += [[-0.48, 0.99, 0.77, 1.48, 0.47, 1.81]]
-WIDE = [[0.31, 0.20, -0.35, -0.07, -0.13, 0.23], [0.15, 0.34, -0.38, -0.29, -0.30, -0.28]]
-WIDE += [[-0.28, 0.21, 0.17, -0.27, -0.07, 0.21], [-0.40, 0.10, -0.20, 0.14, -0.20, 0.19]]
-WIDE += [[-0.33, 0.0, -0.08, -0.12, -0.12, 0.29], [0.30, -0.31, -0.23, 0.25, -0.39, -0.31]]
-BENT = [[1.20, -0.85, -0.39, 0.93, -0.70, -1.38], [-0.89, -0.40, 1.10, 0.47, 0.11, 0.31]]
-BENT += [[0.02, -0.81, 0.24, 0.99, -0.50, -0.89]]
+UP = [[0.31, 0.20, -0.35, -0.07, -0.13, 0.23], [0.15, 0.34, -0.38, -0.29, -0.30, -0.28]]
+UP += [[-0.28, 0.21, 0.17, -0.27, -0.07, 0.21], [-0.40, 0.10, -0.20, 0.14, -0.20, 0.19]]
+UP += [[-0.33, 0.0, -0.08, -0.12, -0.12, 0.29], [0.30, -0.31, -0.23, 0.25, -0.39, -0.31]]
+PROJECTED = [[1.20, -0.85, -0.39, 0.93, -0.70, -1.38], [-0.89, -0.40, 1.10, 0.47, 0.11, 0.31]]
+PROJECTED += [[0.02, -0.81, 0.24, 0.99, -0.50, -0.89]]
 
 
-def test_a_block_by_hand_from_the_embeddings_to_the_bend() -> None:
+def test_a_block_by_hand_from_the_embeddings_to_the_activation() -> None:
     """../shared/REFERENCE.md, "how are you" in width 6, as far as its weights are printed: embeddings and positions;
     then, behind an attention whose output weights are not, the norm and the first half of the feed-forward."""
     assert torch.allclose(torch.tensor(HOW_ARE_YOU) + sinusoids(3, 6), torch.tensor(PLACED), atol=0.011)
@@ -169,13 +169,13 @@ def test_a_block_by_hand_from_the_embeddings_to_the_bend() -> None:
     assert added.mean(-1).tolist() == pytest.approx([0.70, 1.02, 0.84], abs=0.005)
     assert added.std(-1, unbiased=False).tolist() == pytest.approx([1.41, 1.07, 0.74], abs=0.005)
     with torch.no_grad():
-        feed_forward.wide.weight.copy_(torch.tensor(WIDE).T)
+        feed_forward.wide.weight.copy_(torch.tensor(UP).T)
         feed_forward.wide.bias.copy_(torch.tensor([0.29, -0.19, 0.15, 0.38, -0.06, 0.0]))
         feed_forward.narrow.weight.copy_(torch.eye(6))
         feed_forward.narrow.bias.zero_()
         before = feed_forward.wide(norm(added))
-        assert torch.allclose(before, torch.tensor(BENT), atol=0.03)
-        assert torch.equal(feed_forward(norm(added)), before.clamp(min=0))  # and ReLU bends it
+        assert torch.allclose(before, torch.tensor(PROJECTED), atol=0.03)
+        assert torch.equal(feed_forward(norm(added)), before.clamp(min=0))
 
 
 def test_sinusoids_shift_by_a_rotation() -> None:

@@ -20,6 +20,7 @@ from transformers.generation.logits_process import (
     SequenceBiasLogitsProcessor,
 )
 
+from decoding.parameter import SettingError
 from decoding.processors import (
     BannedWords,
     Context,
@@ -32,7 +33,6 @@ from decoding.processors import (
     Processor,
     RepetitionPenalty,
 )
-from model.errors import AttendError
 
 NEVER = -math.inf
 
@@ -82,8 +82,10 @@ def test_biases_are_added() -> None:
 
 
 def test_a_bias_for_a_token_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(AttendError, match="logit_bias names token 3, but this model's vocabulary ends at 2: choose"):
+    sentence = "logit_bias names token 3, but this model's vocabulary ends at 2: choose"
+    with pytest.raises(SettingError, match=sentence) as refused:
         after(LogitBias(((3, 1.0),)), [0.0] * 3, (0,))
+    assert refused.value.called({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
 
 
 def test_dry_grows_with_the_repetition_and_stops_at_breakers() -> None:

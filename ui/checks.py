@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from decoding.parameter import shown
+from decoding.parameter import SettingError, shown
 from model.errors import AttendError
 
 MOST_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
@@ -49,5 +49,7 @@ def on_card(number: int) -> Iterator[None]:
     """What is wrong with a card of a comparison is said with its number."""
     try:
         yield
+    except SettingError as error:
+        raise SettingError(f"Card {number}: {error}", *error.names) from error
     except AttendError as error:
         raise AttendError(f"Card {number}: {error}") from error

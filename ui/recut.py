@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.errors import AttendError
+from model.limits import check_length
 from model.loaded import LoadedModel
 from model.text import TextTokenizer
 from ui.lookback import explain
@@ -22,9 +22,7 @@ def cut(tokens: Sequence[Seen], text: str, loaded: LoadedModel) -> tuple[list[Se
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
-    if len(ids) > loaded.model.context_length:
-        limit = loaded.model.context_length
-        raise AttendError(f"The text has {len(ids):,} tokens, but this model reads at most {limit:,}: shorten it.")
+    check_length(len(ids), loaded.model.context_length)
     anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
     for place, token in enumerate(kept):
         anew[place] = replace(token, row=anew[place].row)

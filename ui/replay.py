@@ -103,7 +103,7 @@ def _search(document: Mapping[str, Any]) -> SearchValue | None:
         if any("text" not in one for one in beams):
             return None
         steps.append([_beam(what, one, parents) for one in beams])
-        parents = [place for place, one in enumerate(beams) if not one.get("finished")]
+        parents = [place for place, one in enumerate(beams) if one.get("finished") is not True]
         for place, one in enumerate(beams):
             if one.get("dropped") is not None:
                 dropped.append((number, place, *_fate(what, one["dropped"])))

@@ -14,9 +14,10 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from decoding.chain import LIKE, SWITCHES
+from decoding.chain import SWITCHES
 from decoding.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
+from decoding.traits import TRAITS
 from ui.ways import FIRST_VALUES, FIRST_WAY, WAYS, settings_of
 
 LABELS: Mapping[str, str] = {
@@ -184,7 +185,7 @@ def declaration(context_length: int) -> dict[str, Any]:
         "first": {"way": FIRST_WAY, "values": first | limits},
         "samplers": _SAMPLERS,
         "stages": dict(SWITCHES),
-        "like": dict(LIKE),
+        "like": {name: traits.chain for name, traits in TRAITS.items() if traits.chain},
         "labels": {stage: _stage_label(stage) for stage in SWITCHES},
         "words": WORDS,
         "meanings": MEANINGS,

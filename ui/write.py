@@ -17,6 +17,7 @@ from decoding.settings import MOST_TOKENS, DecodingSettings
 from decoding.step import Choice
 from decoding.trace import Trace
 from model.errors import AttendError
+from model.limits import check_room
 from model.loaded import LoadedModel
 from ui.chat import drawn_seed, ending_note, followed, opened
 from ui.checks import checked_start, checked_text
@@ -45,8 +46,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     limit = loaded.model.context_length
     if _ending(run, loaded) is not None:
         raise AttendError("The model has ended its text here: type on, press Undo, or take another token instead.")
-    if len(run.tokens) >= limit:
-        raise AttendError(f"The text has filled the context of {limit:,} tokens: shorten it to go on.")
+    check_room(len(run.tokens), limit)
     told = settings.max_new_tokens > 1  # of a single token everybody sees why it is the last
     stop = session.begin()
     session.growing = (run.id,)

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.parameter import SettingError
 from decoding.processors.base import Context
-from model.errors import AttendError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,10 @@ class LogitBias:
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         ids = [token for token, _ in self.biases]
         if max(ids, default=0) >= logits.shape[-1]:
-            raise AttendError(
+            raise SettingError(
                 f"logit_bias names token {max(ids)}, but this model's vocabulary ends at {logits.shape[-1] - 1}: "
-                "choose smaller ids."
+                "choose smaller ids.",
+                "logit_bias",
             )
         return logits.index_add(
             -1, torch.tensor(ids), torch.tensor([bias for _, bias in self.biases]).expand(len(logits), -1)

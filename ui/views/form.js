@@ -121,7 +121,7 @@ function makeForm(offered, actions) {
     if (isHeld) control.placeholder = held[name] ?? '';
     control.addEventListener('change', () => {
       const read = isHeld && control.value.trim() === '' ? undefined : readFrom(control, parameter);
-      control.toggleAttribute('aria-invalid', read === null);
+      control.setAttribute('aria-invalid', String(read === null));
       wrong.textContent = read === null ? `${label} must be ${accepted(parameter)}.` : '';
       if (read === null) return;
       put(name, read);
@@ -142,7 +142,7 @@ function makeForm(offered, actions) {
 
   return {
     node, show,
-    wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid]')),
+    wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid="true"]')),
     /** What the panel says now. @param {Record<string, number | string>} values */
     hold: (values) => {
       held = values;

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 import torch
@@ -29,18 +30,40 @@ class _Stage:
 
     __slots__ = ("ids", "kept", "log_total", "logits", "relative", "total", "weights")
 
-    def __init__(self, logits: NDArray[np.float32]) -> None:
+    def __init__(
+        self,
+        logits: NDArray[np.float32],
+        ids: Ids | None,
+        largest: float,
+        relative: Probabilities,
+        weights: Probabilities,
+    ) -> None:
         self.logits = logits  # (V,) -inf where a token was removed
-        present = logits > -math.inf  # (V,)
-        self.kept = int(np.count_nonzero(present))
-        # Where few are left, work on those few: this is most of what makes tracing cheap.
-        self.ids: Ids | None = None if self.kept == logits.size else np.flatnonzero(present)  # (K,)
-        values = logits if self.ids is None else logits[self.ids]  # (K,)
+        self.ids = ids  # (K,) those that are left; None where all are
+        self.kept = relative.size
+        self.relative = relative  # (K,) the logits of those less the largest
+        self.weights = weights  # (K,) their exponentials
+        self.total = float(weights.sum())
+        self.log_total = largest + math.log(self.total)
+
+    @classmethod
+    def of_rows(cls, logits: NDArray[np.float32]) -> list[Self]:
+        """A stage for every row of (R, V)."""
+        present = logits > -math.inf  # (R, V)
+        if present.all():
+            largest = logits.max(axis=-1, keepdims=True)  # (R, 1)
+            relative = np.subtract(logits, largest, dtype=np.float64)  # (R, V)
+            rows = zip(logits, largest[:, 0].tolist(), relative, np.exp(relative), strict=True)
+            return [cls(row, None, largest, relative, weights) for row, largest, relative, weights in rows]
+        return [cls._of_few(row, np.flatnonzero(left)) for row, left in zip(logits, present, strict=True)]
+
+    @classmethod
+    def _of_few(cls, logits: NDArray[np.float32], ids: Ids) -> Self:
+        """Where few are left, work on those few: this is most of what makes tracing cheap."""
+        values = logits[ids]  # (K,)
         largest = values.max()
-        self.relative = np.subtract(values, largest, dtype=np.float64)  # (K,)
-        self.weights = np.exp(self.relative)  # (K,)
-        self.total = float(self.weights.sum())
-        self.log_total = float(largest) + math.log(self.total)
+        relative = np.subtract(values, largest, dtype=np.float64)  # (K,)
+        return cls(logits, ids if ids.size < logits.size else None, float(largest), relative, np.exp(relative))
 
     @property
     def entropy(self) -> float:
@@ -68,10 +91,9 @@ class _Stage:
 class Recording:
     """One row: what can be said of any token in it."""
 
-    def __init__(self, stages: Sequence[str], logits: Sequence[NDArray[np.float32]], top_candidates: int) -> None:
-        """`logits` holds the row's (V,) logits after each of the named stages, the model's own first."""
-        self._names = tuple(stages)
-        self._stages = [_Stage(stage) for stage in logits]
+    def __init__(self, names: Sequence[str], stages: Sequence[_Stage], top_candidates: int) -> None:
+        self._names = tuple(names)
+        self._stages = tuple(stages)
         self._kept = tuple(stage.kept for stage in self._stages)
         self._top_candidates = top_candidates
 
@@ -151,5 +173,5 @@ class Recording:
 
 def record(stages: Sequence[str], logits: Sequence[Tensor], top_candidates: int) -> list[Recording]:
     """A recording a row, from the (rows, V) logits after each of the named stages, the model's own first."""
-    arrays = [stage.numpy() for stage in logits]
-    return [Recording(stages, [array[row] for array in arrays], top_candidates) for row in range(len(arrays[0]))]
+    by_stage = [_Stage.of_rows(stage.numpy()) for stage in logits]
+    return [Recording(stages, of_row, top_candidates) for of_row in zip(*by_stage, strict=True)]

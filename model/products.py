@@ -52,7 +52,8 @@ class Product:
     @cached_property
     def _packed(self) -> Any:
         """A copy in oneDNN's own order, made when first several rows come; None where that is not to be had."""
-        if self._size > _PACKED or not torch.backends.mkldnn.is_available():
+        operators = [getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise")]
+        if self._size > _PACKED or not torch.backends.mkldnn.is_available() or None in operators:
             return None
         return torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), 4)
 

@@ -45,6 +45,7 @@ def transformer(positions: str = "rotary") -> Transformer:
     with torch.no_grad():
         for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
             matrix.mul_(16)  # logits as decided as a trained model's, and every token before has its say
+    model.double()  # in company and alone sums are taken in another order: in single precision that can break a tie
     return model
 
 

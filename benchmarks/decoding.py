@@ -64,11 +64,13 @@ def bare(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[int
 
 
 class Peer:
-    """Our weights in transformers, greedy or with beams; no token ends the text."""
+    """A checkpoint in transformers, ours exported or another, greedy or with beams; no token ends the text."""
 
-    def __init__(self, folder: str, *, scores_and_attentions: bool = False, num_beams: int = 1) -> None:
+    def __init__(
+        self, folder: str, *, kind: Any = LlamaForCausalLM, scores_and_attentions: bool = False, num_beams: int = 1
+    ) -> None:
         attention = "eager" if scores_and_attentions else "sdpa"  # only eager can return its weights
-        self._model: Any = LlamaForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
+        self._model: Any = kind.from_pretrained(folder, attn_implementation=attention).eval()
         self._num_beams = num_beams
         self._extra = {"output_scores": True, "output_attentions": True} if scores_and_attentions else {}
 

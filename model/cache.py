@@ -155,7 +155,7 @@ class KeyValueCache:
         shared = self._with_shared(own[:, :, :, rows[0], None, :common]) if common else self._shared
         own = own[..., common:, :]
         layers, two, heads, _, length, head_width = own.shape
-        roomy = own.new_empty(layers, two, heads, len(rows), length + _SPARE, head_width)
+        roomy = own.new_empty(layers, two, heads, len(rows), length + _WORTH_SHARING, head_width)
         index = torch.tensor(rows, dtype=torch.long, device=own.device)
         torch.index_select(own, 3, index, out=roomy[..., :length, :])  # straight into its place: copied once
         columns = _Columns(_Store(roomy, length), length)

@@ -17,7 +17,7 @@ from model.choice import DEFAULT as DEFAULT
 from model.choice import ENGINES
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.placement import Placement, native_shortage, total_memory
+from model.placement import INT8, Placement, native_shortage, total_memory
 from model.progress import Progress, silent
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 
@@ -116,6 +116,8 @@ def load(
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
     source = _source(name)
+    if placement.dtype == INT8:
+        return _in_8_bits(load(name, engine, replace(placement, dtype="float32"), limit=limit, progress=progress))
     if source.folder is not None:
         return replace(_read(source.folder, source.called, engine, placement), address=name)
     from model import hub, huggingface_folder  # they bring transformers, which takes seconds and ours do without
@@ -137,6 +139,12 @@ def load(
     loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
     return replace(loaded, address=name, notes=notes)
+
+
+def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
+    from model.quantised import quantise
+
+    return replace(loaded, model=quantise(loaded.model))
 
 
 def _source(name: str) -> _Source:

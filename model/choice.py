@@ -37,7 +37,7 @@ class ModelChoice:
         parser.add_argument("--engine", default="auto", help=f"what runs a Hugging Face checkpoint: {engines} (auto)")
         parser.add_argument("--device", default="auto", help="where to compute: auto, cpu, cuda, cuda:N, mps (auto)")
         parser.add_argument(
-            "--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, float16 (auto)"
+            "--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, float16, int8 (auto)"
         )
         parser.add_argument(
             "--max-size", type=float, metavar="GB", help="the largest download (as much as this machine has memory)"

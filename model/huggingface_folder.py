@@ -41,7 +41,29 @@ _BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # comput
 
 
 def load(folder: Path, name: str, engine: str, placement: Placement = Placement()) -> LoadedModel:
-    """Load a folder whose `config.json` names a model type.
+    """Load a folder whose `config.json` names a model type, with its tokenizer; see `load_model`."""
+    values = checkpoint.read_config(folder)
+    model, notes = load_model(folder, name, engine, placement)
+    said = _generation_config(folder)
+    ends = _ids(said.get("eos_token_id", values.get("eos_token_id")), model.vocabulary_size)
+    never = frozenset(
+        piece
+        for sequence in said.get("bad_words_ids") or ()
+        if len(sequence) == 1
+        for piece in _ids(sequence, model.vocabulary_size)
+    )
+    if values.get("is_encoder_decoder"):
+        return _answering(folder, name, model, ends, never, notes)
+    tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
+    chat = TemplateChat.of(tokenizer)
+    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size) | (chat.end_tokens if chat else frozenset())
+    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
+
+
+def load_model(
+    folder: Path, name: str, engine: str, placement: Placement = Placement()
+) -> tuple[LanguageModel[Any], tuple[str, ...]]:
+    """The model of a folder whose `config.json` names a model type, and sentences about how it was loaded.
 
     Args:
         engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be,
@@ -61,27 +83,11 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     lacking = native_shortage(numbers, sum(path.stat().st_size for path in files), device, dtype)
     if lacking and engine == "native":
         raise _too_large(name, lacking)
-    notes: tuple[str, ...] = ()
-    if layout is None or engine == "adapter" or lacking:
-        lacking = shortage(device, numbers * dtype.itemsize)
-        model: LanguageModel[Any] = _adapted(folder, values, device, dtype, spread=bool(lacking))
-        notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
-    else:
-        model = _native(layout, files, folder, device, dtype)
-    said = _generation_config(folder)
-    ends = _ids(said.get("eos_token_id", values.get("eos_token_id")), model.vocabulary_size)
-    never = frozenset(
-        piece
-        for sequence in said.get("bad_words_ids") or ()
-        if len(sequence) == 1
-        for piece in _ids(sequence, model.vocabulary_size)
-    )
-    if values.get("is_encoder_decoder"):
-        return _answering(folder, name, model, ends, never, notes)
-    tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
-    chat = TemplateChat.of(tokenizer)
-    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size) | (chat.end_tokens if chat else frozenset())
-    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
+    if layout is not None and engine != "adapter" and not lacking:
+        return _native(layout, files, folder, device, dtype), ()
+    lacking = shortage(device, numbers * dtype.itemsize)
+    notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
+    return _adapted(folder, values, device, dtype, spread=bool(lacking)), notes
 
 
 def _answering(

@@ -20,6 +20,7 @@ from model.errors import AttendError
 DTYPES: Mapping[str, torch.dtype] = MappingProxyType(
     {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 )
+INT8 = "int8"  # loaded in float32 and then rounded, see `model.quantised`
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
 
@@ -34,8 +35,10 @@ class Placement:
     def __post_init__(self) -> None:
         if not _DEVICE.fullmatch(self.device):
             raise AttendError(f"There is no device {self.device[:80]!r}: choose auto, cpu, cuda, cuda:0 or mps.")
-        if self.dtype not in ("auto", *DTYPES):
-            raise AttendError(f"There is no dtype {self.dtype[:80]!r}: choose one of auto, {', '.join(DTYPES)}.")
+        if self.dtype not in ("auto", INT8, *DTYPES):
+            raise AttendError(
+                f"There is no dtype {self.dtype[:80]!r}: choose one of auto, {', '.join(DTYPES)}, {INT8}."
+            )
 
     def torch_device(self) -> torch.device:
         """The device; `AttendError` for one that this machine has not.
@@ -63,6 +66,8 @@ class Placement:
             stored: the name of the one that the weights are stored in; "auto" keeps half precision on a CUDA GPU, and
                 computes in float32 everywhere else, where half precision is slow or inexact.
         """
+        if self.dtype == INT8:
+            return torch.float32
         if self.dtype != "auto":
             return DTYPES[self.dtype]
         return DTYPES.get(str(stored), torch.float32) if self.torch_device().type == "cuda" else torch.float32

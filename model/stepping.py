@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from model.config import TransformerConfig
 from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, rotate
-from model.products import Product
+from model.products import product_of
 
 Apply = Callable[[Tensor], Tensor]
 
@@ -35,14 +35,14 @@ class FastBlock:
     key_value_heads: int
     head_width: int
     attention_norm: Apply
-    queries_keys_values: Product
+    queries_keys_values: Apply
     query_key_gain: Tensor | None  # (H + G, D), of the norm of queries and keys
     epsilon: float
-    output: Product
+    output: Apply
     feed_forward_norm: Apply
-    up: Product  # under SwiGLU the gate's projection, too
+    up: Apply  # under SwiGLU the gate's projection, too
     activation: Apply
-    down: Product
+    down: Apply
 
     @classmethod
     def of(cls, block: Block, config: TransformerConfig) -> FastBlock:
@@ -52,14 +52,14 @@ class FastBlock:
             key_value_heads=config.key_value_heads,
             head_width=config.head_width,
             attention_norm=fast_norm(block.attention_norm),
-            queries_keys_values=Product(block.attention.queries_keys_values),
+            queries_keys_values=product_of(block.attention.queries_keys_values),
             query_key_gain=_gain(block.attention, config),
             epsilon=config.norm_epsilon,
-            output=Product(block.attention.output),
+            output=product_of(block.attention.output),
             feed_forward_norm=fast_norm(block.feed_forward_norm),
-            up=Product(block.feed_forward.wide),
+            up=product_of(block.feed_forward.wide),
             activation=ACTIVATIONS[config.activation],
-            down=Product(block.feed_forward.narrow),
+            down=product_of(block.feed_forward.narrow),
         )
 
     def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
@@ -133,7 +133,7 @@ class FastStack:
 
     blocks: tuple[FastBlock, ...]
     final_norm: Apply
-    unembedding: Product
+    unembedding: Apply
 
 
 def _gain(attention: SelfAttention, config: TransformerConfig) -> Tensor | None:

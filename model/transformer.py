@@ -21,7 +21,7 @@ from model.config import TransformerConfig
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
 from model.limits import check_length, check_room
-from model.products import Product, lay_out
+from model.products import lay_out, product_of
 from model.stepping import FastBlock, FastStack, fast_norm
 
 
@@ -74,7 +74,7 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear):
                 lay_out(module)
         blocks = tuple(FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block))
-        self._fast = FastStack(blocks, fast_norm(self.final_norm), Product(self.unembedding))
+        self._fast = FastStack(blocks, fast_norm(self.final_norm), product_of(self.unembedding))
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:

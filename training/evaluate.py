@@ -24,6 +24,7 @@ from model.chat import ChatFormat
 from model.errors import AttendError
 from model.interface import LanguageModel
 from model.loaded import LoadedModel
+from model.placement import Placement
 from model.text import TextTokenizer
 from training.data import Document, messages, read_records
 
@@ -102,9 +103,10 @@ def main() -> None:
     parser.add_argument("--model", default="attend-chat", help="a name from the catalogue, or a checkpoint folder")
     parser.add_argument("--data", type=Path, required=True, help="FILE.jsonl.gz")
     parser.add_argument("--limit", type=int, default=0, help="only the first so many documents (0: all)")
+    parser.add_argument("--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, int8")
     arguments = parser.parse_args()
     try:
-        loaded: LoadedModel = load(arguments.model)
+        loaded: LoadedModel = load(arguments.model, placement=Placement(dtype=arguments.dtype))
         if not isinstance(loaded.chat, ChatFormat):
             raise AttendError(f"{arguments.model} does not have our chat format to write dialogues in.")
         if arguments.limit < 0:

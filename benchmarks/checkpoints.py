@@ -1,0 +1,100 @@
+"""A checkpoint of others beside transformers' `generate`: as our own transformer, in int8, and through the adapter.
+
+    python -m benchmarks.checkpoints [--threads 1 2] [--prompt-tokens 64] [--new-tokens 48] [--rounds 5]
+
+The checkpoint is a GPT-2 of 124 million random weights, so nothing is downloaded. All write greedily; ours keep 10
+candidates and the attention of every token meanwhile, `generate` keeps nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from benchmarks.decoding import CANDIDATES, Peer
+from benchmarks.timing import interleave, machine, ratio, table
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from decoding.strategy import Request
+from model.huggingface_folder import load_model
+from model.interface import LanguageModel
+from model.placement import Placement
+from model.quantised import quantise
+
+PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
+AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # how many times faster than whom
+
+
+def traced(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int) -> list[Step]:
+    """Every step of a greedy decode, with candidates and the attention of each token."""
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
+    request = Request.of(model, prompt, end_tokens=frozenset(), text_of=lambda ids: "", attention=True)
+    return list(generate(model, prompt, settings.strategy_for(request)))
+
+
+def write_checkpoint(folder: Path) -> None:
+    torch.manual_seed(0)
+    GPT2LMHeadModel(GPT2Config()).save_pretrained(folder)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Time a GPT-2 of 124 million weights, four ways.")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--prompt-tokens", type=int, default=64)
+    parser.add_argument("--new-tokens", type=int, default=48)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args(arguments)
+    transformers.logging.disable_progress_bar()
+
+    generator = torch.Generator().manual_seed(0)
+    prompt = torch.randint(5, 50_000, (options.prompt_tokens,), generator=generator).tolist()
+    count, cpu = options.new_tokens, Placement("cpu", "float32")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_checkpoint(folder)
+        peer = Peer(name, kind=GPT2LMHeadModel)
+        native, adapter = (load_model(folder, "GPT-2", engine, cpu)[0] for engine in ("native", "adapter"))
+        int8 = quantise(load_model(folder, "GPT-2", "native", cpu)[0])
+    contenders: dict[str, Callable[[], list[Any]]] = {
+        PEER: lambda: peer(prompt, count),
+        NATIVE: lambda: traced(native, prompt, count),
+        INT8: lambda: traced(int8, prompt, count),
+        ADAPTER: lambda: traced(adapter, prompt, count),
+    }
+    text = peer(prompt, count)
+    same = all(_text(contenders[ours]()) == text for ours in (NATIVE, ADAPTER))
+    figures: dict[str, object] = {"benchmark": "checkpoints", "same_text": same, "rounds": options.rounds}
+    for threads in options.threads:
+        torch.set_num_threads(threads)
+        seconds = interleave(contenders, options.rounds)
+        rows = [["", "ms a token", "times", "aim"]]
+        for contender, taken in seconds.items():
+            beside, aim = AIMS.get(contender, (contender, None))
+            times = ratio(seconds[beside], taken)
+            told = f"{times:.2f} as fast as {beside}" if aim else ""
+            rows.append([contender, f"{1e3 * statistics.median(taken) / count:.1f}", told, f">= {aim}" if aim else ""])
+            figures[f"{contender}, {threads} threads"] = round(times, 3)
+        print(f"GPT-2, 124 million random weights, {options.prompt_tokens} + {count} tokens, {threads} threads")
+        print(table(rows))
+    print(f"all wrote generate's text: {'yes' if same else 'no'}")
+    print(json.dumps({**figures, "transformers": transformers.__version__, **machine()}))
+
+
+def _text(steps: list[Step]) -> list[int]:
+    best = steps[-1].best
+    assert best is not None
+    return list(best.tokens)
+
+
+if __name__ == "__main__":
+    main()

@@ -27,6 +27,7 @@ class Request:
     end_tokens: frozenset[int]
     text_of: Callable[[Sequence[int]], str]
     context_length: int  # the model's longest text, prompt and continuation together
+    vocabulary_size: int  # ids are smaller than this
     attention: bool = False  # whether every choice carries the attention behind it
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
     # What an earlier run of this prompt has said, where that is to go on as if it had never ended: its tokens stand
@@ -60,6 +61,7 @@ class Request:
             prompt=start or tuple(given),
             source=tuple(given) if start else (),
             context_length=model.context_length,
+            vocabulary_size=model.vocabulary_size,
             layer_count=model.layer_count,
             **known,
         )

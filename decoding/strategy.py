@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.processors import Processor
 from decoding.step import Hypothesis, Step
 from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
@@ -75,6 +76,16 @@ class Request:
     def read(self) -> tuple[int, ...]:
         """All that stands before the first choice, which is what attention looks at: the source, then the prompt."""
         return (*self.source, *self.prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every strategy is told by the settings, whichever it is."""
+
+    max_new_tokens: int
+    top_candidates: int  # that are recorded of every choice
+    stop_texts: tuple[str, ...] = ()
+    processors: tuple[Processor, ...] = ()
 
 
 class Strategy(Protocol):

@@ -44,6 +44,13 @@ def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:
     assert page.locator(".at-beams-scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
+def test_what_the_settings_did_stays_in_its_column(visit: Opener) -> None:
+    page = visit("?xtc_probability=0.5&repetition_penalty=1.2&max_new_tokens=4")
+    say(page, "Hello")
+    table, column = edges(page, ".at-stages"), edges(page, ".at-stages-pane")
+    assert column[0] <= table[0] and table[2] <= column[2]
+
+
 def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:
     page = visit()
     expect(page.locator("#attend-way")).to_be_in_viewport()

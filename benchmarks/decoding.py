@@ -49,7 +49,7 @@ def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: 
     settings = DecodingSettings(
         strategy=strategy, num_beams=NUM_BEAMS, max_new_tokens=new_tokens, top_candidates=CANDIDATES
     )
-    request = _request(prompt, model.context_length, attention=True)
+    request = _request(prompt, model.context_length, model.vocabulary_size, attention=True)
     return list(generate(model, prompt, settings.strategy_for(request)))
 
 
@@ -99,7 +99,7 @@ def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
         max_new_tokens=tokens,
         top_candidates=CANDIDATES,
     )
-    strategy = settings.strategy_for(_request([0], tokens + 1, attention=False))
+    strategy = settings.strategy_for(_request([0], tokens + 1, vocabulary, attention=False))
     # As spread out as a language model's: with a deviation of 3 the best token has about a tenth of the probability.
     generator = torch.Generator().manual_seed(0)
     forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(tokens)]
@@ -131,12 +131,13 @@ def bytes_of_a_token(model: Transformer, prompt: Sequence[int], new_tokens: int)
     return (after - before) / len(steps), attention / len(steps)
 
 
-def _request(prompt: Sequence[int], context_length: int, *, attention: bool) -> Request:
+def _request(prompt: Sequence[int], context_length: int, vocabulary_size: int, *, attention: bool) -> Request:
     return Request(
         prompt=tuple(prompt),
         end_tokens=frozenset(),
         text_of=lambda ids: "",
         context_length=context_length,
+        vocabulary_size=vocabulary_size,
         attention=attention,
     )
 

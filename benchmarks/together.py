@@ -71,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         end_tokens=frozenset(),
         text_of=lambda ids: "",
         context_length=model.context_length,
+        vocabulary_size=model.vocabulary_size,
         attention=True,
     )
     settings = cards(options.cards, options.new_tokens)

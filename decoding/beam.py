@@ -22,12 +22,12 @@ import torch
 from torch import Tensor
 
 from decoding.bank import Bank, EarlyStopping, best_first
-from decoding.processors import Context, Processor, run_chain
+from decoding.processors import Context, run_chain
 from decoding.recorder import record
 from decoding.sampling import Draws, places_without_replacement
 from decoding.step import Dropped, FinishReason, Hypothesis, Step
 from decoding.stop import Stop
-from decoding.strategy import Request, newest_attention, usable_logits
+from decoding.strategy import Request, Terms, newest_attention, usable_logits
 from model.interface import Forward, Want
 
 DIVERSITY = "diversity"  # the stage that keeps groups apart, the last of their chain
@@ -90,18 +90,15 @@ class BeamSearch:
     def __init__(
         self,
         request: Request,
+        terms: Terms,
         *,
         num_beams: int,
-        max_new_tokens: int,
-        stop_texts: Sequence[str] = (),
-        top_candidates: int,
         length_penalty: float = 1.0,
         early_stopping: EarlyStopping = "false",
         num_return_sequences: int = 1,
         num_beam_groups: int = 1,
         diversity_penalty: float = 0.0,
         seed: int | None = None,
-        processors: Sequence[Processor] = (),
     ) -> None:
         """
         Args:
@@ -111,16 +108,15 @@ class BeamSearch:
         """
         self.want = Want(attention=request.attention)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens, stop_texts)
+        self._terms = terms
+        self._stop = Stop.of(request, terms)
         self._size = num_beams // num_beam_groups  # of a group
         self._returned = num_return_sequences
         self._diversity_penalty = diversity_penalty
         # Enough continuations that all beams could live on even if every row's end tokens were the best.
         self._wanted = max(2, 1 + len(request.end_tokens)) * self._size
         self._draws = None if seed is None else Draws(seed, request.drawn * self._wanted)
-        self._top_candidates = top_candidates
-        self._processors = tuple(processors)
-        stages = ["model", *(processor.name for processor in self._processors)]
+        stages = ["model", *(processor.name for processor in self._terms.processors)]
         self._stages = (*stages, DIVERSITY) if num_beam_groups > 1 else tuple(stages)
         self._rows: tuple[_Row, ...] = (_Row(),)
         self._groups = tuple(
@@ -139,7 +135,7 @@ class BeamSearch:
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._rows[0].tokens))  # (R, V)
         context = Context(self._request.prompt, tuple(row.tokens for row in self._rows))
-        processed = run_chain(self._processors, logits.log_softmax(dim=-1), context)
+        processed = run_chain(self._terms.processors, logits.log_softmax(dim=-1), context)
         # The model's own stage shows its logits untouched; the softmax of either is the same distribution.
         seen = _Pass(forward, (logits, *processed[1:]), processed[-1])
         said = torch.zeros(logits.shape[-1])  # (V,) how often earlier groups have taken each token in this step
@@ -191,7 +187,7 @@ class BeamSearch:
 
         used = sorted({one.row for one in (*going, *ending)})
         picked = [row - first for row in used]
-        recordings = record(self._stages, [stage[picked] for stage in stages], self._top_candidates)
+        recordings = record(self._stages, [stage[picked] for stage in stages], self._terms.top_candidates)
         keys = len(self._request.prompt) + len(self._rows[first].tokens)
         told = {
             row: (recording, newest_attention(seen.forward, row, keys))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from decoding.declared import DeclaredSettings, parameters
+from decoding.parameter import SettingError
 from decoding.processors import (
     ZERO_TEMPERATURE,
     BannedWords,
@@ -40,6 +41,17 @@ from decoding.traits import TRAITS
 _Stage = tuple[tuple[str, ...], Callable[[DeclaredSettings, Request], Processor]]
 
 BREAKERS = '\n:"*'  # what ends every repetition for DRY: text-generation-webui's default, here always
+
+
+def _logit_bias(settings: DeclaredSettings, request: Request) -> Processor:
+    highest = max(token for token, _ in settings.logit_bias)
+    if highest >= request.vocabulary_size:
+        raise SettingError(
+            f"logit_bias names token {highest}, but this model's vocabulary ends at {request.vocabulary_size - 1}: "
+            "choose smaller ids.",
+            "logit_bias",
+        )
+    return LogitBias(settings.logit_bias)
 
 
 def _temperature(settings: DeclaredSettings, request: Request) -> Processor:
@@ -81,7 +93,7 @@ def _keeping(kind: Callable[[Any, int], Processor], name: str) -> _Stage:
 
 _STAGES: Mapping[str, _Stage] = MappingProxyType(
     {
-        "logit_bias": (("logit_bias",), lambda settings, _: LogitBias(settings.logit_bias)),
+        "logit_bias": (("logit_bias",), _logit_bias),
         "repetition_penalty": (
             ("repetition_penalty",),
             lambda settings, _: RepetitionPenalty(settings.repetition_penalty),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -187,7 +188,7 @@ def _read(value: object) -> object:
     """A number that was typed, or came as the name in a JSON object; anything else stays what it is."""
     if not isinstance(value, str):
         return value
-    try:
-        return float(value)
-    except ValueError:
-        return value
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(value)
+    return value

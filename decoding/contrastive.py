@@ -13,7 +13,6 @@ Shapes: k candidates, N tokens of the text so far, W the model's width.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +20,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from decoding.processors import Context, Processor, run_chain
+from decoding.processors import Context, run_chain
 from decoding.recorder import Recording, record
 from decoding.step import Hypothesis, Step, Weighed
 from decoding.stop import Stop
-from decoding.strategy import Request, newest_attention, usable_logits
+from decoding.strategy import Request, Terms, newest_attention, usable_logits
 from model.errors import AttendError
 from model.interface import Forward, Want
 
@@ -45,23 +44,19 @@ class ContrastiveSearch:
     def __init__(
         self,
         request: Request,
+        terms: Terms,
         *,
         candidates: int,
         penalty_alpha: float,
-        max_new_tokens: int,
-        stop_texts: Sequence[str] = (),
-        top_candidates: int,
-        processors: Sequence[Processor] = (),
     ) -> None:
-        """`candidates` is the paper's k; `top_candidates`, as everywhere, is how many are recorded."""
+        """`candidates` is the paper's k."""
         self.want = Want(attention=request.attention, hidden=True)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens, stop_texts)
+        self._terms = terms
+        self._stop = Stop.of(request, terms)
         self._candidates = candidates
         self._penalty_alpha = penalty_alpha
-        self._top_candidates = top_candidates
-        self._processors = tuple(processors)
-        self._names = ("model", *(processor.name for processor in processors))
+        self._names = ("model", *(processor.name for processor in terms.processors))
         self._offer: _Offer | None = None
         self._text = torch.empty(0)  # (N, W) directions of all hidden states so far
         self._tokens: tuple[int, ...] = ()
@@ -84,8 +79,8 @@ class ContrastiveSearch:
     def _go_on(self, forward: Forward[Any], row: int, decided: Hypothesis | None = None) -> Step:
         """Feed what may follow the text that ends in this row."""
         logits = usable_logits(forward.logits[row : row + 1], len(self._tokens))  # (1, V)
-        stages = run_chain(self._processors, logits, Context(self._request.prompt, (self._tokens,)))
-        recording = record(self._names, stages, self._top_candidates)[0]
+        stages = run_chain(self._terms.processors, logits, Context(self._request.prompt, (self._tokens,)))
+        recording = record(self._names, stages, self._terms.top_candidates)[0]
         keys = len(self._request.prompt) + len(self._tokens)
         best = recording.best(self._candidates)
         self._offer = _Offer(best, recording, newest_attention(forward, row, keys))

@@ -115,8 +115,8 @@ class DeclaredSettings:
     )
     dola_layers: str | tuple[int, ...] = setting(
         "high",
-        "Which layers dola contrasts the last with: the low or the high half, or numbers, 0 being the "
-        "embeddings; one number is self-contrast.",
+        "Which layers dola contrasts the last with: every second one of the low or the high half, or numbers, 0 being "
+        "the embeddings; one number is self-contrast.",
         DOLA,
         neutral=None,
         integer=True,
@@ -299,7 +299,13 @@ class DeclaredSettings:
         integer=True,
         maximum=MOST_TOKENS,
     )
-    banned_words: tuple[str, ...] = setting((), "Texts that must not be generated.", STRATEGIES, kind=Texts)
+    banned_words: tuple[str, ...] = setting(
+        (),
+        "Texts that must not be generated, spelled so, alone and behind a space; longer words that hold one stay, "
+        "unless they begin with its very tokens.",
+        STRATEGIES,
+        kind=Texts,
+    )
     stop_texts: tuple[str, ...] = setting(
         (),
         'Texts that end the answer, which stops before them; a line end is ["\\n"].',

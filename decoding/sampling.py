@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from decoding.dola import Dola
 from decoding.mirostat import Mirostat
-from decoding.processors import Context, Processor, run_chain
+from decoding.processors import Context, run_chain
 from decoding.recorder import Recording, record
 from decoding.step import Hypothesis, Step
 from decoding.stop import Stop
-from decoding.strategy import Request, newest_attention, usable_logits
+from decoding.strategy import Request, Terms, newest_attention, usable_logits
 from model.interface import Forward, Want
 
 
@@ -75,21 +75,17 @@ class OneByOne:
     def __init__(
         self,
         request: Request,
+        terms: Terms,
         *,
-        max_new_tokens: int,
-        stop_texts: Sequence[str] = (),
-        top_candidates: int,
         seed: int,
-        processors: Sequence[Processor] = (),
         mirostat: Mirostat | None = None,
         dola: Dola | None = None,
         greedy: bool = False,
     ) -> None:
         self.want = Want(attention=request.attention, layers=() if dola is None else dola.layers)
         self._request = request
-        self._stop = Stop.of(request, max_new_tokens, stop_texts)
-        self._top_candidates = top_candidates
-        self._processors = tuple(processors)
+        self._terms = terms
+        self._stop = Stop.of(request, terms)
         self._mirostat = mirostat
         self._dola = dola
         said = request.resumed
@@ -100,7 +96,7 @@ class OneByOne:
 
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
-        processors, contrast = self._processors, None
+        processors, contrast = self._terms.processors, None
         if self._dola is not None:
             stage, contrast = self._dola.contrast(forward, len(self._tokens))
             processors = (stage, *processors)
@@ -108,7 +104,7 @@ class OneByOne:
             processors = (*processors, self._mirostat.stage)
         stages = run_chain(processors, logits, Context(self._request.prompt, (self._tokens,)))
         names = ("model", *(processor.name for processor in processors))
-        recording = record(names, stages, self._top_candidates)[0]
+        recording = record(names, stages, self._terms.top_candidates)[0]
         draw = None if self._draws is None else self._draws.next()
         token = int(stages[-1][0].argmax()) if draw is None else token_at(draw, recording)
         attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))

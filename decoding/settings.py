@@ -23,7 +23,7 @@ from decoding.parameter import SettingError, shown
 from decoding.processors import ZERO_TEMPERATURE, Processor
 from decoding.sampling import OneByOne
 from decoding.several import Several
-from decoding.strategy import Request, Strategy
+from decoding.strategy import Request, Strategy, Terms
 from decoding.traits import STRATEGIES, TRAITS, StrategyName, Traits
 from model.errors import AttendError
 
@@ -169,41 +169,36 @@ class DecodingSettings(DeclaredSettings):
         if settings.beams:
             return BeamSearch(
                 request,
+                settings._terms(request),
                 num_beams=settings.num_beams,
-                max_new_tokens=settings.max_new_tokens,
-                stop_texts=settings.stop_texts,
-                top_candidates=settings.top_candidates,
                 length_penalty=settings.length_penalty,
                 early_stopping=settings.early_stopping,
                 num_return_sequences=settings.num_return_sequences,
                 num_beam_groups=settings.num_beam_groups if settings.traits.groups else 1,
                 diversity_penalty=settings.diversity_penalty,
                 seed=settings.seed if settings.drawn else None,
-                processors=settings.processors(request),
             )
         if settings.traits.looks_ahead:
             return ContrastiveSearch(
                 request,
+                settings._terms(request),
                 candidates=settings.top_k or WEIGHED,
                 penalty_alpha=settings.penalty_alpha,
-                max_new_tokens=settings.max_new_tokens,
-                stop_texts=settings.stop_texts,
-                top_candidates=settings.top_candidates,
-                processors=settings.processors(request),
             )
         if settings.sequences > 1:
             return Several(request, [one._one_by_one(request) for one in settings._apart()])
         return settings._one_by_one(request)
 
+    def _terms(self, request: Request) -> Terms:
+        """What all strategies are told; the settings need a definite seed, as for `processors`."""
+        return Terms(self.max_new_tokens, self.top_candidates, self.stop_texts, self.processors(request))
+
     def _one_by_one(self, request: Request) -> OneByOne:
         """One text, a token at a time; the settings need a definite seed."""
         return OneByOne(
             request,
-            max_new_tokens=self.max_new_tokens,
-            stop_texts=self.stop_texts,
-            top_candidates=self.top_candidates,
+            self._terms(request),
             seed=self.seed,
-            processors=self.processors(request),
             mirostat=self.mirostat(),
             dola=Dola.of(self.dola_layers, request.layer_count) if self.traits.layers else None,
             greedy=self.greedy,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from decoding.step import FinishReason
-from decoding.strategy import Request
+from decoding.strategy import Request, Terms
 
 UNFINISHED = "\ufffd"  # what stands for bytes that are no character, or not yet one
 MOST_UNFINISHED = 3  # bytes of a character without its first or without its last
@@ -47,10 +47,10 @@ class Stop:
     stop_texts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, request: Request, max_new_tokens: int, stop_texts: Sequence[str] = ()) -> Self:
+    def of(cls, request: Request, terms: Terms) -> Self:
         """As many tokens as were asked for and as the model's context has room for."""
-        room = min(max_new_tokens, request.context_length - len(request.prompt))
-        return cls(request.end_tokens, room, request.text_of, tuple(stop_texts))
+        room = min(terms.max_new_tokens, request.context_length - len(request.prompt))
+        return cls(request.end_tokens, room, request.text_of, terms.stop_texts)
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:
         """Why these generated tokens are complete, or None while they are not and were not without the last."""

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from decoding.processors import Processor
 from decoding.step import Hypothesis, Step
 from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
@@ -27,6 +28,7 @@ class Request:
     end_tokens: frozenset[int]
     text_of: Callable[[Sequence[int]], str]
     context_length: int  # the model's longest text, prompt and continuation together
+    vocabulary_size: int  # ids are smaller than this
     attention: bool = False  # whether every choice carries the attention behind it
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
     # What an earlier run of this prompt has said, where that is to go on as if it had never ended: its tokens stand
@@ -60,6 +62,7 @@ class Request:
             prompt=start or tuple(given),
             source=tuple(given) if start else (),
             context_length=model.context_length,
+            vocabulary_size=model.vocabulary_size,
             layer_count=model.layer_count,
             **known,
         )
@@ -73,6 +76,16 @@ class Request:
     def read(self) -> tuple[int, ...]:
         """All that stands before the first choice, which is what attention looks at: the source, then the prompt."""
         return (*self.source, *self.prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every strategy is told by the settings, whichever it is."""
+
+    max_new_tokens: int
+    top_candidates: int  # that are recorded of every choice
+    stop_texts: tuple[str, ...] = ()
+    processors: tuple[Processor, ...] = ()
 
 
 class Strategy(Protocol):

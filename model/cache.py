@@ -55,14 +55,14 @@ class _Store:
 class _Columns:
     """The first `length` columns of a store, of which the last `newest` are to be filled."""
 
-    __slots__ = ("_newest", "_used", "length", "store")
+    __slots__ = ("_layers", "_newest", "length", "store")
 
     def __init__(self, store: _Store, length: int, *, newest: int = 0) -> None:
         self.store = store
         self.length = length
         # Each layer's keys, then its values, as views (heads, rows, columns, head width): cut once, not once a layer.
         used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, heads, rows, columns, head width), a view
-        self._used = used.unbind()
+        self._layers = used.unbind()
         self._newest = used[..., length - newest :, :].unbind()
 
     @property
@@ -82,7 +82,7 @@ class _Columns:
         self._newest[2 * layer + 1].copy_(values)
 
     def of(self, layer: int) -> KeysValues:
-        return KeysValues(self._used[2 * layer], self._used[2 * layer + 1])
+        return KeysValues(self._layers[2 * layer], self._layers[2 * layer + 1])
 
 
 class KeyValueCache:

@@ -11,11 +11,12 @@ from ui.contract import Beam, Fate, SearchValue
 
 pytestmark = BROWSER
 
-# Tokens 2, 3 and 4 of WORDS lead: " I am a"; of the second row the first step's is dropped. Sums by hand.
+# Tokens 2, 3 and 4 of WORDS lead: " I am a"; of the second row the first step's is dropped. Sums by hand; the text that
+# ended has 3 tokens, and -1.5 / 3 = -0.5.
 STEPS: list[list[Beam]] = [
-    [("I", -0.4, -0.4, -0.4, 0, 0), ("You", -1.2, -1.2, -1.1, 0, 0)],
-    [(" am", -0.5, -0.9, -0.8, 0, 0), (" was", -1.0, -1.4, -1.3, 0, 0)],
-    [(" a", -0.3, -1.2, -1.1, 0, 0), (" the", -0.2, -1.6, -1.5, 1, 0), (".", -0.6, -1.5, -1.4, 0, 1)],
+    [("I", -0.4, -0.4, -0.4, 0, None), ("You", -1.2, -1.2, -1.1, 0, None)],
+    [(" am", -0.5, -0.9, -0.8, 0, None), (" was", -1.0, -1.4, -1.3, 0, None)],
+    [(" a", -0.3, -1.2, -1.1, 0, None), (" the", -0.2, -1.6, -1.5, 1, None), (".", -0.6, -1.5, -1.4, 0, -0.5)],
 ]
 
 
@@ -51,15 +52,32 @@ def nodes(stage: Stage) -> dict[str, Any]:
 def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
     assert rows(stage) == [
-        ["I am a", "−0.30", "−1.20", "−1.10", "#1", "leads"],
-        ["I am.", "−0.60", "−1.50", "−1.40", "#1", "ended, kept"],
-        ["I was the", "−0.20", "−1.60", "−1.50", "#2", "followed"],
+        ["I am a", "−0.30", "−1.20", "−1.10", "", "#1", "leads"],
+        ["I am.", "−0.60", "−1.50", "−1.40", "−0.50", "#1", "ended, kept"],
+        ["I was the", "−0.20", "−1.60", "−1.50", "", "#2", "followed"],
     ]
     stage.page.get_by_role("button", name="Earlier token").click()
     sync_api.expect(stage.find(".at-beams tbody tr")).to_have_count(2)
     assert [row[-1] for row in rows(stage)] == ["leads", "followed"]
     stage.page.get_by_role("button", name="Earlier token").click()
     sync_api.expect(stage.find(".at-beams tbody tr").nth(1)).to_contain_text("outscored: −1.60, to beat −1.40")
+
+
+def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
+    latin, hebrew = " something", " \u05de\u05e9\u05d4\u05d5"
+    for word in (latin, hebrew):
+        steps: list[list[Beam]] = [[(word, -0.1, -0.1 * n, -0.1 * n, 0, None)] for n in range(1, 21)]
+        value: SearchValue = {**search(), "steps": steps, "dropped": [], "lead": (19, 0)}
+        stage.show(inspector=inspector(["<s>", "Hi", *[word] * 20], search=value, run=word))
+        last_word = """cell => {
+          const text = cell.querySelector('.at-chip').firstChild, range = document.createRange();
+          range.setStart(text, text.length - 4), range.setEnd(text, text.length);
+          const [word, box] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+          return [cell.scrollWidth > cell.clientWidth, word.left - box.left, box.right - word.right];
+        }"""
+        cut, left, right = stage.find(".at-beams tbody th").evaluate(last_word)
+        assert cut and left >= 0 and right >= 0, word
+        assert (left > right) == (word is latin)  # it stands at its own language's end
 
 
 def test_texts_returned_beside_the_best_say_so(stage: Stage) -> None:

@@ -40,8 +40,15 @@ def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:
     set_number(page, "max-new-tokens", 4)
     say(page, "Hello")
     cell = page.locator(".at-beams tbody tr").first.locator("td").last
-    cell.evaluate("cell => { cell.textContent = 'lives on in texts that ended' }")
+    cell.evaluate("cell => { cell.textContent = 'begins the returned text' }")
     assert page.locator(".at-beams-scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_what_the_settings_did_stays_in_its_column(visit: Opener) -> None:
+    page = visit("?xtc_probability=0.5&repetition_penalty=1.2&max_new_tokens=4")
+    say(page, "Hello")
+    table, column = edges(page, ".at-stages"), edges(page, ".at-stages-pane")
+    assert column[0] <= table[0] and table[2] <= column[2]
 
 
 def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:

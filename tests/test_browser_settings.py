@@ -151,6 +151,20 @@ def test_a_hostile_address_is_only_text(visit: Opener) -> None:
     assert notice.locator("img").count() == 0
 
 
+def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Contrastive")
+    expect(page.locator("#attend-top-k")).to_be_visible()
+    assert number(page, "top-k") == "4"
+    choose(page, "Top-k")
+    assert number(page, "top-k") == "40"
+    choose(page, "Contrastive")
+    set_number(page, "top-k", 40)
+    expect(page).to_have_url(re.compile(r"top_k=40"))
+    for address, candidates in ((page.url.partition("?")[2], "40"), ("way=Contrastive", "4")):
+        assert number(visit(f"?{address}"), "top-k") == candidates
+
+
 @pytest.mark.parametrize(
     ("address", "part"),
     [
@@ -167,6 +181,23 @@ def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Op
     expect(page.locator(".toast-body")).to_contain_text(sentence, timeout=PATIENCE)
     assert [number(page, name) for name in ("top-k", "temperature")] == ["7", "0.8"]
     expect(page.locator("#attend-way label.selected")).to_have_text("Combined")
+    expect(page).to_have_url(re.compile(r"/\?top_k=7$"))  # which says nothing any more that does not hold
+
+
+def test_a_slow_browser_tells_of_a_bad_link_too(visit: Opener) -> None:
+    page = visit()
+    slow = page.context.new_cdp_session(page)
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 12})
+    for _ in range(3):
+        page.goto(page.url.partition("?")[0] + "?temperature=9")
+        expect(page.locator(".toast-body")).to_contain_text("temperature=9", timeout=PATIENCE)
+
+
+def test_settings_that_the_model_cannot_follow_leave_the_message_in_its_box(visit: Opener) -> None:
+    page = visit("?logit_bias=99999:3")
+    refused(page, "Logit bias names token 99999, but this model's vocabulary ends at ")
+    expect(page.locator("#attend-message textarea")).to_have_value("Hello")
+    expect(page.locator(".at-assistant")).to_have_count(0)
 
 
 def test_a_link_that_is_understood_says_nothing(visit: Opener) -> None:

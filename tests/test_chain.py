@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from decoding.compound import Biases, Order, Texts
 from decoding.declared import BEAM
 from decoding.generate import generate
-from decoding.parameter import Parameter
+from decoding.parameter import Parameter, SettingError
 from decoding.processors import ORDER, Context, RepetitionPenalty, run_chain
 from decoding.settings import DecodingSettings, parameters
 from model.errors import AttendError
@@ -101,6 +101,13 @@ def test_a_bad_order_is_refused(order: object, sentence: str) -> None:
     with pytest.raises(AttendError) as caught:
         DecodingSettings.from_dict({"order": order})
     assert str(caught.value).startswith(sentence)
+
+
+def test_a_bias_for_a_token_that_the_model_does_not_have_is_refused_before_anything_runs() -> None:
+    sentence = "logit_bias names token 3, but this model's vocabulary ends at 2: choose"
+    with pytest.raises(SettingError, match=sentence) as refused:
+        DecodingSettings(logit_bias=((3, 1.0),)).strategy_for(request(vocabulary_size=3))
+    assert refused.value.called({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
 
 
 def test_banned_words_are_banned_alone_and_behind_a_space() -> None:

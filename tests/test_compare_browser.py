@@ -72,6 +72,28 @@ def download(page: Page, kind: str, folder: Path) -> str:
     return (folder / kind).read_text(encoding="utf-8")
 
 
+def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(visit: Opener) -> None:
+    page = visit(viewport={"width": 1440, "height": 900})
+    to_compare(page)
+    set_number(page, "seed", 5)
+    set_number(page, "max-new-tokens", 300)
+    compare(page)
+    ended(page)
+    in_sight = """token => {
+      const [at, frame] = [token, token.closest('.at-card-text')].map((one) => one.getBoundingClientRect());
+      return at.top >= frame.top && at.bottom <= frame.bottom;
+    }"""
+    hidden_below = "text => text.scrollHeight - text.clientHeight"
+    marks = page.locator(".at-parted")
+    assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
+    assert [mark.evaluate(in_sight) for mark in marks.all()] == [True] * marks.count()
+    for text in page.locator(".at-card-text").all():
+        text.evaluate("text => { text.scrollTop = text.scrollHeight }")
+    number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))
+    card(page, number).locator(".at-parted-note").click()
+    assert card(page, number).locator(".at-parted").evaluate(in_sight)
+
+
 def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
     page = visit()
     to_compare(page)

@@ -13,7 +13,7 @@ from ui import compare_values
 from ui.compare import SWEEPS, checked_cards
 from ui.compare_values import compare_form
 from ui.figures import Figures
-from ui.settings_panel import HELP, LABELS
+from ui.settings_panel import LABELS
 
 
 def test_every_offered_card_is_accepted_as_it_is_sent() -> None:
@@ -35,15 +35,19 @@ def test_what_is_wrong_with_a_card_is_called_as_its_form_calls_it() -> None:
     assert refused.value.called(LABELS).startswith("Card 2: Top-k is 300")
 
 
+def test_a_card_that_says_nothing_has_the_defaults() -> None:
+    assert checked_cards([None, {"top_k": 5}]) == checked_cards([{}, {"top_k": 5}])
+    assert checked_cards([None, {}], {"max_new_tokens": 7})[0].max_new_tokens == 7
+
+
 def test_the_form_has_the_declared_ranges_and_helps() -> None:
     declared = {parameter.name: parameter for parameter in parameters()}
     fields = {field["name"]: field for field in compare_form()["parameters"]}
     assert declared.keys() - fields.keys() == {"seed"}  # the panel's, for all cards
     for name, field in fields.items():
         parameter = declared[name]
-        assert field["help"] == HELP.get(parameter.name, parameter.help) and field["strategies"] == list(
-            parameter.strategies
-        )
+        assert field["help"] == (None if name == "strategy" else parameter.help)
+        assert field["strategies"] == list(parameter.strategies)
         assert parameter.checked(field["default"]) == parameter.default  # as it is typed
         if parameter.control == "number":
             assert field["range"] == [parameter.minimum, parameter.maximum, parameter.step]

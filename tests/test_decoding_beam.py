@@ -16,7 +16,7 @@ from decoding.generate import generate
 from decoding.processors import Processor, Temperature, TopK, TopP
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
-from decoding.strategy import Request
+from decoding.strategy import Request, Terms
 from model.config import TransformerConfig
 from model.transformer import Transformer
 from tests.tiny import Text, TinyModel, random_model, request, table_model
@@ -31,14 +31,8 @@ def search(
     limit: int = 5,
     processors: tuple[Processor, ...] = (),
 ) -> list[Step]:
-    strategy = BeamSearch(
-        asked,
-        num_beams=num_beams,
-        length_penalty=length_penalty,
-        max_new_tokens=limit,
-        top_candidates=3,
-        processors=processors,
-    )
+    terms = Terms(limit, top_candidates=3, processors=processors)
+    strategy = BeamSearch(asked, terms, num_beams=num_beams, length_penalty=length_penalty)
     return list(generate(model, asked.prompt, strategy))
 
 

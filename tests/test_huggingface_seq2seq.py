@@ -81,6 +81,7 @@ def asked(model: Seq2SeqModel, source: list[int], ends: list[int]) -> Request:
         end_tokens=frozenset(ends),
         text_of=lambda ids: " ".join(map(str, ids)),
         context_length=model.context_length,
+        vocabulary_size=model.vocabulary_size,
         attention=True,
     )
 

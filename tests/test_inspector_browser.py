@@ -108,6 +108,9 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
     assert stage.find(".at-contrast tr.at-won th").inner_text() == "layer 2"
+    # greedy decoding contrasts nothing: what it would have taken is not said
+    sync_api.expect(stage.find(".at-why").first).to_contain_text("The most probable after DoLa was ␣better.")
+    sync_api.expect(stage.find(".at-reason")).not_to_contain_text("Greedy")
 
 
 def test_each_stage_tells_what_it_did(stage: Stage) -> None:

@@ -213,6 +213,30 @@ def test_bad_messages_are_refused_and_nothing_changes(models: Models, text: obje
 
 
 @pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (DecodingSettings(logit_bias=((99_999, 3.0),)), "logit_bias names token 99999"),
+        (DecodingSettings(strategy="dola", dola_layers=(99,)), "dola_layers names layer 99"),
+    ],
+)
+def test_settings_that_the_model_cannot_follow_are_refused_before_anything_changes(
+    models: Models, settings: DecodingSettings, sentence: str
+) -> None:
+    session = Session()
+    last(chat.send(session, models, models.default, "One", GREEDY))
+    before = said(session), session.former, dict(session.runs)
+    for screens in (
+        chat.send(session, models, models.default, "Two", settings),
+        chat.retry(session, models, models.default, 1, settings),
+        chat.edit(session, models, models.default, 0, "Other", settings),
+    ):
+        with pytest.raises(AttendError, match=sentence):
+            next(screens)  # not even a first screen, which would empty the box
+    assert (said(session), session.former, session.runs) == before
+    assert not session.busy
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "<user>hi<end><assistant>",

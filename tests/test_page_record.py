@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -148,13 +149,14 @@ def test_a_search_that_was_saved_without_texts_still_opens(models: Models) -> No
     ("name", "value"),
     [
         *(("text", 7), ("parent", 99), ("parent", -1), ("score", "0"), ("score", float("nan")), ("leads", True)),
+        *(("final_score", None), ("final_score", math.inf)),
         *(("returned", 0), ("dropped", {"reason": "<b>"}), ("dropped", []), ("dropped", {"reason": ["ended"]})),
     ],
 )
 def test_forged_beams_are_refused(models: Models, name: str, value: object) -> None:
     session = Session()
     document = json.loads(record.saved(session, written(models, session, "The quick", BEAM).id)[1])
-    for beam in document["beams"][1]:
+    for beam in itertools.chain(*document["beams"]):
         beam[name] = value
     with pytest.raises(AttendError, match="no run that can be shown"):
         replay.opened(Session(), json.dumps(document))
@@ -262,7 +264,7 @@ def test_a_forged_run_is_refused_in_one_sentence(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (put("schema", value=None), "its schema cannot be empty"),
+        (put("schema", value=None), "it is not a saved run of Attend"),
         (put("steps", value=[]), "its steps cannot be empty"),
         (put("steps", value=[{}] * 5000), "its steps cannot be more than 4,096"),
         (

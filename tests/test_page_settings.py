@@ -52,7 +52,7 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     assert set(settings_panel.WORDS) == set(settings_panel.MEANINGS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
     assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
-    lines = [*settings_panel.MEANINGS.values(), *settings_panel.HELP.values()]
+    lines = settings_panel.MEANINGS.values()
     assert max(map(len, lines)) <= 70 and "_" not in "".join(lines)  # short, and in no program's names
     json.dumps(declared)  # how the page gets it; raises for what JSON does not have
 
@@ -68,7 +68,8 @@ def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> N
     assert changed("Beam sampling") == {"strategy": "beam_sample", "temperature": 0.7, "seed": 5, **beams}
     assert changed("Diverse beams") == {"strategy": "diverse_beam", **beams}
     assert changed("DoLa") == {"strategy": "dola", "dola_layers": [0, 1], "temperature": 0.7, "seed": 5, **length}
-    assert changed("Contrastive", penalty_alpha=0.3) == {"strategy": "contrastive", "penalty_alpha": 0.3, **length}
+    contrastive = {"strategy": "contrastive", "top_k": 30, "penalty_alpha": 0.3, **length}
+    assert changed("Contrastive", penalty_alpha=0.3) == contrastive
 
 
 def test_combined_means_all_that_its_strategy_uses() -> None:
@@ -140,8 +141,7 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
     fields = {field["name"]: field for field in declaration(512)["parameters"]}
     for parameter in parameters():
         field = fields[parameter.name]
-        told = settings_panel.HELP.get(parameter.name, parameter.help)
-        assert (field["help"], field["minimum"], field["step"]) == (told, parameter.minimum, parameter.step)
+        assert (field["help"], field["minimum"], field["step"]) == (parameter.help, parameter.minimum, parameter.step)
         longest = 512 if parameter.name in ("max_new_tokens", "min_new_tokens") else parameter.maximum
         assert field["maximum"] == longest  # no longer than the context
 

@@ -305,3 +305,22 @@ def test_a_token_without_a_text_cannot_be_taken(models: Models, tiny: LoadedMode
     with pytest.raises(AttendError, match="<user> stands for no text, so it cannot be put into one: take another row"):
         write.take(session, models, len(run.tokens) - 1, control)
     assert session.draft.text == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (replace(SAMPLE, logit_bias=((99_999, 3.0),)), "logit_bias names token 99999"),
+        (replace(SAMPLE, strategy="dola", dola_layers=(99,)), "dola_layers names layer 99"),
+    ],
+)
+def test_settings_that_the_model_cannot_follow_leave_the_text_and_nothing_to_undo(
+    models: Models, settings: DecodingSettings, sentence: str
+) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = session.draft_version, list(session.draft.undo)
+    with pytest.raises(AttendError, match=sentence):
+        next(write.write(session, models, models.default, session.draft.text, settings))
+    assert (session.draft_version, session.draft.undo) == before
+    assert not session.busy

@@ -20,7 +20,6 @@ from transformers.generation.logits_process import (
     SequenceBiasLogitsProcessor,
 )
 
-from decoding.parameter import SettingError
 from decoding.processors import (
     BannedWords,
     Context,
@@ -79,13 +78,6 @@ def test_no_end_before_the_least_length() -> None:
 
 def test_biases_are_added() -> None:
     assert after(LogitBias(((0, -100.0), (2, 1.5))), [1.0, 1.0, 1.0], (0,)) == [-99.0, 1.0, 2.5]
-
-
-def test_a_bias_for_a_token_that_does_not_exist_is_refused() -> None:
-    sentence = "logit_bias names token 3, but this model's vocabulary ends at 2: choose"
-    with pytest.raises(SettingError, match=sentence) as refused:
-        after(LogitBias(((3, 1.0),)), [0.0] * 3, (0,))
-    assert refused.value.called({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
 
 
 def test_dry_grows_with_the_repetition_and_stops_at_breakers() -> None:

@@ -173,8 +173,15 @@ def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) 
     page.locator(".at-box").nth(1).click()
     expect(page.locator(".at-table")).to_contain_text(hostile)
     assert page.locator("#attend-main img").count() == 0
+    file.write_text("", encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("run.json is empty: choose another file.")
+    file.write_text('"' + "x" * 1_000_000 + '"', encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("may have 20 MB and, without its beams, 0.9 MB.")
     file.write_text("nonsense", encoding="utf-8")
     chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("no attention is stored")  # of the run that is still shown
     expect(page.locator(".toast-body").last).to_contain_text("no run that can be shown", timeout=PATIENCE)
     expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))  # what was shown stays
     page.locator(".at-assistant .at-tok:not(:empty)").first.click()

@@ -146,7 +146,7 @@ def test_biases_come_typed_or_as_an_object(sent: object, biases: tuple[tuple[int
             "The bias of token 5 in logit_bias is nan, but must lie between -100 and 100: choose a",
         ),
         ("logit_bias", {"x": 1}, "A token in logit_bias is 'x', but must be a whole number between 0 and 2147483647."),
-        ("logit_bias", {"-1": 1}, "A token in logit_bias is -1.0, but must lie between 0 and 2147483647: choose a"),
+        ("logit_bias", {"-1": 1}, "A token in logit_bias is -1, but must lie between 0 and 2147483647: choose a"),
         ("logit_bias", [[5, 1], [5, 2]], "logit_bias names token 5 twice: name every token once at most."),
         (
             "logit_bias",

@@ -277,7 +277,7 @@ def test_talk_says_what_a_beam_search_returns(tiny: LoadedModel) -> None:
     for number in range(10):
         asked = [Message("user", f"Hi! How are you {number}?")]
         prompt = tiny.chat.prompt(asked, context_length=loaded.model.context_length, reserve=8).ids
-        request = Request(prompt, loaded.end_tokens, loaded.tokenizer.decode, loaded.model.context_length)
+        request = Request.of(loaded.model, prompt, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode)
         *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
         assert last.best is not None
         assert answer(loaded, asked, settings) == loaded.tokenizer.decode(last.best.tokens)

@@ -85,6 +85,14 @@ def test_retry_undo_and_edit_are_asked_for(stage: Stage) -> None:
     assert stage.find(".at-user .at-icon").count() == 1  # copying is all that can be done meanwhile
 
 
+def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
+    words = ["So", *[" word", " and"] * 60, "\n", " x"]
+    stage.show(conversation=conversation(turn("user", "Hi"), turn("assistant", "".join(words), words)))
+    coloured = """tokens => tokens.map((one) => [...one.getClientRects()].filter((box) => box.width > 0.5).length)"""
+    assert stage.find(".at-tok").evaluate_all(coloured)[:121] == [1] * 121
+    assert stage.find(".at-text").last.inner_text() == "".join(words)  # every space is still there
+
+
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     turns = [turn("user", "Old", dropped=True), turn("assistant", "Older", dropped=True), turn("user", "New")]
     stage.show(conversation=conversation(*turns))

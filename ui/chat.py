@@ -147,6 +147,7 @@ def _answer(
     turns = latest(turns)
     prompt = chat_prompt(loaded, turns, settings)
     request = models.request(loaded, prompt.ids)
+    settings.strategy_for(request)  # refuses what cannot be done with this model
     messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     spoken = Spoken(loaded.tokenizer, settings.stop_texts)

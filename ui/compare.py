@@ -16,8 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from decoding.parameter import shown
-from decoding.settings import SEEDS, DecodingSettings, parameters
+from decoding.settings import SEEDS, DecodingSettings
 from decoding.step import Step
 from decoding.trace import Trace
 from model.errors import AttendError
@@ -123,18 +122,9 @@ def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[Decoding
     return Asked(turns[-1].text, prompt.ids, messages, prompt.dropped)
 
 
-def sweep(base: DecodingSettings, name: object, values: Sequence[object]) -> list[DecodingSettings]:
+def sweep(base: DecodingSettings, name: str, values: Sequence[float | str]) -> list[DecodingSettings]:
     """A card for each value of one setting, all else as in `base`."""
-    parameter = next((parameter for parameter in parameters() if parameter.name == name), None)
-    if parameter is None:
-        names = ", ".join(parameter.name for parameter in parameters())
-        raise AttendError(f"There is no setting {shown(name)} to vary: choose from {names}.")
-    if base.strategy not in parameter.strategies:
-        raise AttendError(
-            f"{base.strategy} does not use {parameter.name}: vary another setting, or choose "
-            f"{' or '.join(parameter.strategies)}."
-        )
-    return [DecodingSettings.from_dict({**base.to_dict(), parameter.name: value}) for value in values]
+    return [replace(base, **{name: value}) for value in values]
 
 
 def check_count(cards: int) -> None:
@@ -147,14 +137,15 @@ def check_count(cards: int) -> None:
 
 
 def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyType({})) -> list[DecodingSettings]:
-    """What several cards should run under; `shared` holds where a card says nothing else."""
+    """What several cards should run under; `shared` holds where a card says nothing else, and None says nothing."""
     if not isinstance(settings, list):
         raise AttendError("The settings must be a list of JSON objects, one for each card: send such a list.")
     check_count(len(settings))
     cards = []
     for number, one in enumerate(settings, start=1):
         with on_card(number):
-            cards.append(DecodingSettings.from_dict({**shared, **one} if isinstance(one, Mapping) else one))
+            own = {} if one is None else one
+            cards.append(DecodingSettings.from_dict({**shared, **own} if isinstance(own, Mapping) else own))
     return cards
 
 

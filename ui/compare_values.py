@@ -16,7 +16,7 @@ from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
 from ui.contract import CardValue, CompareValue
 from ui.figures import Figures, figures
 from ui.follow import Progress
-from ui.settings_panel import EXAMPLES, HELP, LABELS, PLAIN, RUN, WORDS
+from ui.settings_panel import EXAMPLES, LABELS, PLAIN, RUN, WORDS
 from ui.values import OVERLAP
 
 EXAMPLE = "Once upon a time there was a little fox"
@@ -40,10 +40,11 @@ FIGURES: tuple[FigureText, ...] = (
     {"name": "tokens", "label": "Tokens", "unit": "", "digits": 0, "help": "How many tokens the text has."},
     {
         "name": "tokens_per_second",
-        "label": "Tokens/s",
+        "label": "Tokens/s (batch)",
         "unit": "",
         "digits": 1,
-        "help": "How fast they came, with all cards computed together in one batch.",
+        "help": "How fast this card’s tokens came while all cards were computed together in one batch; alone, a card "
+        "is faster.",
     },
     {
         "name": "mean_log_probability",
@@ -173,7 +174,7 @@ def _field(parameter: Parameter) -> dict[str, Any]:
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
-        "help": HELP.get(parameter.name, parameter.help),
+        "help": None if parameter.name == "strategy" else parameter.help,  # its choices say as much
         "kind": parameter.control,
         "main": parameter.name in MAIN,
         "panel": parameter.name in FROM_PANEL,

@@ -65,8 +65,8 @@ class StepValue(TypedDict):
     contrast: NotRequired[ContrastValue]  # under dola
 
 
-Beam = tuple[str, float, float, float, int, int]  # newest token, its score, the sum, the model's own sum, parent, ended
-
+# Newest token, its score, the sum, the model's own sum, parent, and what it is ranked by once it has ended.
+Beam = tuple[str, float, float, float, int, float | None]
 
 Fate = tuple[int, int, str, float | None, float | None]  # step, place, a `DropReason`, its score, what it had to beat
 

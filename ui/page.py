@@ -19,6 +19,7 @@ from ui.layout import CHAT, COMPARE, WRITE, Parts, lay_out
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.settings_panel import HEARD
 from ui.ways import misread_link
 
 
@@ -124,13 +125,13 @@ def _wire_page(parts: Parts, models: Models) -> None:
         look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
         return replace(look(session, models, model), mode=possible, corrected=possible != mode)
 
-    def misread(event: gr.EventData) -> None:
+    def opened(event: gr.EventData) -> None:
         with for_people():
-            parts_of_link = field(event, "parts", list)
-            if parts_of_link:
-                warn(misread_link(parts_of_link), seconds=None)
+            misread = field(event, "misread", list)
+            if misread:
+                warn(misread_link(misread), seconds=None)
 
-    parts.panel.form.misread(misread, None, None, **QUICK)
+    parts.panel.form.opened(opened, None, None, js=HEARD, **QUICK)
     outputs = parts.all_outputs
     chosen = [parts.session, parts.model, parts.mode]
     switched = [parts.mode.input, parts.model.input]

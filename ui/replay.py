@@ -61,7 +61,7 @@ def opened(session: Session, text: object) -> InspectorValue:
 def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
     """The document's run under this name; `AttendError` that says what is wrong with it."""
     if document.get("schema") != SCHEMA:
-        raise _wrong("its schema", document.get("schema"))
+        raise _refused("it is not a saved run of Attend")
     prompt = _mapping("its prompt", document.get("prompt")).get("text")
     steps = [_choice(number, step) for number, step in enumerate(_list("its steps", document, "steps", MOST_STEPS), 1)]
     if not steps:
@@ -131,8 +131,10 @@ def _beam(what: str, one: Mapping[str, Any], parents: Sequence[int]) -> Beam:
         for name in ("step_score", "score", "log_probability")
     )
     added, total, own = scores
+    ended = one.get("finished") is True
+    final = _number(f"the final score of {what}", one.get("final_score"), -MOST_SCORE, MOST_SCORE) if ended else None
     text = _text(f"the text of {what}", one.get("text"))
-    return text, added, total, own, parents[parent], int(one.get("finished") is True)
+    return text, added, total, own, parents[parent], final
 
 
 def _fate(what: str, value: object) -> tuple[str, float | None, float | None]:

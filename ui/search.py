@@ -35,7 +35,8 @@ def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 
 
 def _beam(one: Hypothesis, label: Callable[[int], str]) -> Beam:
     added, total, own = (round(number, 4) for number in (one.step_score, one.score, one.log_probability))
-    return label(one.choice.token), added, total, own, one.parent, int(one.finished)
+    final = None if one.final_score is None else round(one.final_score, 4)
+    return label(one.choice.token), added, total, own, one.parent, final
 
 
 def _fate(steps: Sequence[Step], dropped: Dropped) -> Fate:

@@ -43,18 +43,23 @@ function isWrong(parameter, value) {
 
 const GRADIOS = ['view', 'deep_link']; // names in the address that are not ours
 
+/** What a parameter says before anybody touches it. @param {string} name @param {string} way */
+const startOf = (name, way = state.way) => form.ways[way].starts[name] ?? form.first.values[name];
+
 /* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
 
-/** Returns what of it is not understood. */
+/** Returns what of it is not understood, as names and values. @returns {[string, string][]} */
 function readAddress() {
   const misread = [];
   const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
-  for (const [name, said] of new URLSearchParams(location.search)) {
-    if (name.startsWith('__') || GRADIOS.includes(name)) continue;
-    if (name === 'way' && Object.hasOwn(form.ways, said)) state.way = said;
-    else if (known.has(name) && !isMisread(known.get(name), said)) {
+  const address = new URLSearchParams(location.search);
+  const way = address.get('way');
+  if (Object.hasOwn(form.ways, way)) Object.assign(state, { way, values: { ...state.values, ...form.ways[way].starts } });
+  for (const [name, said] of address) {
+    if (name.startsWith('__') || GRADIOS.includes(name) || (name === 'way' && said === state.way)) continue;
+    if (known.has(name) && !isMisread(known.get(name), said)) {
       state.values[name] = known.get(name).kind === 'number' ? numberOf(said) : said;
-    } else misread.push(`${name}=${said}`);
+    } else misread.push([name, said]);
   }
   return misread;
 }
@@ -68,12 +73,14 @@ function isMisread(parameter, said) {
   }
 }
 
-function writeAddress() {
+/** @param {string[]} gone names that say nothing */
+function writeAddress(gone = []) {
   const address = new URL(location.href);
+  for (const name of gone) address.searchParams.delete(name);
   const say = (name, value, first) =>
     value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
   say('way', state.way, form.first.way);
-  for (const { name } of form.parameters) say(name, state.values[name], form.first.values[name]);
+  for (const { name } of form.parameters) say(name, state.values[name], startOf(name));
   if (address.href !== location.href) history.replaceState(history.state, '', address);
 }
 
@@ -86,13 +93,14 @@ function change(values, way = state.way) {
   Object.assign(state.values, values);
   draw();
   clearTimeout(change.later);
-  change.later = setTimeout(writeAddress, 200); // browsers refuse to write it at every move of a slider
+  change.later = setTimeout(() => writeAddress(), 200); // browsers refuse to write it at every move of a slider
 }
 
 function chooseWay(way) {
-  const shows = form.ways[way].shows ?? [];
-  const off = form.samplers.filter((name) => shows.includes(name) && isNeutral(name));
-  change(Object.fromEntries(off.map((name) => [name, form.first.values[name]])), way);
+  const { shows, starts } = form.ways[way];
+  const off = form.samplers.filter((name) => shows?.includes(name) && isNeutral(name));
+  const own = [form.ways[state.way].starts, starts].flatMap(Object.keys); // they neither stay behind nor are kept
+  change(Object.fromEntries([...off, ...own].map((name) => [name, startOf(name, way)])), way);
 }
 
 function neutralise() {
@@ -146,14 +154,14 @@ function numberField(parameter) {
     : null;
   const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Back to the first value',
     'aria-label': `${label}: back to the first value`,
-    onclick: () => change({ [name]: form.first.values[name] }) });
+    onclick: () => change({ [name]: startOf(name) }) });
   const head = make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label }), reset, entry);
   const box = make('div', { id: idOf(name), class: 'at-field' }, head,
     make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), ...(slider ? [slider] : []));
   const show = (value) => {
     if (numberOf(entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
     entry.setAttribute('aria-invalid', isWrong(parameter, value));
-    reset.classList.toggle('at-away', value === form.first.values[name]);
+    reset.classList.toggle('at-away', value === startOf(name));
     if (!slider) return;
     slider.value = value ?? minimum;
     slider.style.setProperty('--share', (slider.value - minimum) / (maximum - minimum));
@@ -245,7 +253,13 @@ listen(SIGNAL.panelAsked, tellPanel);
 document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
 const misread = readAddress();
 draw();
-setTimeout(() => { // what happens while the component is being made does not reach the server
+// Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.
+const saying = setInterval(() => {
   draw();
-  if (misread.length) trigger('misread', { parts: misread });
-});
+  trigger('opened', { misread: misread.map((part) => part.join('=')) });
+}, 100);
+document.addEventListener('attend-heard', () => {
+  clearInterval(saying);
+  draw();
+  writeAddress(misread.map(([name]) => name));
+}, { once: true });

@@ -65,9 +65,9 @@ LABELS: Mapping[str, str] = {
 }
 
 EXAMPLES: Mapping[str, str] = {
-    "banned_words": "cat, dog",
-    "stop_texts": "The end, ###",
-    "logit_bias": "5:-100, 7:2.5",
+    "banned_words": "e.g. cat, dog",
+    "stop_texts": "e.g. The end, ###",
+    "logit_bias": "e.g. 5:-100, 7:2.5",
 }  # in empty boxes
 
 WORDS: Mapping[str, str] = {  # for choices
@@ -79,8 +79,6 @@ WORDS: Mapping[str, str] = {  # for choices
     "contrastive": "Contrastive",
     "dola": "DoLa",
 }
-
-HELP: Mapping[str, str] = {"strategy": "Decides how each token is chosen."}  # where the declared one is long
 
 MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "greedy": "Takes the most probable token, every time.",
@@ -113,6 +111,8 @@ _LENGTHS = ("max_new_tokens", "min_new_tokens")
 _KEEP_SEED = """(text) => {
   document.dispatchEvent(new CustomEvent('attend-seed', { detail: Number(text.split(' ')[2]) }));
 }"""
+
+HEARD = "() => { document.dispatchEvent(new Event('attend-heard')); return []; }"  # the form's script waits for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,10 @@ def declaration(context_length: int) -> dict[str, Any]:
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
         "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_place_in_run)],
-        "ways": {name: {"strategy": way.strategy, "shows": way.shows} for name, way in WAYS.items()},
+        "ways": {
+            name: {"strategy": way.strategy, "shows": way.shows, "starts": dict(way.starts)}
+            for name, way in WAYS.items()
+        },
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"way": FIRST_WAY, "values": first | limits},
         "samplers": _SAMPLERS,
@@ -212,7 +215,7 @@ def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
     return {
         "name": parameter.name,
         "label": LABELS[parameter.name],
-        "help": HELP.get(parameter.name, parameter.help),
+        "help": parameter.help,
         "kind": parameter.control,
         "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "minimum": parameter.minimum,

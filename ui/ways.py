@@ -7,9 +7,9 @@ that its strategy uses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from decoding.settings import PRESETS, DecodingSettings, parameters
+from decoding.settings import PRESETS, WEIGHED, DecodingSettings, parameters
 from model.errors import AttendError
 
 
@@ -19,6 +19,7 @@ class Way:
 
     strategy: str | None = None  # None: as the strategy control says
     shows: tuple[str, ...] | None = None  # None: all that the strategy uses
+    starts: Mapping[str, int] = field(default_factory=dict)  # what parameters say when it is chosen, if its own
 
 
 _RUN = ("max_new_tokens", "top_candidates")
@@ -34,7 +35,7 @@ WAYS: Mapping[str, Way] = {
     "Diverse beams": Way(
         "diverse_beam", ("num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", *_RUN)
     ),
-    "Contrastive": Way("contrastive", ("penalty_alpha", *_RUN)),
+    "Contrastive": Way("contrastive", ("top_k", "penalty_alpha", *_RUN), {"top_k": WEIGHED}),
     "DoLa": Way("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
     "Combined": Way(),
 }

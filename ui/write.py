@@ -47,6 +47,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     if _ending(run, loaded) is not None:
         raise AttendError("The model has ended its text here: type on, press Undo, or take another token instead.")
     check_room(len(run.tokens), limit)
+    settings.strategy_for(models.request(loaded, run.ids))  # refuses what cannot be done with this model
     told = settings.max_new_tokens > 1  # of a single token everybody sees why it is the last
     stop = session.begin()
     session.growing = (run.id,)

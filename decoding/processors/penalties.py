@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from decoding.parameter import SettingError
 from decoding.processors.base import Context
 
 
@@ -27,16 +26,8 @@ class LogitBias:
     name: ClassVar[str] = "logit_bias"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        ids = [token for token, _ in self.biases]
-        if max(ids, default=0) >= logits.shape[-1]:
-            raise SettingError(
-                f"logit_bias names token {max(ids)}, but this model's vocabulary ends at {logits.shape[-1] - 1}: "
-                "choose smaller ids.",
-                "logit_bias",
-            )
-        return logits.index_add(
-            -1, torch.tensor(ids), torch.tensor([bias for _, bias in self.biases]).expand(len(logits), -1)
-        )
+        ids, added = zip(*self.biases, strict=True)
+        return logits.index_add(-1, torch.tensor(ids), torch.tensor(added).expand(len(logits), -1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ function makeAnswer(number) {
     }
     const fresh = [];
     for (const [text, p] of tokens.slice(spans.length)) {
-      const span = tokenSpan(text, p, spans.length);
+      const span = tokenSpan(text, p, spans.length, /\S$/u.test(shown));
       shown += text;
       spans.push(span);
       texts.push(text);
@@ -96,11 +96,12 @@ function makeAnswer(number) {
   return shownAnswer;
 }
 
-/** @param {string} text @param {number} p @param {number} index */
-function tokenSpan(text, p, index) {
+/** @param {string} text @param {number} p @param {number} index @param {boolean} inLine behind a word */
+function tokenSpan(text, p, index, inLine) {
   return make('span', {
     class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
     'data-level': level(p), 'data-index': index,
+    'data-space': inLine && /^ \S/u.test(text),
   });
 }
 

@@ -25,10 +25,14 @@ function makeCard(offered, actions) {
   const node = make('article', { class: 'at-card' }, bar,
     make('div', { class: 'at-card-head' }, title, editButton, removeButton), form.node, text, parted, note, figures.node);
   let partedToken = null;
+  let growing = false;
 
   form.node.hidden = true;
   editButton.setAttribute('aria-expanded', 'false');
-  parted.addEventListener('click', () => partedToken?.click());
+  parted.addEventListener('click', () => {
+    bringIn(partedToken);
+    partedToken.click();
+  });
   form.node.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     event.preventDefault(); // it stops nothing
@@ -60,6 +64,8 @@ function makeCard(offered, actions) {
     bar.firstChild.style.width = `${100 * part}%`;
     drawText(result);
     drawParted(now);
+    if (growing && result?.state !== 'streaming' && partedToken) bringIn(partedToken); // it was followed to its end
+    growing = result?.state === 'streaming';
     const told = [now.stale && result ? 'changed since: compare again' : '',
       result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
     if (note.textContent !== told) note.textContent = told;
@@ -77,6 +83,12 @@ function makeCard(offered, actions) {
     });
     text.classList.toggle('at-waiting', !result);
     if (pinned && result?.state === 'streaming') text.scrollTop = text.scrollHeight;
+  }
+
+  /** Scroll the text so that this token is in sight. @param {HTMLElement} token */
+  function bringIn(token) {
+    const [{ top, bottom }, frame] = [token, text].map((one) => one.getBoundingClientRect());
+    if (top < frame.top || bottom > frame.bottom) text.scrollTop += top - frame.top - (frame.height - bottom + top) / 2;
   }
 
   /** The first token that is another than the first card's. */

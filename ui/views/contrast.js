@@ -15,11 +15,11 @@ function stepContrast(step) {
 function weighedTable(weighed) {
   const rows = weighed.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
     make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text)),
-    barCell(percent(confidence), confidence), barCell(degeneration.toFixed(3), degeneration),
-    make('td', { class: 'at-number', text: score.toFixed(3).replace('-', '−') })));
+    barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
+    make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
   const table = make('table', { class: 'at-grid at-weighed' },
     make('caption', { class: 'at-hidden', text: 'What contrastive search weighed' }),
-    make('thead', {}, make('tr', {}, ...headCells(['Token', 'Confidence', 'Degeneration', 'Score']))),
+    make('thead', {}, make('tr', {}, ...headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]))),
     make('tbody', {}, ...rows));
   return make('div', { class: 'at-weighed-scroll', tabindex: 0, role: 'region', 'aria-label': 'Candidates' }, table);
 }
@@ -40,7 +40,7 @@ function contrastTable({ layer, divergences }) {
     make('th', { scope: 'row', text: layerName(one) }), barCell(`${bits.toFixed(3)} bits`, bits / most)));
   return make('table', { class: 'at-grid at-contrast' },
     make('caption', { class: 'at-hidden', text: 'How far each layer is from the last' }),
-    make('thead', {}, make('tr', {}, ...headCells(['Layer', 'From the last']))), make('tbody', {}, ...rows));
+    make('thead', {}, make('tr', {}, ...headCells([['Layer'], ['From the last']]))), make('tbody', {}, ...rows));
 }
 
 /** @param {number} layer */

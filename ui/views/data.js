@@ -20,13 +20,13 @@ function candidateSheet(step) {
 /** @param {ReturnType<typeof makeSearch>} search @returns {Sheet} */
 function beamSheet(search) {
   const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((place, rank) => {
-    const [token, added, sum, own, parent] = search.beam({ step, place });
+    const [token, added, sum, own, parent, final] = search.beam({ step, place });
     const from = step ? search.order(step - 1).indexOf(parent) + 1 : '';
-    return [step + 1, rank + 1, JSON.stringify(token), added, sum, own, from, search.fate({ step, place })];
+    return [step + 1, rank + 1, JSON.stringify(token), added, sum, own, final ?? '', from, search.fate({ step, place })];
   }));
   return {
     title: 'Beams',
-    head: ['step', 'rank', 'token', 'its score', 'score', 'log-probability', 'from', 'what became of it'],
+    head: ['step', 'rank', 'token', 'its score', 'score', 'log-probability', 'final score', 'from', 'what became of it'],
     rows: rows.flat(),
   };
 }
@@ -54,7 +54,8 @@ function makeData(sheets) {
 function sheetTable(sheet) {
   const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy CSV' });
   button.addEventListener('click', () => copy(csv(sheet), button));
-  const cells = (row, tag) => row.map((cell) => make(tag, { text: cell, scope: tag === 'th' ? 'col' : null }));
+  const shown = (cell) => (typeof cell === 'number' ? signed(String(cell)) : cell);
+  const cells = (row, tag) => row.map((cell) => make(tag, { text: shown(cell), scope: tag === 'th' ? 'col' : null }));
   return make('div', { class: 'at-sheet' },
     make('div', { class: 'at-sheet-head' }, make('h4', { text: sheet.title }), button),
     make('div', { class: 'at-sheet-scroll', tabindex: 0, role: 'region', 'aria-label': sheet.title },

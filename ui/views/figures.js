@@ -44,7 +44,7 @@ function makeFigures(texts) {
 function worded(number, { unit, digits }) {
   if (unit === '%') return `${(100 * number).toFixed(digits)}\u00a0%`;
   if (number >= 1e5) return number.toExponential(1);
-  return number.toFixed(number < 1000 ? digits : 0);
+  return signed(number.toFixed(number < 1000 ? digits : 0));
 }
 
 /** Lowest and highest of each number, where the cards differ. @param {(number | null)[][]} cards @returns {Range[]} */

@@ -3,7 +3,7 @@
  *
  * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
  *
- * @typedef {{name: string, label: string, help: string, kind: 'number' | 'word' | 'text' | 'order', main: boolean,
+ * @typedef {{name: string, label: string, help: string | null, kind: 'number' | 'word' | 'text' | 'order', main: boolean,
  *   panel: boolean, strategies: string[], choices: string[], range: [number, number, number] | null, integer: boolean,
  *   placeholder: string, default: any, neutral: any}} Parameter
  * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
@@ -39,7 +39,7 @@ function summary({ parameters, words }, settings, all) {
       && !same(valueOf(other, parameter), value));
     const acts = !panel && neutral !== null && value !== neutral;
     if (name === 'strategy') told.push(word);
-    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${word}`);
+    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(String(word)) : word}`);
   }
   return told;
 }

@@ -16,7 +16,8 @@ const root = element.querySelector('.attend-record');
 const run = { name: /** @type {string | null} */ (null), busy: false };
 const questions = { last: 0, saving: 0, changing: 0 };
 let pause = 0;
-let withoutBeams = false; // of the file that was opened last
+let left = false; // whether beams were left out of the file that was sent last
+let withoutBeams = false; // the same of the run that is shown
 
 const save = makeQuick('Save this run', 'As a file with every step, its candidates and their probabilities', () => {
   questions.saving = ask('save', {});
@@ -40,6 +41,7 @@ whatIf.node.addEventListener('toggle', start);
 listen(SIGNAL.selected, (event) => {
   const { run: name, busy, index } = event.detail;
   if (name !== run.name || busy !== run.busy) {
+    if (name !== run.name) withoutBeams = left; // of a replay; a run of the page's own has no such note
     Object.assign(run, { name, busy });
     refresh();
     start();
@@ -85,24 +87,36 @@ function receive() {
 }
 
 /** What of a beam is shown; its ids alone would be most of the file. */
-const slim = ({ text, score, step_score, log_probability, parent, finished, leads, returned, dropped }) =>
-  ({ text, score, step_score, log_probability, parent, finished, leads, returned, dropped });
+const slim = ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped }) =>
+  ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped });
 
-/** Beams that are too many to be sent are left out. */
 async function readFile() {
   const file = chooser.files[0];
   chooser.value = '';
   if (!file) return;
-  let text = '';
-  if (file.size <= MOST_FILE) text = await file.text();
+  refresh(); // whatever was said of another file
+  const text = file.size <= MOST_FILE ? fitted(await file.text()) : '';
+  if (text) trigger('open_file', { text });
+  else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
+  else {
+    note.textContent = `${file.name} is too large: a file may have ${megabytes(MOST_FILE)} and, without its beams, `
+      + `${megabytes(MOST_SENT)}.`;
+  }
+}
+
+/** @param {number} bytes */
+const megabytes = (bytes) => `${bytes / 1e6} MB`;
+
+/** A file's text as it can be sent: beams that are too many are left out. @param {string} text @returns "" if it cannot */
+function fitted(text) {
+  left = false;
   try {
     const { beams, ...rest } = JSON.parse(text);
     const whole = JSON.stringify({ ...rest, beams: beams?.map((step) => step.map(slim)) });
-    withoutBeams = whole.length > MOST_SENT && Boolean(beams);
-    text = withoutBeams ? JSON.stringify(rest) : whole;
+    left = whole.length > MOST_SENT && Boolean(beams);
+    text = left ? JSON.stringify(rest) : whole;
   } catch {
     // no JSON: the server says so in its own words
   }
-  if (!text || text.length > MOST_SENT) note.textContent = `${file.name} is empty or too large to be shown.`;
-  else trigger('open_file', { text });
+  return text.length > MOST_SENT ? '' : text;
 }

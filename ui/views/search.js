@@ -1,15 +1,15 @@
 /**
  * A search of texts: what each of its steps followed, and what became of it. Draws nothing.
  *
- * @typedef {[string, number, number, number, number, number]} Beam newest token, its score, the sum, the model's own
- *   sum (nats), its parent's place in the step before, whether it ended
+ * @typedef {[string, number, number, number, number, number | null]} Beam newest token, its score, the sum, the model's
+ *   own sum (nats), its parent's place in the step before, and what it is ranked by once it has ended
  * @typedef {[number, number, string, number | null, number | null]} Fate step, place, reason, score, what it had to beat
  * @typedef {{first: number, since: number, steps: Beam[][], dropped: Fate[], lead: [number, number] | null,
  *   over: boolean, returned: [number, number][]}} SearchValue
  * @typedef {{step: number, place: number}} Spot one hypothesis
  */
 
-const [TOKEN, ADDED, SUM, OWN, PARENT, ENDED] = [0, 1, 2, 3, 4, 5];
+const [TOKEN, ADDED, SUM, OWN, PARENT, FINAL] = [0, 1, 2, 3, 4, 5];
 
 function makeSearch() {
   /** @type {Beam[][]} */
@@ -53,7 +53,7 @@ function makeSearch() {
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
       steps[step].forEach((beam, at) => {
-        if (step === end || (beam[ENDED] && !dropped.has(`${step}/${at}`))) alive[step].add(at);
+        if (step === end || (beam[FINAL] !== null && !dropped.has(`${step}/${at}`))) alive[step].add(at);
         if (step && alive[step].has(at)) alive[step - 1].add(beam[PARENT]);
       });
     }
@@ -78,9 +78,9 @@ function makeSearch() {
     const rank = returned.findIndex(([at, which]) => at === step && which === place);
     if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
     if (best && best[0] === step && best[1] === place) return over ? 'returned' : 'leads';
+    if (lead[step] === place) return over ? 'begins the returned text' : 'leads';
     if (told) return dropWords(told);
-    if (steps[step][place][ENDED]) return 'ended, kept';
-    if (lead[step] === place) return over ? 'returned, longer' : 'leads';
+    if (steps[step][place][FINAL] !== null) return 'ended, kept';
     return alive[step].has(place) ? 'followed' : 'dropped later';
   }
 
@@ -103,7 +103,7 @@ function dropWords([, , reason, score, toBeat]) {
   switch (reason) {
     case 'outscored': return `outscored${needed}`;
     case 'not drawn': return 'dropped: no continuation was drawn';
-    case 'ended': return 'lives on in texts that ended';
+    case 'ended': return 'its continuations ended';
     case 'search over': return 'left when the search ended';
     default: return `ended, outranked${needed}`;
   }
@@ -113,4 +113,4 @@ function dropWords([, , reason, score, toBeat]) {
 const ordinal = (rank) => `${rank}${['st', 'nd', 'rd'][rank - 1] ?? 'th'}`;
 
 /** @param {number} score a log-probability */
-const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : score.toFixed(2).replace('-', '−'));
+const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : signed(score.toFixed(2)));

@@ -111,6 +111,9 @@ function percent(p) {
   return (100 * p).toFixed(2) + '\u00a0%';
 }
 
+/** With the minus sign that stands on the page everywhere. @param {string} number */
+const signed = (number) => number.replaceAll('-', '−');
+
 const counted = new Intl.NumberFormat('en-GB');
 
 const STAGES = {

@@ -2,6 +2,13 @@
  * What the settings did: a row a stage in the order they ran, with the tokens it left, the mass it kept, the entropy.
  */
 
+const STAGE_COLUMNS = [
+  ['Stage'],
+  ['Tokens left', 'How many tokens can still be chosen after it'],
+  ['Mass kept', 'Of the probability that the stage before had left, the share that this one kept'],
+  ['Entropy (bits)', 'How unsure the choice is after it: each bit doubles the number of tokens in question'],
+];
+
 /** @param {Step} step @returns {Node[]} nothing where the model's own distribution was used as it is */
 function stepStages(step) {
   if (step.stages.length < 2) return [];
@@ -15,7 +22,7 @@ function stepStages(step) {
   body.addEventListener('focusin', tell);
   return [part('What the settings did',
     make('table', { class: 'at-grid at-stages' },
-      make('thead', {}, make('tr', {}, ...headCells(['Stage', 'Tokens left', 'Mass kept', 'Bits']))), body),
+      make('thead', {}, make('tr', {}, ...headCells(STAGE_COLUMNS))), body),
     said)];
 }
 

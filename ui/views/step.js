@@ -31,9 +31,9 @@ function stepHeadline({ text, place, step, why }) {
   ];
 }
 
-/** @param {string[]} texts a word over each column; all but the first hold numbers */
-const headCells = (texts) =>
-  texts.map((text, place) => make('th', { scope: 'col', class: place ? 'at-number' : '', text }));
+/** @param {[string, string?][]} heads a word over each column, and what it means; all but the first hold numbers */
+const headCells = (heads) => heads.map(([text, title], place) =>
+  make('th', { scope: 'col', class: place ? 'at-number' : '', title, text }));
 
 /** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
 function barCell(text, share, kind = 'at-after') {

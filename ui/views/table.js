@@ -10,7 +10,7 @@
 function stepTable(step, take) {
   const filtered = step.stages.length > 1;
   const largest = Math.max(...step.rows.flatMap((row) => [row[3][0], last(row[3])]));
-  const head = ['Token', 'Model', ...(filtered ? ['Final'] : [])];
+  const head = [['Token'], ['Model'], ...(filtered ? [['Final']] : [])];
   const header = make('tr', {}, ...headCells(head),
     ...(take ? [make('th', { scope: 'col' }, make('span', { class: 'at-hidden', text: 'Take it instead' }))] : []));
   const rows = step.rows.map((row) => candidateRow(row, filtered, largest, take));

@@ -90,8 +90,9 @@ function makeTree(search, onPick) {
 
   /** @param {Spot} spot */
   function told(spot) {
-    const [token, added, sum] = search.beam(spot);
-    return `${visibleText(token)} added ${nats(added)}, in all ${nats(sum)}: ${search.fate(spot)}`;
+    const { [TOKEN]: token, [ADDED]: added, [SUM]: sum, [FINAL]: final } = search.beam(spot);
+    const ranked = final === null ? '' : `, final score ${nats(final)}`;
+    return `${visibleText(token)} added ${nats(added)}, in all ${nats(sum)}${ranked}: ${search.fate(spot)}`;
   }
 
   /** @param {Event} event @returns {Spot | null} */

@@ -1,5 +1,5 @@
 /**
- * Why this token: the bar of all that could be drawn, where the draw fell, and what greedy would have taken.
+ * Why this token: the bar of all that could be drawn, where the draw fell, and what would have been taken without one.
  */
 
 // The two filters that may remove the most probable token on purpose; all others leave it the first.
@@ -60,16 +60,20 @@ function drawn(step, own, shown) {
   const place = shown.find(({ row }) => row === own);
   const fell = place ? `, from ${place.from.toFixed(4)} to ${place.to.toFixed(4)}` : ', behind those listed';
   const drawn = `${step.draw.toFixed(4)} was drawn, between 0 and 1: it fell into the share of `;
-  return [drawn, tokenChip(own[1]), `${fell}. `, ...greedy(step, own)];
+  return [drawn, tokenChip(own[1]), `${fell}. `, ...undrawn(step, own)];
 }
 
-/** What greedy would have taken. @param {Step} step @param {Row} own @returns {(Node | string)[]} */
-function greedy(step, own) {
+/** What would have been taken without a draw. @param {Step} step @param {Row} own @returns {(Node | string)[]} */
+function undrawn(step, own) {
   const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.includes(stage));
   const stage = turned < 0 ? step.stages.length - 1 : turned - 1;
   const [first] = ranked(step.rows, stage);
   const sure = first === ranked(step.rows, 0)[0] || first[3][stage] > step.rest[stage];
   if (!sure) return []; // after a penalty it may be a token that is not listed
+  if (step.contrast) { // which greedy does not do
+    return first === own ? ['It was the most probable after DoLa, too.']
+      : ['The most probable after DoLa was ', tokenChip(first[1]), '.'];
+  }
   if (first === own) return ['Greedy would have taken it, too.'];
   return ['Greedy would have taken ', tokenChip(first[1]), '.'];
 }

@@ -64,6 +64,8 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     notes: tuple[str, ...] = ()
     if layout is None or engine == "adapter" or lacking:
         lacking = shortage(device, numbers * dtype.itemsize)
+        if lacking and not placement.spread:
+            raise _no_room(name, lacking)
         model: LanguageModel[Any] = _adapted(folder, values, device, dtype, spread=bool(lacking))
         notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
     else:
@@ -140,21 +142,28 @@ def _classes(mapping: Mapping[Any, Any]) -> set[str]:
     return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
-def check_memory(folder: Path, called: str, stored: int, placement: Placement) -> None:
-    """Refuse, with nothing but `config.json` there, what our own transformer would have no memory for.
+def check_memory(folder: Path, called: str, stored: int, engine: str, placement: Placement) -> None:
+    """Refuse, with nothing but `config.json` there, what there would be no memory for, and what may not be spread.
 
     Args:
         stored: bytes of the weights, from which and the precision that the config names their number follows.
     """
     name = _stored_dtype(checkpoint.read_config(folder))
     numbers = stored // DTYPES.get(str(name), torch.float32).itemsize
-    lacking = native_shortage(numbers, stored, placement.torch_device(), placement.torch_dtype(name))
-    if lacking:
-        raise _too_large(called, lacking)
+    device, dtype = placement.torch_device(), placement.torch_dtype(name)
+    if engine == "native":
+        if lacking := native_shortage(numbers, stored, device, dtype):
+            raise _too_large(called, lacking)
+    elif not placement.spread and (lacking := shortage(device, numbers * dtype.itemsize)):
+        raise _no_room(called, lacking)
 
 
 def _stored_dtype(values: Mapping[str, Any]) -> object:
     return values.get("dtype", values.get("torch_dtype"))  # as transformers 5 and 4 write it
+
+
+def _no_room(called: str, lacking: str) -> AttendError:
+    return AttendError(f"{called} {lacking}: choose a smaller model, or try again once others are no longer in use.")
 
 
 def _too_large(called: str, lacking: str) -> AttendError:

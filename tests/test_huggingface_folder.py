@@ -204,7 +204,7 @@ def foreign(request: pytest.FixtureRequest, folders: dict[str, Path]) -> LoadedM
 
 
 def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
-    session, models = Session(), Models((foreign.name,), lambda name: foreign)
+    session, models = Session(), Models((foreign.name,), lambda name, _: foreign)
     settings = generate.DecodingSettings(strategy="greedy", max_new_tokens=5, min_new_tokens=5)
     for typed in (START, "a fox 😀 sat"):
         screen = list(write.write(session, models, foreign.name, typed, settings))[-1]
@@ -222,7 +222,7 @@ def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
 
 def test_chat_answers_with_the_template(folders: dict[str, Path]) -> None:
     loaded = catalog.load(str(folders["llama"]))
-    session, models = Session(), Models((loaded.name,), lambda name: loaded)
+    session, models = Session(), Models((loaded.name,), lambda name, _: loaded)
     settings = generate.DecodingSettings(strategy="greedy", max_new_tokens=4, min_new_tokens=4)
     for message in ("Hi! How are you?", "the cat </s> sat"):
         list(chat.send(session, models, loaded.name, message, settings))

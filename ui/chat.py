@@ -96,7 +96,7 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     run = session.newest_answer
     return Screen(
         conversation=conversation_value(session),
-        inspector=opened(session, models, run) if run else empty_inspector("chat"),
+        inspector=opened_if_there(session, models, run),
         meter=meter_value(len(run.tokens) if run else 0, loaded.model.context_length, session.dropped),
     )
 
@@ -221,13 +221,21 @@ def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel
 
 def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
     """All of a run, with its attention computed again if it was let go."""
-    loaded = models.get(run.model)
+    loaded = models.present(run.model)
     session.shown = run.id
     running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
         session.limit_attention(keep=run)
     return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
+
+
+def opened_if_there(session: Session, models: Models, run: Run | None) -> InspectorValue:
+    """All of a run, or nothing where there is none, or nobody uses its model any more."""
+    if run is not None and models.is_there(run.model):
+        return opened(session, models, run)
+    session.shown = None
+    return empty_inspector("chat")
 
 
 def drawn_seed(settings: DecodingSettings) -> int:

@@ -13,8 +13,9 @@ import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui import settings_panel, views
+from ui import model_picker, settings_panel, views
 from ui.compare_values import compare_form, no_comparison
+from ui.model_picker import Picker
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
@@ -27,7 +28,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "settings", "code"))
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "model_picker", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -40,7 +41,7 @@ class Parts:
     """The components that something happens to, or in which something happens."""
 
     session: gr.State
-    model: gr.Dropdown
+    picker: Picker
     panel: Panel
     mode: gr.Radio
     meter: gr.HTML
@@ -117,6 +118,8 @@ class Parts:
             # hidden and not taken away: what somebody typed and chose in it stays
             comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
             changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
+        if screen.model is not None:
+            changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
             changes[self.restore] = gr.update(value=f"{screen.replaced}. Undo", visible=bool(screen.replaced))
         if screen.seed is not None:
@@ -127,16 +130,13 @@ class Parts:
 
 def lay_out(models: Models) -> Parts:
     """Put everything into the `gr.Blocks` that the caller has opened."""
-    first = models.get(models.default)
+    first = models.first
     limit = first.model.context_length
     writes = first.chat is None
-    session = gr.State(Session())
+    session = gr.State(Session(model=models.default))
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
-        several = len(models.names) > 1
-        model = gr.Dropdown(
-            list(models.names), value=models.default, label="Model", visible=several, elem_id="attend-model"
-        )
+        picker = model_picker.build(models)
         panel = settings_panel.build(limit)
     gr.HTML(html_template=_read("header.html"), apply_default_css=False, elem_id="attend-header")
     with gr.Row(elem_id="attend-main"):
@@ -204,7 +204,7 @@ def lay_out(models: Models) -> Parts:
             record = views.record(whatif_form())
     return Parts(
         session=session,
-        model=model,
+        picker=picker,
         panel=panel,
         mode=mode,
         meter=meter,

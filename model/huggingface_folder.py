@@ -23,7 +23,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from model import checkpoint
-from model.chat import OneMessage
+from model.chat import OneMessage, Transcript
 from model.errors import AttendError
 from model.huggingface_chat import TemplateChat
 from model.huggingface_marian import SOURCE as MARIAN_SOURCE
@@ -81,8 +81,10 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     if values.get("is_encoder_decoder"):
         return _answering(folder, name, model, ends, never, notes)
     tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
-    chat = TemplateChat.of(tokenizer)
-    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size) | (chat.end_tokens if chat else frozenset())
+    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size)
+    if template := TemplateChat.of(tokenizer):
+        ends |= template.end_tokens
+    chat = template or Transcript(lambda text: (*tokenizer.start, *tokenizer.encode(text, begins=True)))
     return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
 
 

@@ -120,6 +120,14 @@ class ModelValue(TypedDict):
     notes: list[str]  # sentences about how the model was loaded
 
 
+class PromptValue(TypedDict):
+    """How conversations are written for the model."""
+
+    manner: str  # "" for a model that knows none
+    of: str  # whose prompt is shown
+    parts: list[tuple[str, bool]]  # the prompt's texts, and whether each is a control token
+
+
 class CardValue(TypedDict):
     """One card's answer. `tokens` are those from number `since` on; the ones before it stand as they were."""
 

@@ -17,6 +17,7 @@ from ui import model_picker, settings_panel, views
 from ui.compare_values import compare_form, no_comparison
 from ui.model_picker import Picker
 from ui.models import Models
+from ui.prompt_value import prompt_value
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
@@ -28,7 +29,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "model_picker", "settings", "code"))
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -54,6 +55,7 @@ class Parts:
     stop: gr.Button
     clear: gr.Button
     restore: gr.Button
+    prompt: gr.HTML
     write_side: gr.Column
     text: gr.Textbox
     go: gr.Button
@@ -67,7 +69,7 @@ class Parts:
     @property
     def chat_outputs(self) -> list[Outputs]:
         """Everything that Chat's functions change: each costs the browser a little with every update."""
-        shown = [self.conversation, self.inspector, self.meter, self.message]
+        shown = [self.conversation, self.inspector, self.meter, self.message, self.prompt]
         return [*shown, self.send, self.stop, self.restore, self.panel.used]
 
     @property
@@ -93,6 +95,7 @@ class Parts:
             self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
             self.inspector: screen.inspector and views.packed(screen.inspector),
             self.comparison: screen.comparison and views.packed(screen.comparison),
+            self.prompt: screen.prompt and views.packed(screen.prompt),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -180,6 +183,13 @@ def lay_out(models: Models) -> Parts:
                 with gr.Row(elem_id="attend-chat-tools"):
                     clear = _button("Clear", "attend-clear", size="sm")
                     restore = _button("Cleared. Undo", "attend-restore", size="sm", visible=False)
+                prompt = gr.HTML(
+                    views.packed(prompt_value(Session(), first)),
+                    html_template=_read("prompt.html"),
+                    js_on_load=_read("prompt.js"),
+                    apply_default_css=False,
+                    elem_id="attend-prompt",
+                )
             with gr.Column(visible=writes, elem_id="attend-write") as write_side:
                 text = gr.Textbox(
                     "",
@@ -217,6 +227,7 @@ def lay_out(models: Models) -> Parts:
         stop=stop,
         clear=clear,
         restore=restore,
+        prompt=prompt,
         write_side=write_side,
         text=text,
         go=go,

@@ -15,7 +15,6 @@ from ui.contract import ModelValue
 from ui.models import Models
 from ui.session import Session
 
-
 _CANCEL = "Cancel"
 
 

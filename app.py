@@ -91,10 +91,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.public:
             catalog.check_listed(chosen.model.name)
         first = chosen.model.load()
-        names = (first.name, *(name for name in catalog.embedded() if name != first.name))
+        listed = (entry.name for entry in catalog.ENTRIES if not entry.embedded or entry.name in catalog.embedded())
         models = Models(
-            names,
-            lambda name: first if name == first.name else chosen.model.load(name),
+            tuple(dict.fromkeys((first.name, *listed))),
+            lambda name, progress: first if name == first.name else chosen.model.load_another(name, progress),
+            any_name=not chosen.public,
             time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
             wrap=wrap,
         )

@@ -147,6 +147,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for note in loaded.notes:
         print(f"Note: {note}", file=sys.stderr)
     messages = [Message("user", arguments.prompt)] if arguments.chat else []
+    if messages and loaded.chat is not None:
+        settings = settings.ending_at(loaded.chat.stop_texts)
     request = _request(loaded, arguments.prompt, messages, settings)
     strategy = settings.strategy_for(request)
     trace = Trace(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self
@@ -153,6 +153,11 @@ class DecodingSettings(DeclaredSettings):
     def seeded(self) -> Self:
         """The same with a definite seed where one is used: -1 becomes a random one, so that the run can be repeated."""
         return dataclasses.replace(self, seed=secrets.randbelow(2**31)) if self.drawn and self.seed < 0 else self
+
+    def ending_at(self, texts: Sequence[str]) -> Self:
+        """The same with these stop texts besides its own."""
+        together = tuple(dict.fromkeys((*self.stop_texts, *texts)))
+        return self if together == self.stop_texts else dataclasses.replace(self, stop_texts=together)
 
     def processors(self, request: Request) -> tuple[Processor, ...]:
         """The chain for one request; the settings need a definite seed, where anything in it is left to chance."""

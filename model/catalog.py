@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,6 +57,7 @@ ENTRIES = (
 _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
 _REVISION = re.compile(r"(?=.{1,200}$)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
 _FIRST_REVISION = "main"
+_MEMORY = threading.Lock()  # models take their memory one after the other: each counts what is free before it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,15 @@ def rows() -> list[tuple[str, ...]]:
         header,
         *((one.name, f"{one.megabytes} MB", one.licence, one.languages, one.purpose) for one in ENTRIES),
     ]
+
+
+def is_here(entry: Entry) -> bool:
+    """Whether a model of the catalogue needs no download."""
+    if entry.embedded:
+        return entry.name in embedded()
+    from model import hub  # brings the Hub's client, which nobody needs before a page is there
+
+    return hub.is_here(entry.place, _FIRST_REVISION)
 
 
 def check_listed(name: str) -> None:
@@ -119,15 +130,15 @@ def load(
     if placement.dtype == INT8:
         return _in_8_bits(load(name, engine, replace(placement, dtype="float32"), limit=limit, progress=progress))
     if source.folder is not None:
-        return replace(_read(source.folder, source.called, engine, placement), address=name)
+        with _MEMORY:
+            return replace(_read(source.folder, source.called, engine, placement), address=name)
     from model import hub, huggingface_folder  # they bring transformers, which takes seconds and ours do without
 
     placement.torch_device()  # refused before a download, not after
 
     def check(folder: Path, stored: int) -> None:
         huggingface_folder.check_config(folder, source.called)
-        if engine == "native":
-            huggingface_folder.check_memory(folder, source.called, stored, placement)
+        huggingface_folder.check_memory(folder, source.called, stored, engine, placement)
 
     snapshot = hub.fetch(
         source.repository,
@@ -136,7 +147,8 @@ def load(
         check=check,
         progress=progress,
     )
-    loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)
+    with _MEMORY:
+        loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
     return replace(loaded, address=name, notes=notes)
 

@@ -39,6 +39,9 @@ class ChatPrompt:
 class Chat(Protocol):
     """A way in which conversations are written for a model."""
 
+    manner: str  # in which way, in words for people
+    stop_texts: tuple[str, ...]  # what ends an answer besides the model's end tokens
+
     def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
         """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
 
@@ -82,6 +85,9 @@ def fitted(
 class OneMessage:
     """An encoder reads a single text: the newest message, whatever was said before."""
 
+    manner: str = "each message alone"
+    stop_texts: tuple[str, ...] = ()
+
     def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
         self._ids_of = ids_of
 
@@ -93,8 +99,44 @@ class OneMessage:
         return ChatPrompt(ids, dropped=0)
 
 
+class Transcript:
+    """A conversation as plain text, for a model that was never shown any other form.
+
+    Nothing but words tells its turns apart, so a message may well contain a line that looks like one.
+    """
+
+    manner: str = "plain transcript"
+    stop_texts: tuple[str, ...] = ("\nUser:",)
+
+    def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
+        """
+        Args:
+            ids_of: a whole text → what the model is to continue.
+        """
+        self._ids_of = ids_of
+
+    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+        """See `Chat.prompt`."""
+        return fitted(
+            messages,
+            lambda first: self._ids_of(self.text(messages[first:])),
+            frame=len(self._ids_of(self.text([Message("user", "")]))),
+            context_length=context_length,
+            reserve=reserve,
+        )
+
+    @staticmethod
+    def text(messages: Sequence[Message]) -> str:
+        """The transcript up to where the answer begins; the space before it is for the model to write."""
+        names: dict[Role, str] = {"user": "User", "assistant": "Assistant"}
+        return "\n".join([*(f"{names[one.role]}: {one.text.strip()}" for one in messages), "Assistant:"])
+
+
 class ChatFormat:
     """The one way in which conversations are written for our own models."""
+
+    manner: str = "turns as the model was trained on them"
+    stop_texts: tuple[str, ...] = ()
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer

@@ -13,6 +13,8 @@ from model.errors import AttendError
 
 if TYPE_CHECKING:
     from model.loaded import LoadedModel
+    from model.placement import Placement
+    from model.progress import Progress
 
 DEFAULT = "attend-chat"
 ENGINES = ("auto", "native", "adapter")
@@ -47,20 +49,24 @@ class ModelChoice:
     def of(cls, read: Namespace) -> Self:
         return cls(read.model, read.engine, read.device, read.dtype, read.max_size)
 
-    def load(self, name: str | None = None) -> LoadedModel:
-        """The model, or another in its place under the same conditions; a download is shown on the terminal."""
-        from model import catalog
+    def load(self) -> LoadedModel:
+        """The model; a download is shown on the terminal."""
         from model.placement import Placement
         from model.progress import terminal_bar
+
+        with terminal_bar() as progress:
+            return self._load(self.name, self.engine, Placement(self.device, self.dtype), progress)
+
+    def load_another(self, name: str, progress: Progress) -> LoadedModel:
+        """Another one beside it under the same conditions, whole or not at all: what is in use keeps its memory."""
+        from model.placement import Placement
+
+        return self._load(name, "auto", Placement(self.device, self.dtype, spread=False), progress)
+
+    def _load(self, name: str, engine: str, placement: Placement, progress: Progress) -> LoadedModel:
+        from model import catalog
 
         if self.max_size is not None and not 0 < self.max_size < 1e6:
             raise AttendError(f"--max-size is {self.max_size:g}: give gigabytes, a number above 0.")
         limit = None if self.max_size is None else int(self.max_size * 1e9)
-        with terminal_bar() as progress:
-            return catalog.load(
-                self.name if name is None else name,
-                self.engine if name is None else "auto",
-                Placement(self.device, self.dtype),
-                limit=limit,
-                progress=progress,
-            )
+        return catalog.load(name, engine, placement, limit=limit, progress=progress)

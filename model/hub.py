@@ -87,8 +87,7 @@ def fetch(
     """
     cache = HubCache(repository)
     commit = cache.commit(revision)
-    copy = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
-    copy = copy if copy is not None and _is_whole(copy) else None
+    copy = _copy(cache, commit)
     if copy is not None and revision == commit:
         return Snapshot(copy)  # a commit never changes, so there is nothing to ask
     try:
@@ -107,6 +106,18 @@ def fetch(
                 copy, f"{_reason(error)}, so this is {repository} as it was at {commit[:7] if commit else ''}."
             )
         raise _refusal(error, repository, revision) from error
+
+
+def is_here(repository: str, revision: str) -> bool:
+    """Whether a whole copy of the model is on this machine."""
+    cache = HubCache(repository)
+    return _copy(cache, cache.commit(revision)) is not None
+
+
+def _copy(cache: HubCache, commit: str | None) -> Path | None:
+    """The folder of a commit, if all that a model cannot do without is in it."""
+    folder = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
+    return folder if folder is not None and _is_whole(folder) else None
 
 
 def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:

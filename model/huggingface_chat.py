@@ -24,6 +24,9 @@ _MARK = re.compile("\ue000(\\d+)\ue001")  # private characters, which no templat
 class TemplateChat:
     """The chat template of a tokenizer; what a person types stays text in it."""
 
+    manner: str = "chat template of the checkpoint"
+    stop_texts: tuple[str, ...] = ()
+
     def __init__(self, tokenizer: HuggingFaceTokenizer) -> None:
         """Raises `AttendError` for a template that cannot write a single message."""
         self._tokenizer = tokenizer

@@ -23,7 +23,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from model import checkpoint
-from model.chat import OneMessage
+from model.chat import OneMessage, Transcript
 from model.errors import AttendError
 from model.huggingface_chat import TemplateChat
 from model.huggingface_marian import SOURCE as MARIAN_SOURCE
@@ -55,8 +55,10 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     if values.get("is_encoder_decoder"):
         return _answering(folder, name, model, ends, never, notes)
     tokenizer = HuggingFaceTokenizer.load(folder, model.vocabulary_size)
-    chat = TemplateChat.of(tokenizer)
-    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size) | (chat.end_tokens if chat else frozenset())
+    ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size)
+    if template := TemplateChat.of(tokenizer):
+        ends |= template.end_tokens
+    chat = template or Transcript(lambda text: (*tokenizer.start, *tokenizer.encode(text, begins=True)))
     return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
 
 
@@ -86,6 +88,8 @@ def load_model(
     if layout is not None and engine != "adapter" and not lacking:
         return _native(layout, files, folder, device, dtype), ()
     lacking = shortage(device, numbers * dtype.itemsize)
+    if lacking and not placement.spread:
+        raise _no_room(name, lacking)
     notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
     return _adapted(folder, values, device, dtype, spread=bool(lacking)), notes
 
@@ -146,21 +150,28 @@ def _classes(mapping: Mapping[Any, Any]) -> set[str]:
     return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
-def check_memory(folder: Path, called: str, stored: int, placement: Placement) -> None:
-    """Refuse, with nothing but `config.json` there, what our own transformer would have no memory for.
+def check_memory(folder: Path, called: str, stored: int, engine: str, placement: Placement) -> None:
+    """Refuse, with nothing but `config.json` there, what there would be no memory for, and what may not be spread.
 
     Args:
         stored: bytes of the weights, from which and the precision that the config names their number follows.
     """
     name = _stored_dtype(checkpoint.read_config(folder))
     numbers = stored // DTYPES.get(str(name), torch.float32).itemsize
-    lacking = native_shortage(numbers, stored, placement.torch_device(), placement.torch_dtype(name))
-    if lacking:
-        raise _too_large(called, lacking)
+    device, dtype = placement.torch_device(), placement.torch_dtype(name)
+    if engine == "native":
+        if lacking := native_shortage(numbers, stored, device, dtype):
+            raise _too_large(called, lacking)
+    elif not placement.spread and (lacking := shortage(device, numbers * dtype.itemsize)):
+        raise _no_room(called, lacking)
 
 
 def _stored_dtype(values: Mapping[str, Any]) -> object:
     return values.get("dtype", values.get("torch_dtype"))  # as transformers 5 and 4 write it
+
+
+def _no_room(called: str, lacking: str) -> AttendError:
+    return AttendError(f"{called} {lacking}: choose a smaller model, or try again once others are no longer in use.")
 
 
 def _too_large(called: str, lacking: str) -> AttendError:

@@ -10,7 +10,7 @@ from model.interface import LanguageModel
 from model.text import TextTokenizer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class LoadedModel:
     """All that is needed to continue a text or a conversation."""
 

@@ -31,6 +31,7 @@ class Placement:
 
     device: str = "auto"
     dtype: str = "auto"
+    spread: bool = True  # whether what has no room there may wait in slower memory or on the disk
 
     def __post_init__(self) -> None:
         if not _DEVICE.fullmatch(self.device):

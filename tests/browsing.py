@@ -55,7 +55,7 @@ def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
         return slowly
 
     port, by_name = unused_port(), {one.name: one for one in loaded}
-    blocks = build(Models(tuple(by_name), by_name.__getitem__, wrap=slow))
+    blocks = build(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow))
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}/"
     blocks.close()

@@ -96,4 +96,4 @@ def free_port() -> int:
 def models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Models:
     """What a page of two models has: one that chats and one that can only write."""
     loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
-    return Models(tuple(loaded), loaded.__getitem__)
+    return Models(tuple(loaded), lambda name, _: loaded[name])

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class StandIn:
     cut_after: dict[str, list[int]] = field(default_factory=dict)  # file → bytes sent before each break, in turn
     contents: dict[str, bytes] = field(default_factory=dict)  # file → what is sent instead
     told: dict[str, Any] = field(default_factory=dict)  # changes to what is said of a repository
+    pause: float = 0.0  # seconds after each twentieth of a file in LFS
     ranges: bool = True
     elsewhere: bool = False  # whether files in LFS are fetched from another host, as from the Hub's
     asked: list[Asked] = field(default_factory=list)
@@ -130,7 +132,13 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body[:sent])
+        if self.hub.pause and len(body) >= LARGE:
+            piece = len(body) // 20
+            for start in range(0, len(body), piece):
+                self.wfile.write(body[start : start + piece])
+                time.sleep(self.hub.pause)
+        else:
+            self.wfile.write(body[:sent])
         if sent is not None:
             self.close_connection = True
 

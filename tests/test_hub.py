@@ -25,6 +25,19 @@ from tests.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, parts, refusal,
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def test_whether_a_model_needs_a_download_is_known_without_asking(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = catalog.Entry(HUB_MODEL, 1, "MIT", "English", "tests")
+    assert not catalog.is_here(entry)
+    hub_server.cut_after[WEIGHTS] = [100, 0, 0, 0]
+    refusal()
+    assert not catalog.is_here(entry)  # a part is no model
+    fetch()
+    monkeypatch.setattr(hub_server, "statuses", {"": (500, "")})
+    assert catalog.is_here(entry)
+
+
 def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: Path) -> None:
     heard: list[tuple[int, int]] = []
     snapshot = fetch(progress=lambda done, total: heard.append((done, total)))

@@ -79,7 +79,7 @@ def test_what_the_makers_rule_out_is_never_said(folders: dict[str, Path]) -> Non
     loaded = catalog.load(str(folders["marian"]))
     padding = loaded.model.vocabulary_size - 1
     assert loaded.never == {padding}
-    document = continuation(Models([loaded.name], lambda _: loaded), SOURCE, loaded.name, {"strategy": "greedy"})
+    document = continuation(Models([loaded.name], lambda *_: loaded), SOURCE, loaded.name, {"strategy": "greedy"})
     assert "never_said" in document["steps"][0]["stages"]
     for step in document["steps"]:
         assert all(one["probabilities"][-1] == 0 for one in step["candidates"] if one["id"] == padding)
@@ -88,7 +88,7 @@ def test_what_the_makers_rule_out_is_never_said(folders: dict[str, Path]) -> Non
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str) -> None:
     loaded = catalog.load(str(folders[name]))
-    models, session = Models([name], lambda _: loaded), Session()
+    models, session = Models([name], lambda *_: loaded), Session()
     settings = DecodingSettings.from_dict(HOW)
     for text in ("Hi!", SOURCE):  # the second message is a source of its own
         *_, last = chat.send(session, models, name, text, settings)

@@ -84,7 +84,8 @@ def test_logits_and_greedy_text_are_those_of_transformers(
 
 def test_where_a_text_begins_and_ends(folders: dict[str, Path]) -> None:
     blank, marked = (catalog.load(str(folders[name])) for name in ("gpt2", "llama"))
-    assert (blank.start, blank.end_tokens, blank.chat) == ((), {0}, None)
+    assert (blank.start, blank.end_tokens) == ((), {0})
+    assert blank.chat is not None and blank.chat.manner == "plain transcript"
     assert (marked.start, marked.end_tokens) == ((1,), {2})
     assert marked.chat is not None
 
@@ -204,7 +205,7 @@ def foreign(request: pytest.FixtureRequest, folders: dict[str, Path]) -> LoadedM
 
 
 def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
-    session, models = Session(), Models((foreign.name,), lambda name: foreign)
+    session, models = Session(), Models((foreign.name,), lambda name, _: foreign)
     settings = generate.DecodingSettings(strategy="greedy", max_new_tokens=5, min_new_tokens=5)
     for typed in (START, "a fox 😀 sat"):
         screen = list(write.write(session, models, foreign.name, typed, settings))[-1]
@@ -222,7 +223,7 @@ def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
 
 def test_chat_answers_with_the_template(folders: dict[str, Path]) -> None:
     loaded = catalog.load(str(folders["llama"]))
-    session, models = Session(), Models((loaded.name,), lambda name: loaded)
+    session, models = Session(), Models((loaded.name,), lambda name, _: loaded)
     settings = generate.DecodingSettings(strategy="greedy", max_new_tokens=4, min_new_tokens=4)
     for message in ("Hi! How are you?", "the cat </s> sat"):
         list(chat.send(session, models, loaded.name, message, settings))

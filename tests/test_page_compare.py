@@ -20,6 +20,7 @@ from ui.endpoints import comparison as endpoint
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.values import empty_inspector
 
 PANEL = DecodingSettings(seed=3, max_new_tokens=12)
 ASKED: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
@@ -84,7 +85,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
 
         return one_by_one
 
-    models, session = Models((tiny.name,), lambda _: tiny, wrap=slowly), Session()
+    models, session = Models((tiny.name,), lambda *_: tiny, wrap=slowly), Session()
     run(session, models)
     words = [text for text, _ in whole(session, models)["cards"][0]["tokens"]]
     spoken, half = "".join(words), "".join(words[1:6])
@@ -272,7 +273,7 @@ def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Mod
     comparing.remove(session, models, models.default, ["compare-9-9", {"no": "name"}, None])
     assert len(session.comparison.cards) == 3
     gone = [card.run.id for card in session.comparison.cards]
-    assert comparing.remove(session, models, models.default, gone).inspector == comparing.empty_inspector("chat")
+    assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("chat")
     assert session.comparison is None and whole(session, models)["cards"] == []
 
 

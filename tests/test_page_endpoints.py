@@ -24,7 +24,7 @@ GREEDY = {"strategy": "greedy", "max_new_tokens": 8}
 @pytest.fixture(scope="module")
 def served(tiny: LoadedModel, tiny_writer: LoadedModel, free_port: int) -> Iterator[tuple[str, Models]]:
     loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
-    models = Models(tuple(loaded), loaded.__getitem__)
+    models = Models(tuple(loaded), lambda name, _: loaded[name])
     blocks = page.build(models)
     serve.launch(blocks, host="127.0.0.1", port=free_port, block=False)
     yield f"http://127.0.0.1:{free_port}", models

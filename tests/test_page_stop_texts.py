@@ -21,7 +21,7 @@ BASE = {"seed": 4, "max_new_tokens": 30}
 @pytest.fixture(scope="module")
 def plain(tiny: LoadedModel) -> str:
     """What the tiny model answers to "Hi" when nothing stops it."""
-    models = Models((tiny.name,), lambda name: tiny)
+    models = Models((tiny.name,), lambda name, _: tiny)
     *_, last = chat_items(models, "Hi", [], tiny.name, BASE)
     return last["text"]
 

@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from model import catalog, placement
+from model.choice import ModelChoice
 from model.errors import AttendError
 from model.huggingface import HuggingFaceModel
 from model.interface import Want
 from model.placement import Placement, free_memory, in_words, shortage, total_memory
+from model.progress import silent
 from model.transformer import Transformer
 from tests.folders import llama
 
@@ -115,6 +117,14 @@ def test_what_does_not_fit_waits_on_the_disk_and_says_the_same(folder: Path, req
         assert torch.equal(seen.attention.decoder, expected.attention.decoder)
         assert seen.layer_logits is not None and expected.layer_logits is not None
         assert torch.equal(seen.layer_logits, expected.layer_logits)
+
+
+@pytest.mark.usefixtures("crowded")
+def test_beside_models_in_use_nothing_waits_on_the_disk(folder: Path) -> None:
+    words = r"needs about [\d.]+ kB of memory, where 60 kB are free: .* try again once others are no longer in use"
+    with pytest.raises(AttendError, match=words):
+        ModelChoice().load_another(str(folder), silent)
+    assert ModelChoice(str(folder)).load().notes  # on its own it may
 
 
 @pytest.mark.usefixtures("crowded")

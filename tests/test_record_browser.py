@@ -49,7 +49,7 @@ def saved(page: Page) -> dict[str, Any]:
 def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> WhatIf:
     """The saved run once more from its prompt and seed, and the question put to `decoding.whatif`."""
     settings = DecodingSettings.from_dict(document["settings"])
-    models = Models((tiny.name,), lambda name: tiny)
+    models = Models((tiny.name,), lambda name, _: tiny)
     prompt = tuple(document["prompt"]["ids"])
     request = models.request(tiny, prompt, drawn=document.get("drawn", 0))
     trace = models.trace(tiny, "", request, settings)

@@ -19,6 +19,7 @@ from ui.contract import InspectorValue
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
+from ui.prompt_value import prompt_value
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
 from ui.spoken import Spoken
@@ -96,7 +97,8 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     run = session.newest_answer
     return Screen(
         conversation=conversation_value(session),
-        inspector=opened(session, models, run) if run else empty_inspector("chat"),
+        prompt=prompt_value(session, loaded),
+        inspector=opened_if_there(session, models, run),
         meter=meter_value(len(run.tokens) if run else 0, loaded.model.context_length, session.dropped),
     )
 
@@ -113,6 +115,11 @@ def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSe
     limit = loaded.model.context_length
     messages = [Message(turn.role, turn.text) for turn in turns]
     return loaded.chat.prompt(messages, context_length=limit, reserve=settings.max_new_tokens)
+
+
+def chat_settings(loaded: LoadedModel, settings: DecodingSettings) -> DecodingSettings:
+    """The settings of an answer, which also ends where this model's conversations have the next turn."""
+    return settings if loaded.chat is None else settings.ending_at(loaded.chat.stop_texts)
 
 
 def ending_note(progress: Progress, used: int, limit: int) -> str | None:
@@ -144,6 +151,7 @@ def _answer(
     """
     session.refuse_while_busy()
     loaded = models.get(name)
+    settings = chat_settings(loaded, settings)
     turns = latest(turns)
     prompt = chat_prompt(loaded, turns, settings)
     request = models.request(loaded, prompt.ids)
@@ -162,6 +170,7 @@ def _answer(
     try:
         yield Screen(
             conversation=conversation_value(session),
+            prompt=prompt_value(session, loaded),
             inspector=inspector_value(run, loaded.tokenizer, busy=True),
             meter=meter_value(len(request.read), loaded.model.context_length, prompt.dropped),
             running=True,
@@ -222,13 +231,21 @@ def followed(session: Session, run: Run, progress: Progress, loaded: LoadedModel
 
 def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
     """All of a run, with its attention computed again if it was let go."""
-    loaded = models.get(run.model)
+    loaded = models.present(run.model)
     session.shown = run.id
     running = run.id in session.growing
     if not running:
         restore_attention(run, loaded.model, loaded.lock)
         session.limit_attention(keep=run)
     return inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
+
+
+def opened_if_there(session: Session, models: Models, run: Run | None) -> InspectorValue:
+    """All of a run, or nothing where there is none, or nobody uses its model any more."""
+    if run is not None and models.is_there(run.model):
+        return opened(session, models, run)
+    session.shown = None
+    return empty_inspector("chat")
 
 
 def drawn_seed(settings: DecodingSettings) -> int:

@@ -14,7 +14,7 @@ from decoding.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model import catalog
 from model.loaded import LoadedModel
-from ui.chat import drawn_seed
+from ui.chat import chat_settings, drawn_seed
 from ui.session import Session, Turn
 from ui.values import EXAMPLES
 
@@ -38,7 +38,8 @@ def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings:
         turns.append(Turn("user", message if message.strip() else EXAMPLES[0]))
     else:
         turns = turns[: 1 + max(place for place, turn in enumerate(turns) if turn.role == "user")]
-    return Asked(loaded.address, _with_seed(session, settings), turns[-1].text, tuple(turns))
+    chosen = chat_settings(loaded, _with_seed(session, settings))
+    return Asked(loaded.address, chosen, turns[-1].text, tuple(turns))
 
 
 def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:

@@ -11,6 +11,7 @@ from model.errors import AttendError
 from ui import code
 from ui.chat import drawn_seed
 from ui.checks import checked_text
+from ui.choosing import current
 from ui.errors import for_people
 from ui.handlers import QUICK
 from ui.layout import COMPARE, WRITE, Parts
@@ -21,11 +22,11 @@ from ui.session import Session
 def wire(parts: Parts, models: Models) -> None:
     panel = parts.panel
 
-    def show(session: Session, model: str, mode: str, message: object, text: object, *settings: object) -> Any:
+    def show(session: Session, mode: str, message: object, text: object, *settings: object) -> Any:
         with for_people():
             if mode == COMPARE:
                 raise AttendError("A comparison is no single command: save its JSON, or switch to Chat or Write.")
-            loaded, chosen = models.get(model), panel.read_as_it_is(settings)
+            loaded, chosen = models.get(current(session, models)), panel.read_as_it_is(settings)
             if mode == WRITE or loaded.chat is None:
                 asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
             else:
@@ -34,5 +35,5 @@ def wire(parts: Parts, models: Models) -> None:
             return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
-    said = [parts.session, parts.model, parts.mode, parts.message, parts.text, *panel.inputs]
+    said = [parts.session, parts.mode, parts.message, parts.text, *panel.inputs]
     panel.code.click(show, said, panel.dialog, **QUICK)

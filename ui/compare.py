@@ -21,7 +21,7 @@ from decoding.step import Step
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.chat import chat_prompt
+from ui.chat import chat_prompt, chat_settings
 from ui.checks import checked_start, on_card
 from ui.follow import Growth
 from ui.models import Models
@@ -177,6 +177,8 @@ def prepare(
     """
     check_count(len(settings))
     request = Models.request(loaded, asked.ids)
+    if asked.messages:
+        settings = [chat_settings(loaded, one) for one in settings]
     cards = []
     for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
         with on_card(number):

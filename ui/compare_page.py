@@ -8,6 +8,7 @@ from functools import partial
 import gradio as gr
 
 from ui import comparing, handlers
+from ui.choosing import current
 from ui.compare_values import card_settings
 from ui.handlers import QUICK, QUIET, RUNNING, field
 from ui.layout import Parts
@@ -19,11 +20,11 @@ from ui.session import Session
 def wire(parts: Parts, models: Models) -> None:
     panel, outputs = parts.panel, parts.compare_outputs
 
-    def run(session: Session, model: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+    def run(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
         return comparing.compare(
             session,
             models,
-            model,
+            current(session, models),
             field(event, "text", str),
             field(event, "cards", list),
             answer=field(event, "answer", bool),
@@ -39,22 +40,21 @@ def wire(parts: Parts, models: Models) -> None:
     def token(session: Session, event: gr.EventData) -> Screen:
         return comparing.open_token(session, models, field(event, "run", str), field(event, "index", int))
 
-    def remove(session: Session, model: str, event: gr.EventData) -> Screen:
-        return comparing.remove(session, models, model, field(event, "runs", list))
+    def remove(session: Session, event: gr.EventData) -> Screen:
+        return comparing.remove(session, models, current(session, models), field(event, "runs", list))
 
     def file(session: Session, event: gr.EventData) -> Screen:
         return comparing.file(session, field(event, "number", int), field(event, "kind", str))
 
-    def missing(session: Session, model: str) -> Screen:
-        return comparing.whole(session, models, model)
+    def missing(session: Session) -> Screen:
+        return comparing.whole(session, models, current(session, models))
 
-    base = [parts.session, parts.model]
     view, at_once = parts.comparison, partial(handlers.screen, parts, outputs)
     going = handlers.screens(parts, outputs, run)
-    view.compare(going, [*base, *panel.inputs], outputs, **RUNNING)
+    view.compare(going, [parts.session, *panel.inputs], outputs, **RUNNING)
     view.panel(at_once(take), panel.inputs, outputs, **QUICK)
     view.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
-    view.remove(at_once(remove), base, outputs, trigger_mode="multiple", **QUICK)
+    view.remove(at_once(remove), parts.session, outputs, trigger_mode="multiple", **QUICK)
     view.file(at_once(file), parts.session, outputs, **QUICK)
-    view.missing(at_once(missing), base, outputs, **QUICK)
+    view.missing(at_once(missing), parts.session, outputs, **QUICK)
     view.halt(Session.halt, parts.session, None, queue=False, **QUIET)

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypedDict
 
 from decoding.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
-from model.loaded import LoadedModel
 from ui.chat import ending_note
 from ui.compare import FEWEST, MOST, SWEEPS, Card, Comparison, sweep
 from ui.contract import CardValue, CompareValue
@@ -94,7 +93,6 @@ def no_comparison(*, chats: bool, history: bool = False) -> CompareValue:
 
 def comparison_value(
     comparison: Comparison,
-    loaded: LoadedModel,
     *,
     busy: bool,
     chats: bool,
@@ -104,15 +102,12 @@ def comparison_value(
     """The comparison as it stands, or what is new of it.
 
     Args:
-        loaded: its model.
         chats: whether the model that is chosen by now, maybe another, answers messages.
         history: whether there is a chat that a message could go on from.
         since: of each card's run the first token that is new; None sends the whole.
     """
     starts = since or [0] * len(comparison.cards)
-    cards = [
-        _card_value(card, comparison, loaded, busy, start) for card, start in zip(comparison.cards, starts, strict=True)
-    ]
+    cards = [_card_value(card, comparison, busy, start) for card, start in zip(comparison.cards, starts, strict=True)]
     return {
         "run": comparison.cards[0].run.id.rpartition("-")[0],
         "busy": busy,
@@ -144,8 +139,8 @@ def card_settings(settings: DecodingSettings) -> dict[str, Any]:
     return {name: value for name, value in _changed(settings).items() if name not in (_SHARED, *FROM_PANEL)}
 
 
-def _card_value(card: Card, comparison: Comparison, loaded: LoadedModel, busy: bool, since: int) -> CardValue:
-    start, limit = len(comparison.asked.ids), loaded.model.context_length
+def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
+    start, limit = len(comparison.asked.ids), card.trace.request.context_length
     reason = card.growth.reason
     growing = busy and reason is None
     # what is held back for a stop text may be let go much later

@@ -16,7 +16,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui import figures
-from ui.chat import drawn_seed, latest, opened
+from ui.chat import drawn_seed, latest, opened, opened_if_there
 from ui.checks import checked_message, checked_switch
 from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, said, written
 from ui.compare_values import FROM_PANEL, comparison_value, no_comparison
@@ -24,7 +24,7 @@ from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
-from ui.values import OVERLAP, empty_inspector, inspector_value, meter_value
+from ui.values import OVERLAP, inspector_value, meter_value
 
 
 def compare(
@@ -120,9 +120,11 @@ def overview(session: Session, models: Models, name: str) -> Screen:
 def whole(session: Session, models: Models, name: str) -> Screen:
     """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
     comparison = session.comparison
-    loaded = models.get(name if comparison is None else comparison.model)
-    used, dropped = (0, 0) if comparison is None else (_longest(comparison), comparison.asked.dropped)
-    meter = meter_value(used, loaded.model.context_length, dropped)
+    if comparison is None:
+        meter = meter_value(0, models.get(name).model.context_length)
+    else:
+        limit = comparison.cards[0].trace.request.context_length
+        meter = meter_value(_longest(comparison), limit, comparison.asked.dropped)
     return Screen(comparison=_value(session, models, name), meter=meter)
 
 
@@ -145,8 +147,7 @@ def _value(session: Session, models: Models, name: str) -> CompareValue:
     chats, comparison = models.get(name).chat is not None, session.comparison
     if comparison is None:
         return no_comparison(chats=chats, history=bool(session.turns))
-    loaded = models.get(comparison.model)
-    return comparison_value(comparison, loaded, busy=_growing(session), chats=chats, history=bool(session.turns))
+    return comparison_value(comparison, busy=_growing(session), chats=chats, history=bool(session.turns))
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
@@ -164,9 +165,7 @@ def _update(session: Session, comparison: Comparison, loaded: LoadedModel, updat
     since = update.since if busy else None
     chats = loaded.chat is not None
     return Screen(
-        comparison=comparison_value(
-            comparison, loaded, busy=busy, chats=chats, history=bool(session.turns), since=since
-        ),
+        comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=since),
         inspector=_followed(session, comparison, loaded, update),
         meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.asked.dropped),
         seed=None if busy else _seed(comparison),
@@ -198,10 +197,8 @@ def _run_of_card(session: Session, identifier: str) -> Run:
 
 
 def _first_card(session: Session, models: Models) -> InspectorValue:
-    if session.comparison is None:
-        session.shown = None
-        return empty_inspector("chat")
-    return opened(session, models, session.comparison.cards[0].run)
+    comparison = session.comparison
+    return opened_if_there(session, models, None if comparison is None else comparison.cards[0].run)
 
 
 def _growing(session: Session) -> bool:

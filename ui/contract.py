@@ -109,6 +109,25 @@ class InspectorValue(TypedDict):
     since: NotRequired[int]
 
 
+class ModelValue(TypedDict):
+    """Which model is chosen, and what there is to say about it."""
+
+    name: str
+    choices: list[tuple[str, str]]  # words and name of every model that can be chosen
+    title: str  # what is being done; "" where nothing is
+    said: str  # how far that is
+    share: float | None  # of the download that is here; None where that is not known or is no matter
+    notes: list[str]  # sentences about how the model was loaded
+
+
+class PromptValue(TypedDict):
+    """How conversations are written for the model."""
+
+    manner: str  # "" for a model that knows none
+    of: str  # whose prompt is shown
+    parts: list[tuple[str, bool]]  # the prompt's texts, and whether each is a control token
+
+
 class CardValue(TypedDict):
     """One card's answer. `tokens` are those from number `since` on; the ones before it stand as they were."""
 

@@ -21,7 +21,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui import compare as side_by_side
 from ui import figures
-from ui.chat import chat_prompt
+from ui.chat import chat_prompt, chat_settings
 from ui.checks import checked_message, checked_start, checked_switch, checked_text
 from ui.errors import for_programs
 from ui.models import Models
@@ -121,6 +121,7 @@ def chat_items(
     """What `/chat` streams."""
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()
+    chosen = chat_settings(loaded, chosen)
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt = chat_prompt(loaded, turns, chosen).ids
     trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)

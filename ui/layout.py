@@ -13,9 +13,11 @@ import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui import settings_panel, views
+from ui import model_picker, settings_panel, views
 from ui.compare_values import compare_form, no_comparison
+from ui.model_picker import Picker
 from ui.models import Models
+from ui.prompt_value import prompt_value
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
@@ -27,7 +29,7 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "settings", "code"))
+CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code"))
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -40,7 +42,7 @@ class Parts:
     """The components that something happens to, or in which something happens."""
 
     session: gr.State
-    model: gr.Dropdown
+    picker: Picker
     panel: Panel
     mode: gr.Radio
     meter: gr.HTML
@@ -53,6 +55,7 @@ class Parts:
     stop: gr.Button
     clear: gr.Button
     restore: gr.Button
+    prompt: gr.HTML
     write_side: gr.Column
     text: gr.Textbox
     go: gr.Button
@@ -66,7 +69,7 @@ class Parts:
     @property
     def chat_outputs(self) -> list[Outputs]:
         """Everything that Chat's functions change: each costs the browser a little with every update."""
-        shown = [self.conversation, self.inspector, self.meter, self.message]
+        shown = [self.conversation, self.inspector, self.meter, self.message, self.prompt]
         return [*shown, self.send, self.stop, self.restore, self.panel.used]
 
     @property
@@ -92,6 +95,7 @@ class Parts:
             self.conversation: screen.conversation and views.packed_conversation(screen.conversation),
             self.inspector: screen.inspector and views.packed(screen.inspector),
             self.comparison: screen.comparison and views.packed(screen.comparison),
+            self.prompt: screen.prompt and views.packed(screen.prompt),
             self.meter: screen.meter,
             self.message: screen.message,
             self.text: screen.text,
@@ -117,6 +121,8 @@ class Parts:
             # hidden and not taken away: what somebody typed and chose in it stays
             comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
             changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
+        if screen.model is not None:
+            changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
             changes[self.restore] = gr.update(value=f"{screen.replaced}. Undo", visible=bool(screen.replaced))
         if screen.seed is not None:
@@ -127,16 +133,13 @@ class Parts:
 
 def lay_out(models: Models) -> Parts:
     """Put everything into the `gr.Blocks` that the caller has opened."""
-    first = models.get(models.default)
+    first = models.first
     limit = first.model.context_length
     writes = first.chat is None
-    session = gr.State(Session())
+    session = gr.State(Session(model=models.default))
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
-        several = len(models.names) > 1
-        model = gr.Dropdown(
-            list(models.names), value=models.default, label="Model", visible=several, elem_id="attend-model"
-        )
+        picker = model_picker.build(models)
         panel = settings_panel.build(limit)
     gr.HTML(html_template=_read("header.html"), apply_default_css=False, elem_id="attend-header")
     with gr.Row(elem_id="attend-main"):
@@ -180,6 +183,13 @@ def lay_out(models: Models) -> Parts:
                 with gr.Row(elem_id="attend-chat-tools"):
                     clear = _button("Clear", "attend-clear", size="sm")
                     restore = _button("Cleared. Undo", "attend-restore", size="sm", visible=False)
+                prompt = gr.HTML(
+                    views.packed(prompt_value(Session(), first)),
+                    html_template=_read("prompt.html"),
+                    js_on_load=_read("prompt.js"),
+                    apply_default_css=False,
+                    elem_id="attend-prompt",
+                )
             with gr.Column(visible=writes, elem_id="attend-write") as write_side:
                 text = gr.Textbox(
                     "",
@@ -204,7 +214,7 @@ def lay_out(models: Models) -> Parts:
             record = views.record(whatif_form())
     return Parts(
         session=session,
-        model=model,
+        picker=picker,
         panel=panel,
         mode=mode,
         meter=meter,
@@ -217,6 +227,7 @@ def lay_out(models: Models) -> Parts:
         stop=stop,
         clear=clear,
         restore=restore,
+        prompt=prompt,
         write_side=write_side,
         text=text,
         go=go,

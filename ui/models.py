@@ -1,11 +1,11 @@
 """The models that this page may use, each loaded when it is first asked for, and how they are decoded.
 
-What a visitor sends is only ever a name; a name that is not on the list is refused before anything is opened.
+What a visitor sends is only ever a name; one that may not be used is refused before anything is opened. How models come
+into memory, and leave it, is in `ui/loading.py`.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -20,6 +20,7 @@ from model.errors import AttendError
 from model.interface import Forward, Want
 from model.loaded import LoadedModel
 from ui.checks import on_card
+from ui.loading import Arriving, Load, Shelf
 
 DecodeTogether = Callable[
     [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
@@ -64,45 +65,85 @@ class _OnCard:
 
 
 class Models:
-    """A fixed list of names and what has been loaded of them."""
+    """The models that visitors may use; the first, with which every visitor begins, is always there."""
 
     def __init__(
         self,
         names: Sequence[str],
-        load: Callable[[str], LoadedModel],
+        load: Load,
         *,
+        any_name: bool = False,
         time_limit: float = 600.0,
         wrap: Wrap = lambda decode: decode,
     ) -> None:
         """
         Args:
-            names: those that visitors may use; the first is shown first.
-            load: a name → the model.
+            names: those that are offered; the first is shown first.
+            load: a name → the model; what its progress raises ends it.
+            any_name: whether visitors of the page may also ask for folders and repositories by name.
             time_limit: seconds that one run may take.
             wrap: what the host puts around decoding, such as borrowing a GPU.
         """
         if not names:
             raise ValueError("a page needs at least one model")
         self.names = tuple(names)
+        self.any_name = any_name
         self.time_limit = time_limit
         self.decode: Decode = wrap(self._decode)
         self.decode_together: DecodeTogether = wrap(self._decode_together)
-        self._load = load
-        self._loaded: dict[str, LoadedModel] = {}
-        self._loading = threading.Lock()
+        self._shelf = Shelf(load)
+        self._first: LoadedModel | None = None
 
     @property
     def default(self) -> str:
         return self.names[0]
 
+    @property
+    def first(self) -> LoadedModel:
+        """The model of `default`."""
+        if self._first is None:
+            self._first = self.get(self.default)
+        return self._first
+
     def get(self, name: object) -> LoadedModel:
-        """`AttendError` for a name that is not on the list, or whose checkpoint cannot be read."""
-        if not isinstance(name, str) or name not in self.names:
+        """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
+
+        `AttendError` for a name that is not offered, unless it is in use, or whose checkpoint cannot be read.
+        """
+        if (held := self.held(name)) is not None:
+            return held
+        waiting = self.load(name, offered=True)
+        while True:
+            try:
+                next(waiting)
+            except StopIteration as ended:
+                return ended.value
+
+    def held(self, name: object) -> LoadedModel | None:
+        """The model, if somebody uses it."""
+        return self._shelf.held(name) if isinstance(name, str) else None
+
+    def present(self, name: str) -> LoadedModel:
+        """The model behind an earlier text; `AttendError` where nobody uses it any more."""
+        if not self.is_there(name):
+            raise AttendError(f"{name} made this, and is no longer loaded: choose it again to look into its texts.")
+        return self.get(name)
+
+    def is_there(self, name: str) -> bool:
+        """Whether an earlier text of the model can be looked into without loading anything."""
+        return name == self.default or self.held(name) is not None
+
+    def load(self, name: object, *, offered: bool = False) -> Generator[Arriving, None, LoadedModel]:
+        """See `Shelf.load`.
+
+        Args:
+            offered: whether it must be one of `names`, whatever the page's visitors may ask for.
+
+        `AttendError` at once for a name that may not be used, and at the end for a model that cannot be.
+        """
+        if not isinstance(name, str) or (name not in self.names and (offered or not self.any_name)):
             raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
-        with self._loading:
-            if name not in self._loaded:
-                self._loaded[name] = self._load(name)
-            return self._loaded[name]
+        return self._shelf.load(name)
 
     def _decode(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, MeterValue
+from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, MeterValue, ModelValue, PromptValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Screen:
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
     history: tuple[bool, bool] | None = None  # whether Write has anything to undo, and to redo
     comparison: CompareValue | Answer | None = None
+    model: ModelValue | None = None
+    prompt: PromptValue | None = None
     mode: str | None = None  # which of the switch's entries is shown
     corrected: bool = False  # whether that is not what the switch says, so that it must be moved
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

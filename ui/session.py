@@ -125,7 +125,7 @@ class Draft:
     redo: list[Version] = field(default_factory=list)  # the next one last
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Session:
     """Everything that one visitor has on the page."""
 
@@ -139,6 +139,10 @@ class Session:
     counter: int = 0
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows
+    model: str = ""  # that this visitor uses
+    holds: object = None  # what keeps it in memory
+    choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
+    unseen: bool = False  # whether the page is still to be shown with a model that has come
 
     @property
     def busy(self) -> bool:

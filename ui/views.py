@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import gradio as gr
 
-from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, RecordReply
+from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, PromptValue, RecordReply
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
@@ -79,7 +79,7 @@ def packed_conversation(value: ConversationValue) -> dict[str, Any]:
     return {**value, "turns": [_pack(turn) for turn in value["turns"]]}
 
 
-def packed(value: InspectorValue | CompareValue | Answer | RecordReply) -> str:
+def packed(value: InspectorValue | CompareValue | Answer | RecordReply | PromptValue) -> str:
     """What a handler returns for any other component: one string, for the same reason.
 
     Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a session in

@@ -61,7 +61,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
         )
     own = own_settings(trace.settings)
     asked = changed(own, changes)
-    loaded = models.get(run.model)
+    loaded = models.present(run.model)
     with loaded.lock:
         result = what_if(loaded.model, trace.request, trace.choices(), asked)
     return _told(run, trace, own, result, loaded)

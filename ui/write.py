@@ -92,7 +92,7 @@ def take(session: Session, models: Models, index: int, token: int) -> Screen:
     """Put another token of the table in the place of token `index`; what followed it goes."""
     session.refuse_while_busy()
     run = session.run(session.draft.run)
-    loaded = models.get(run.model)
+    loaded = models.present(run.model)
     if not run.first <= index < len(run.tokens):
         raise AttendError("This token is no longer here: click one that is on the page.")
     old = run.tokens[index]
@@ -163,12 +163,14 @@ def _change_over(
     """Show the last version of `source`; what is shown now becomes the last of `target`."""
     if not source:
         raise AttendError(f"There is nothing to {what}.")
+    if source[-1].tokens:
+        models.present(source[-1].model)  # refused before anything changes
     target.append(session.draft_version)
     version = source.pop()
     session.draft.typed = False
     if not version.tokens:
         return _emptied(session, models.get(name))
-    run = _replaced(session, models.get(version.model), version.tokens, version.shape, version.text)
+    run = _replaced(session, models.present(version.model), version.tokens, version.shape, version.text)
     run.trace = version.trace
     return _show(session, models, run)
 
@@ -243,7 +245,7 @@ def _chosen_instead(choice: Choice, token: int) -> Choice:
 
 
 def _show(session: Session, models: Models, run: Run) -> Screen:
-    loaded = models.get(run.model)
+    loaded = models.present(run.model)
     return Screen(
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=_ending(run, loaded)),

@@ -1,0 +1,112 @@
+"""Choosing a model in a real browser, from a stand-in for the Hub that sends slowly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.choice import ModelChoice
+from model.loaded import LoadedModel
+from model.progress import Progress
+from tests.browsing import Opener
+from tests.conftest import unused_port
+from tests.hub_server import StandIn
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE, say
+from ui import serve
+from ui.models import Models
+from ui.page import build
+
+pytestmark = BROWSER
+LISTED, PLACE = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+@pytest.fixture
+def offered(tiny: LoadedModel, hub_server: StandIn, on_the_hub: Path) -> Models:
+    """What a private page has whose Hub holds one model of the catalogue, and another."""
+    hub_server.repositories[PLACE, "main"] = on_the_hub
+    hub_server.pause = 0.1
+
+    def load(name: str, progress: Progress) -> LoadedModel:
+        return tiny if name == tiny.name else ModelChoice().load_another(name, progress)
+
+    return Models((tiny.name, LISTED, "gpt2"), load, any_name=True)
+
+
+@pytest.fixture
+def page_url(offered: Models) -> Iterator[str]:
+    port = unused_port()
+    blocks = build(offered)
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
+
+
+def pick(page: Page, name: str) -> None:
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name=name).click()
+
+
+def loaded(page: Page, name: str) -> None:
+    expect(page.locator("#attend-model-cancel")).to_be_hidden(timeout=PATIENCE)
+    expect(page.locator("#attend-model input")).to_have_value(name, timeout=PATIENCE)
+
+
+def test_a_model_comes_while_others_chat_and_can_be_sent_away(visit: Opener, page_url: str, tiny: LoadedModel) -> None:
+    page, other = visit(at=page_url), visit(at=page_url)
+    page.locator("#attend-model input").click()
+    option = page.get_by_role("option", name=LISTED)
+    expect(option).to_contain_text(f"{LISTED} · download 269 MB · Apache-2.0")
+    option.click()
+    bar = page.locator(".attend-model-bar")
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}", timeout=PATIENCE)
+    expect(page.locator(".attend-model-said")).to_contain_text(" kB of ")
+    assert 0 < float(bar.get_attribute("value") or bar.evaluate("bar => bar.value")) < 1
+    say(other, "Hello")
+    page.locator("#attend-model-cancel").click()
+    loaded(page, tiny.name)
+    expect(bar).to_be_hidden()
+    say(page, "Hello")
+    pick(page, LISTED)
+    loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    say(page, "And now?")
+    page.locator("#attend-code").click()
+    expect(page.locator("#attend-code-dialog")).to_contain_text(f"--model {LISTED}")
+
+
+def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
+    visit: Opener, page_url: str, tiny: LoadedModel
+) -> None:
+    page = visit(at=page_url)
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill("someone/nowhere")
+    box.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text("There is no model someone/nowhere on the Hub")
+    loaded(page, tiny.name)
+    say(page, "Hello")
+    box.fill("someone/tiny-llama@main")
+    box.press("Enter")
+    loaded(page, "someone/tiny-llama@main")
+    say(page, "And now?")
+    pick(page, tiny.name)
+    loaded(page, tiny.name)
+
+
+def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
+    visit: Opener, page_url: str, offered: Models, hub_server: StandIn
+) -> None:
+    hub_server.pause = 0.0
+    page = visit(at=page_url)
+    pick(page, LISTED)
+    loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    assert offered.held(LISTED) is not None
+    page.close()
+    for _ in range(300):
+        if offered.held(LISTED) is None:
+            return
+        time.sleep(0.05)
+    raise AssertionError("nobody uses the model, and it is still there")

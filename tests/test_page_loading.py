@@ -1,0 +1,246 @@
+"""Models that come and go: one load for all who ask, nobody else waits for it, and no model stays that nobody uses."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.progress import Progress
+from ui import chat, choosing, comparing, write
+from ui.contract import ModelValue
+from ui.loading import Arriving, Shelf
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Session
+
+T = TypeVar("T")
+SAMPLE = DecodingSettings(seed=5, max_new_tokens=8)
+
+
+class Slow:
+    """Loads a folder's model under any name, once it is let; tells what was asked of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.asked: list[str] = []
+        self.ended: list[str] = []  # loads that were broken off
+        self.go = threading.Event()
+
+    def __call__(self, name: str, progress: Progress) -> LoadedModel:
+        self.asked.append(name)
+        if name == "broken":
+            raise AttendError("The weights of broken are cut short: copy them again.")
+        if name != "first":
+            try:
+                for done in range(10**6):
+                    progress(min(done, 99), 100)
+                    if self.go.wait(0.01):
+                        break
+            except Exception:
+                self.ended.append(name)
+                raise
+        return catalog.load(str(self.folder))
+
+
+@pytest.fixture
+def slow(tiny_checkpoint: Path) -> Slow:
+    return Slow(tiny_checkpoint)
+
+
+@pytest.fixture
+def page(slow: Slow) -> Models:
+    return Models(["first", "second", "third", "broken"], slow)
+
+
+def result(loading: Generator[Arriving, None, T]) -> T:
+    while True:
+        try:
+            next(loading)
+        except StopIteration as ended:
+            return ended.value
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    for _ in range(500):
+        if true():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def visitor(page: Models) -> Session:
+    session = Session(model=page.default)
+    choosing.current(session, page)
+    return session
+
+
+def told(screen: Screen) -> ModelValue:
+    assert screen.model is not None
+    return screen.model
+
+
+def use(session: Session, page: Models, slow: Slow, name: str) -> None:
+    slow.go.set()
+    list(choosing.choose(session, page, name))
+    assert session.model == name
+
+
+def test_two_who_ask_for_the_same_model_wait_for_one_load(slow: Slow, page: Models) -> None:
+    first, second = page.load("second"), page.load("second")
+    assert next(first).total == 100 and next(second).total == 100
+    slow.go.set()
+    assert result(first) is result(second)
+    assert slow.asked == ["second"]
+
+
+def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
+    session, other = visitor(page), visitor(page)
+    screens = choosing.choose(session, page, "second")
+    value = told(next(screens))
+    assert value["title"] == "Downloading second" and value["share"] == pytest.approx(0.99, abs=0.99)
+    list(chat.send(other, page, choosing.current(other, page), "Hi", SAMPLE))
+    list(chat.send(session, page, choosing.current(session, page), "Hi", SAMPLE))  # with the model of before
+    assert other.turns[1].text == session.turns[1].text != ""
+    assert not slow.go.is_set() and session.model == "first"
+    slow.go.set()
+    last = list(screens)[-1]
+    assert (session.model, told(last)["name"], told(last)["title"], session.unseen) == ("second", "second", "", True)
+
+
+def test_a_load_that_is_cancelled_ends_and_the_model_of_before_stays(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    screens = choosing.choose(session, page, "second")
+    next(screens)
+    choosing.cancel(session)
+    assert [told(screen)["name"] for screen in screens] == ["first"]
+    assert eventually(lambda: slow.ended == ["second"])
+    assert session.model == "first" and session.choosing is None
+
+
+def test_it_goes_on_for_those_who_still_wait(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    waiting = page.load("second")
+    next(waiting)
+    screens = choosing.choose(session, page, "second")
+    next(screens)
+    choosing.cancel(session)
+    list(screens)
+    time.sleep(0.1)
+    assert slow.ended == []
+    slow.go.set()
+    assert result(waiting).name == "second" and slow.asked == ["first", "second"]
+
+
+def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    overtaken = choosing.choose(session, page, "second")
+    next(overtaken)
+    screens = choosing.choose(session, page, "third")
+    next(screens)
+    assert list(overtaken) == []
+    slow.go.set()
+    list(screens)
+    assert session.model == "third"
+
+
+def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(page: Models) -> None:
+    session = visitor(page)
+    screens = choosing.choose(session, page, "broken")
+    with pytest.raises(AttendError, match="cut short: copy them again"):
+        for screen in screens:
+            assert told(screen)["name"] in ("broken", "first")
+    assert (session.model, session.choosing) == ("first", None)
+    list(chat.send(session, page, choosing.current(session, page), "Hi", SAMPLE))
+    assert session.turns[1].state == "done"
+
+
+@pytest.mark.parametrize("name", ["../../etc", "/etc", "owner/name", "", None, 7, "second@main"])
+def test_only_a_private_page_loads_what_is_not_offered(slow: Slow, page: Models, name: object) -> None:
+    session = visitor(page)
+    with pytest.raises(AttendError, match=r"choose one of first|is not text"):
+        list(choosing.choose(session, page, name))
+    assert slow.asked == ["first"]
+    private = Models(["first"], slow, any_name=True)
+    slow.go.set()
+    assert result(private.load("owner/name")).name == "owner/name"
+    with pytest.raises(AttendError, match="choose one of first"):
+        private.get("owner/other")  # programs are offered the list alone
+
+
+def test_a_model_goes_with_its_last_user(slow: Slow, page: Models) -> None:
+    one, two = visitor(page), visitor(page)
+    use(one, page, slow, "second")
+    use(two, page, slow, "second")
+    ours = page.held("second")
+    assert ours is not None
+    network = weakref.ref(ours.model)
+    del ours
+    list(chat.send(one, page, "second", "Hi", SAMPLE))
+    list(write.write(one, page, "second", "Once", SAMPLE))
+    use(one, page, slow, "first")
+    assert page.held("second") is not None  # the other visitor has it
+    choosing.leave(two)
+    assert page.held("second") is None
+    assert eventually(lambda: gc.collect() >= 0 and network() is None)
+    assert page.held("first") is not None
+
+
+def test_a_run_keeps_its_model_until_it_ends(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    use(session, page, slow, "second")
+    running = chat.send(session, page, "second", "Hi", DecodingSettings(seed=1, max_new_tokens=100))
+    next(running)
+    use(session, page, slow, "first")
+    assert page.held("second") is not None
+    list(running)
+    assert session.turns[1].state == "done"
+    del running
+    assert eventually(lambda: page.held("second") is None)
+
+
+def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    use(session, page, slow, "second")
+    list(chat.send(session, page, "second", "Hi", SAMPLE))
+    said = session.turns[1].text
+    use(session, page, slow, "first")
+    gc.collect()
+    screen = chat.overview(session, page, "first")
+    assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == said
+    assert screen.inspector is not None and screen.inspector["tokens"] == []
+    with pytest.raises(AttendError, match=r"second made this.*choose it again"):
+        chat.open_token(session, page, 1, 0)
+    use(session, page, slow, "second")
+    assert chat.open_token(session, page, 1, 0).inspector is not None
+
+
+def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    use(session, page, slow, "second")
+    cards = [{"strategy": "greedy"}, {"temperature": 2}]
+    options = {"answer": False, "history": False, "common_draws": True, "panel": SAMPLE}
+    list(comparing.compare(session, page, "second", "Once", cards, **options))
+    use(session, page, slow, "first")
+    gc.collect()
+    screen = comparing.overview(session, page, "first")
+    assert screen.comparison is not None and len(screen.comparison.get("cards", [])) == 2
+    assert page.held("second") is None
+
+
+def test_a_shelf_says_how_far_a_load_is(slow: Slow) -> None:
+    loading = Shelf(slow).load("second", heartbeat=0.02)
+    seen = [next(loading) for _ in range(10)]
+    assert seen[-1].total == 100 and [one.done for one in seen] == sorted(one.done for one in seen)
+    assert seen[-1].done > seen[0].done
+    loading.close()

@@ -1,0 +1,123 @@
+"""What happens when a visitor chooses a model: it loads while everything goes on, and then takes the other's place.
+
+Until it is there the visitor keeps the model of before, and whatever goes wrong is one sentence. The file knows nothing
+of gradio.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+from model import catalog
+from model.loaded import LoadedModel
+from model.placement import in_words
+from ui.checks import checked_text
+from ui.contract import ModelValue
+from ui.loading import Arriving
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Session
+
+
+def current(session: Session, models: Models) -> str:
+    """The name of the visitor's model, which from here on stays in memory for as long as they are here."""
+    session.holds = models.get(session.model)
+    return session.model
+
+
+def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
+    """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
+
+    Of the page only the choice is told here; `Session.unseen` says that the rest is to follow.
+    """
+    if name == session.model:
+        cancel(session)
+        yield Screen(model=standing(session, models))
+        return
+    wanted = checked_text(name, "The model’s name").strip()
+    cancel(session)
+    mine = session.choosing = threading.Event()
+    loaded: LoadedModel | None = None
+    try:
+        with closing(models.load(wanted)) as loading:
+            while True:
+                try:
+                    arriving = next(loading)
+                except StopIteration as ended:
+                    loaded = ended.value
+                    break
+                if mine.is_set():
+                    break
+                yield Screen(model=_coming(session, models, wanted, arriving))
+        if mine.is_set() or loaded is None:
+            if session.choosing is None:  # else the choice is another's to tell
+                yield Screen(model=standing(session, models))
+            return
+        session.choosing = None
+        session.model, session.holds, session.unseen = loaded.name, loaded, True
+        del loaded  # it is the session's from here on, and goes with it
+        yield Screen(model=standing(session, models))
+    except Exception:
+        if session.choosing is mine:
+            session.choosing = None
+            yield Screen(model=standing(session, models))
+        raise
+    finally:
+        if session.choosing is mine:
+            session.choosing = None
+
+
+def cancel(session: Session) -> None:
+    """Keep the model of before, as `choose` then tells; what has come of a download stays for the next time."""
+    if session.choosing is not None:
+        session.choosing.set()
+        session.choosing = None
+
+
+def leave(session: Session) -> None:
+    """The visitor has gone; should they come back, `current` asks for the model again."""
+    cancel(session)
+    session.holds = None
+
+
+def standing(session: Session, models: Models) -> ModelValue:
+    """The choice while nothing is loading."""
+    loaded = models.get(session.model)
+    return {
+        "name": session.model,
+        "choices": choices(models, session.model),
+        "title": "",
+        "said": "",
+        "share": None,
+        "notes": list(loaded.notes),
+    }
+
+
+def choices(models: Models, also: str) -> list[tuple[str, str]]:
+    """What can be chosen, as words and names: what is offered, and the one that is in use."""
+    entries = {entry.name: entry for entry in catalog.ENTRIES}
+    told = []
+    for name in dict.fromkeys((*models.names, also)):
+        entry = entries.get(name)
+        if entry is None:
+            told.append((name, name))
+        else:
+            where = "on this machine" if catalog.is_here(entry) else f"download {in_words(entry.megabytes * 10**6)}"
+            told.append((f"{name} · {where} · {entry.licence}", name))
+    return told
+
+
+def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
+    """The choice while a model is on its way."""
+    done, total = arriving.done, arriving.total
+    downloading = 0 < done < total
+    return {
+        "name": name,
+        "choices": choices(models, name),
+        "title": f"Downloading {name}" if downloading else f"Loading {name}",
+        "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
+        "share": done / total if downloading else None,
+        "notes": [],
+    }

@@ -1,0 +1,127 @@
+"""Which models are in memory, and those that are on their way there.
+
+A model stays for as long as somebody uses it, and that is whoever holds the object: a visitor's session, a run, an
+endpoint's call. So nobody needs to count, and nothing that ends badly can leave a model behind. Each load has a thread
+of its own; all who ask for the same model wait for the same load, and once the last of them has left, it ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import torch
+
+from model.loaded import LoadedModel
+from model.progress import Progress
+
+Load = Callable[[str, Progress], LoadedModel]
+
+_GIVEN_BACK_AFTER = 0.5  # seconds; a model's own parts go after the object that is watched
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """How far a load has come."""
+
+    done: int = 0  # bytes of the download that are here
+    total: int = 0  # 0 where nothing has to come
+
+
+class _Unwanted(Exception):
+    """Ends a download that nobody waits for any more."""
+
+
+class _Job:
+    """One load, in a thread."""
+
+    def __init__(self, name: str, load: Load) -> None:
+        self.waiting = 0  # how many wait for it
+        self.arriving = Arriving()
+        self.ended = threading.Event()
+        self.unwanted = threading.Event()
+        self.loaded: LoadedModel | None = None
+        self.error: BaseException | None = None
+        threading.Thread(target=self._work, args=(name, load), name="attend-loading", daemon=True).start()
+
+    def _work(self, name: str, load: Load) -> None:
+        try:
+            loaded = load(name, self._progress)
+            self.loaded = loaded if loaded.name == name else replace(loaded, name=name)
+        except BaseException as error:  # carried over to those who wait, who raise it
+            self.error = error
+        finally:
+            self.ended.set()
+
+    def _progress(self, done: int, total: int) -> None:
+        if self.unwanted.is_set():
+            raise _Unwanted
+        self.arriving = Arriving(done, total)
+
+
+class Shelf:
+    """The models in memory, by the names under which they were asked for."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._held: weakref.WeakValueDictionary[str, LoadedModel] = weakref.WeakValueDictionary()
+        self._jobs: dict[str, _Job] = {}
+        self._lock = threading.Lock()  # never held while anything is loaded
+
+    def held(self, name: str) -> LoadedModel | None:
+        """The model, if somebody uses it."""
+        return self._held.get(name)
+
+    def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[Arriving, None, LoadedModel]:
+        """The model, which its caller then uses. Until it is there, tells every `heartbeat` seconds how far it is;
+        whoever closes this waits no longer."""
+        with self._lock:
+            held = self._held.get(name)
+            if held is not None:
+                return held
+            job = self._jobs.get(name)
+            if job is None:
+                job = self._jobs[name] = _Job(name, self._load)
+            job.waiting += 1
+        try:
+            while not job.ended.wait(heartbeat):
+                yield job.arriving
+            return self._taken(name, job)
+        finally:
+            with self._lock:
+                job.waiting -= 1
+                if not job.waiting:
+                    job.unwanted.set()
+                    if self._jobs.get(name) is job:
+                        del self._jobs[name]
+
+    def _taken(self, name: str, job: _Job) -> LoadedModel:
+        """What has come of a load that ended; the first to take it puts it on the shelf."""
+        if job.loaded is None:
+            assert job.error is not None
+            raise job.error
+        with self._lock:
+            if self._held.get(name) is None:
+                self._held[name] = job.loaded
+                weakref.finalize(job.loaded, _give_back_soon).atexit = False
+            return job.loaded
+
+
+def _give_back_soon() -> None:
+    """What held the model together may be a ring of objects, and the allocators keep what they have."""
+    timer = threading.Timer(_GIVEN_BACK_AFTER, _give_back)
+    timer.daemon = True
+    timer.start()
+
+
+def _give_back() -> None:
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    with suppress(OSError, AttributeError):  # only where the C library is GNU's
+        ctypes.CDLL(None).malloc_trim(0)

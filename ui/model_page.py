@@ -1,0 +1,47 @@
+"""Which function answers which event of the choice of a model."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+
+import gradio as gr
+
+from ui import choosing, handlers
+from ui.handlers import QUICK, QUIET
+from ui.layout import Parts
+from ui.models import Models
+from ui.screen import Screen
+from ui.session import Session
+
+
+def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session, str], Screen]) -> None:
+    """
+    Args:
+        look: the page in this mode, with the visitor's model.
+    """
+    picker, outputs = parts.picker, parts.picker.outputs
+    here: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()  # by gradio's name of the visit
+
+    def choose(session: Session, name: str, request: gr.Request) -> Iterator[Screen]:
+        if request.session_hash:
+            here[request.session_hash] = session
+        return choosing.choose(session, models, name)
+
+    def show(session: Session, mode: str) -> Screen:
+        if not session.unseen:
+            return Screen()
+        session.unseen = False
+        return look(session, mode)
+
+    def leave(request: gr.Request) -> None:
+        if session := here.get(request.session_hash or ""):
+            choosing.leave(session)
+
+    going, shown = handlers.screens(parts, outputs, choose), handlers.screen(parts, parts.all_outputs, show)
+    # What a generator leaves alone Gradio's page may lose, so the rest of the page comes behind it.
+    for chosen, event in ((picker.listed, picker.listed.input), (picker.other, picker.other.submit)):
+        coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
+        coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
+    picker.cancel.click(choosing.cancel, parts.session, None, queue=False, **QUIET)
+    page.unload(leave)

@@ -99,6 +99,7 @@ def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str
     assert [piece for piece in run.ids[first:] if piece not in loaded.end_tokens] == theirs(
         folders[name], SOURCE, num_beams=3, max_new_tokens=12
     )
+    assert run.length == len(run.ids) - len(loaded.prompt(SOURCE))  # what the meter shows
     rows = [token.row for token in run.tokens]
     assert all(rows[first:])
     run.tokens = [replace(token, row=None) for token in run.tokens]  # let go, as of a long conversation

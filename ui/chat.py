@@ -99,7 +99,7 @@ def overview(session: Session, models: Models, name: str) -> Screen:
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
         inspector=opened_if_there(session, models, run),
-        meter=meter_value(len(run.tokens) if run else 0, loaded.model.context_length, session.dropped),
+        meter=meter_value(run.length if run else 0, loaded.model.context_length, session.dropped),
     )
 
 
@@ -172,7 +172,7 @@ def _answer(
             conversation=conversation_value(session),
             prompt=prompt_value(session, loaded),
             inspector=inspector_value(run, loaded.tokenizer, busy=True),
-            meter=meter_value(len(request.read), loaded.model.context_length, prompt.dropped),
+            meter=meter_value(len(request.prompt), loaded.model.context_length, prompt.dropped),
             running=True,
             message=message,
             replaced="",
@@ -204,7 +204,7 @@ def _bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"
-        answer.note = ending_note(progress, len(run.tokens), loaded.model.context_length)
+        answer.note = ending_note(progress, run.length, loaded.model.context_length)
 
 
 def _update(session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel) -> Screen:
@@ -215,7 +215,7 @@ def _update(session: Session, run: Run, answer: Turn, progress: Progress, loaded
     return Screen(
         conversation=conversation_value(session),
         inspector=followed(session, run, progress, loaded),
-        meter=meter_value(len(run.tokens), loaded.model.context_length, session.dropped),
+        meter=meter_value(run.length, loaded.model.context_length, session.dropped),
         running=False if ended else None,
         seed=session.seed if ended else None,
     )

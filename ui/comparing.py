@@ -208,4 +208,4 @@ def _growing(session: Session) -> bool:
 
 def _longest(comparison: Comparison) -> int:
     """Tokens of the fullest context."""
-    return max(len(card.run.tokens) for card in comparison.cards)
+    return max(card.run.length for card in comparison.cards)

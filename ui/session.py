@@ -70,6 +70,11 @@ class Run:
         return len(self.tokens) - sum(1 for _ in explained)
 
     @property
+    def length(self) -> int:
+        """How much of the context it takes: an encoder's source has room of its own."""
+        return len(self.tokens) - (0 if self.trace is None else len(self.trace.request.source))
+
+    @property
     def attention_bytes(self) -> int:
         return sum(len(token.row) for token in self.tokens if token.row is not None)
 

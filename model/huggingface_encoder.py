@@ -20,6 +20,7 @@ from model.huggingface import input_device
 from model.huggingface_folder import check_config
 from model.huggingface_tokenizer import copied, read_backend
 from model.huggingface_weights import prepare
+from model.limits import check_length
 from model.placement import INT8, Placement
 from model.text import check_whole
 
@@ -62,10 +63,7 @@ class HuggingFaceEncoder:
 
     def _cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
         ids, pieces = self._tokenizer.cut(text)
-        if len(ids) > self.context_length:
-            raise AttendError(
-                f"The text has {len(ids):,} tokens, but the model reads at most {self.context_length:,}: shorten it."
-            )
+        check_length(len(ids), self.context_length)
         return ids, pieces
 
 

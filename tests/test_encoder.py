@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
+from huggingface_hub import constants
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 import generate
@@ -19,6 +20,8 @@ from model.errors import AttendError, EncoderOnly
 from model.huggingface_encoder import HuggingFaceEncoder
 from model.placement import Placement
 from tests.folders import bert, gpt2
+from tests.hub_server import StandIn
+from tests.hub_stage import HUB_MODEL, WEIGHTS
 from ui import inspecting
 
 SIZES: dict[str, Any] = {
@@ -126,6 +129,16 @@ def test_it_is_refused_before_its_weights_are_touched(tmp_path: Path) -> None:
         catalog.load(str(tmp_path))
     with pytest.raises(AttendError, match=r"has no model\.safetensors"):
         catalog.load_encoder(str(tmp_path))
+
+
+def test_an_encoder_of_the_hub_is_refused_before_it_is_fetched_and_opened_on_demand(
+    folder: Path, hub_server: StandIn
+) -> None:
+    hub_server.repositories[HUB_MODEL, "main"] = folder
+    with pytest.raises(EncoderOnly, match=f"^{HUB_MODEL} is a BertForMaskedLM"):
+        catalog.load(HUB_MODEL)
+    assert not list(Path(constants.HF_HUB_CACHE).rglob(WEIGHTS))
+    assert [piece.label for piece in catalog.load_encoder(HUB_MODEL).pieces("a cat")] == ["[CLS]", "a", "cat", "[SEP]"]
 
 
 def test_what_generates_is_no_encoder(tmp_path: Path) -> None:

@@ -9,9 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model.choice import ModelChoice
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -82,15 +85,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrap = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
-    from model.errors import AttendError
+    from model.errors import AttendError, EncoderOnly
     from model.threads import fastest_threads
-    from ui import page, serve
+    from ui import page
     from ui.models import Models
 
     try:
         if chosen.public:
             catalog.check_listed(chosen.model.name)
-        first = chosen.model.load()
+        try:
+            first = chosen.model.load()
+        except EncoderOnly:
+            return inspect(chosen, started)
         listed = (entry.name for entry in catalog.ENTRIES if not entry.embedded or entry.name in catalog.embedded())
         models = Models(
             tuple(dict.fromkeys((first.name, *listed))),
@@ -104,7 +110,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
     threads = fastest_threads(first.model)
-    blocks = page.build(models)
+    return launch(page.build(models), chosen, f"{first.name}, {threads} thread{'s' * (threads > 1)}", started)
+
+
+def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> int:
+    """Serve a page until it is interrupted; returns the exit code.
+
+    Args:
+        shown: what stands beside the address once it can be opened.
+        started: when the program began, by the monotonic clock.
+    """
+    from ui import serve
+
     try:
         serve.launch(
             blocks,
@@ -113,14 +130,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             share=chosen.share,
             waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
             ready=lambda url: print(
-                f"Attend is ready at {url} ({first.name}, {threads} thread{'s' * (threads > 1)}, "
-                f"{time.monotonic() - started:.1f} s)",
-                flush=True,
+                f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
             ),
         )
     except OSError as error:  # somebody took the port meanwhile
         return refuse(f"Port {chosen.port} on {chosen.host} cannot be used ({error}): choose another with --port.")
     return 0
+
+
+def inspect(chosen: Options, started: float) -> int:
+    """The same for an encoder alone, which can only be looked into."""
+    from ui import inspect_page
+
+    encoder = chosen.model.load_encoder()
+    for note in encoder.notes:
+        print(f"Note: {note}", file=sys.stderr)
+    return launch(inspect_page.build(encoder), chosen, encoder.name, started)
 
 
 if __name__ == "__main__":

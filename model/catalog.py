@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from model import checkpoint
 from model.chat import ChatFormat
 from model.choice import DEFAULT as DEFAULT
 from model.choice import ENGINES
-from model.errors import AttendError
+from model.encoder import Encoder
+from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
 from model.placement import INT8, Placement, native_shortage, total_memory
 from model.progress import Progress, silent
@@ -122,7 +124,8 @@ def load(
         limit: bytes of a download, over which it is refused; None for what this machine has of memory.
         progress: told how a download goes, see `model.hub.fetch`; an exception of its own ends it.
 
-    Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together.
+    Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together; an encoder
+    alone is refused as `EncoderOnly`, see `load_encoder`.
     """
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
@@ -157,6 +160,25 @@ def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
     from model.quantised import quantise
 
     return replace(loaded, model=quantise(loaded.model))
+
+
+def load_encoder(
+    name: str, placement: Placement = Placement(), *, limit: int | None = None, progress: Progress = silent
+) -> Encoder:
+    """Load what `load` refuses as `EncoderOnly`; the arguments are the same."""
+    from model import hub, huggingface_encoder, huggingface_folder
+
+    source = _source(name)
+    if source.folder is not None:
+        return huggingface_encoder.load(source.folder, source.called, placement)
+
+    def check(folder: Path, stored: int) -> None:
+        with suppress(EncoderOnly):
+            huggingface_folder.check_config(folder, source.called)
+
+    limit = total_memory() if limit is None else limit
+    snapshot = hub.fetch(source.repository, source.revision, limit=limit, check=check, progress=progress)
+    return huggingface_encoder.load(snapshot.folder, source.called, placement)
 
 
 def _source(name: str) -> _Source:

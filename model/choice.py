@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from model.errors import AttendError
 
 if TYPE_CHECKING:
+    from model.encoder import Encoder
     from model.loaded import LoadedModel
     from model.placement import Placement
     from model.progress import Progress
@@ -66,7 +67,20 @@ class ModelChoice:
     def _load(self, name: str, engine: str, placement: Placement, progress: Progress) -> LoadedModel:
         from model import catalog
 
+        return catalog.load(name, engine, placement, limit=self._limit(), progress=progress)
+
+    def load_encoder(self) -> Encoder:
+        """The model that `load` refused as `EncoderOnly`."""
+        from model import catalog
+        from model.placement import Placement
+        from model.progress import terminal_bar
+
+        limit = self._limit()
+        with terminal_bar() as progress:
+            return catalog.load_encoder(self.name, Placement(self.device, self.dtype), limit=limit, progress=progress)
+
+    def _limit(self) -> int | None:
+        """The most bytes of a download; None where nothing was said."""
         if self.max_size is not None and not 0 < self.max_size < 1e6:
             raise AttendError(f"--max-size is {self.max_size:g}: give gigabytes, a number above 0.")
-        limit = None if self.max_size is None else int(self.max_size * 1e9)
-        return catalog.load(name, engine, placement, limit=limit, progress=progress)
+        return None if self.max_size is None else int(self.max_size * 1e9)

@@ -2,9 +2,10 @@
 
     python -m model.export attend-chat DIR
 
-Writes config.json, model.safetensors, tokenizer.model, tokenizer_config.json and generation_config.json. Only decoders
-that are a Llama by construction can be written: rotary positions, RMSNorm before each sub-layer, SwiGLU. The file
-knows the layout's names, but needs no transformers to write them.
+Writes config.json, model.safetensors, tokenizer.model, tokenizer.json, tokenizer_config.json and
+generation_config.json. Only decoders that are a Llama by construction can be written: rotary positions, RMSNorm before
+each sub-layer, SwiGLU. The file knows the layout's names; transformers is needed for tokenizer.json alone, which is
+what it makes of tokenizer.model.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def write_llama(model: Transformer, directory: Path, tokenizer_file: Path | None
         config, generation = config | special, generation | special
         (directory / "tokenizer.model").write_bytes(tokenizer_file.read_bytes())
         _write_json(directory / "tokenizer_config.json", _tokenizer_config(tokenizer, model.context_length))
+        _write_fast_tokenizer(directory)
     (directory / "model.safetensors").write_bytes(save(llama_weights(model), metadata={"format": "pt"}))
     _write_json(directory / "config.json", config)
     _write_json(directory / "generation_config.json", generation)
@@ -120,8 +122,8 @@ def write_llama(model: Transformer, directory: Path, tokenizer_file: Path | None
 def _tokenizer_config(tokenizer: Tokenizer, context_length: int) -> dict[str, Any]:
     """How transformers must read our tokenizer.model to give the same ids.
 
-    Two texts are read differently there: one that spells a control token becomes that token, and U+2581, which
-    SentencePiece keeps for the space, becomes a space.
+    Two texts are read differently there: one that spells a control token becomes that token, unless the call says
+    `split_special_tokens=True`, and U+2581, which SentencePiece keeps for the space, becomes a space.
     """
     config = {
         "tokenizer_class": "LlamaTokenizer",
@@ -139,6 +141,15 @@ def _tokenizer_config(tokenizer: Tokenizer, context_length: int) -> dict[str, An
     if not (tokenizer.has_control(USER) and tokenizer.has_control(ASSISTANT)):
         return config
     return config | {"additional_special_tokens": [USER, ASSISTANT], "chat_template": _CHAT_TEMPLATE}
+
+
+def _write_fast_tokenizer(directory: Path) -> None:
+    """Add tokenizer.json, which engines read that know no SentencePiece."""
+    from transformers import AutoTokenizer  # takes seconds, and weights alone are written without
+
+    (directory / "tokenizer.json").unlink(missing_ok=True)  # of an earlier export: it would be read first
+    theirs: Any = AutoTokenizer.from_pretrained(str(directory), local_files_only=True, trust_remote_code=False)
+    (directory / "tokenizer.json").write_text(theirs.backend_tokenizer.to_str(pretty=True) + "\n", encoding="utf-8")
 
 
 def _write_json(path: Path, values: dict[str, Any]) -> None:

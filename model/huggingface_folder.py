@@ -6,37 +6,33 @@ anything large is loaded: a model that writes no texts, one with code of its own
 
 from __future__ import annotations
 
-import tempfile
-import weakref
 from collections.abc import Mapping
-from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
 
 from model import checkpoint
 from model.chat import OneMessage, Transcript
-from model.errors import AttendError
+from model.errors import AttendError, EncoderOnly
 from model.huggingface_chat import TemplateChat
 from model.huggingface_marian import SOURCE as MARIAN_SOURCE
 from model.huggingface_marian import MarianTokenizer
 from model.huggingface_tokenizer import HuggingFaceTokenizer
+from model.huggingface_weights import offloaded, read_theirs, stored_dtype, weight_files
 from model.interface import LanguageModel
 from model.layouts import Layout, layout_of
 from model.loaded import LoadedModel
-from model.placement import DTYPES, Placement, free_memory, native_shortage, shortage
+from model.placement import DTYPES, Placement, native_shortage, shortage
 from model.text import TextTokenizer
 
-_INDEX = "model.safetensors.index.json"
-_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
 
 
@@ -79,8 +75,8 @@ def load_model(
     check_config(folder, str(folder))
     if engine == "native" and layout is None:
         raise AttendError(f"Our transformer cannot be exactly the model in {folder}: leave --engine out.")
-    files = _weight_files(folder)
-    device, dtype = placement.torch_device(), placement.torch_dtype(_stored_dtype(values))
+    files = weight_files(folder)
+    device, dtype = placement.torch_device(), placement.torch_dtype(stored_dtype(values))
     numbers = sum(checkpoint.count_numbers(path) for path in files)
     lacking = native_shortage(numbers, sum(path.stat().st_size for path in files), device, dtype)
     if lacking and engine == "native":
@@ -90,8 +86,7 @@ def load_model(
     lacking = shortage(device, numbers * dtype.itemsize)
     if lacking and not placement.spread:
         raise _no_room(name, lacking)
-    notes = (f"{name} {lacking}: what does not fit waits in slower memory or on the disk.",) if lacking else ()
-    return _adapted(folder, values, device, dtype, spread=bool(lacking)), notes
+    return _adapted(folder, values, device, dtype, spread=bool(lacking)), offloaded(name, lacking)
 
 
 def _answering(
@@ -120,6 +115,8 @@ def _answering(
 def check_config(folder: Path, called: str) -> None:
     """Refuse, with nothing but `config.json` there, a model that writes no texts or that needs code of its own.
 
+    What reads texts alone, a family with a masked language model, is refused as `EncoderOnly`.
+
     Args:
         called: what the sentence calls the model.
     """
@@ -140,6 +137,8 @@ def check_config(folder: Path, called: str) -> None:
         wanted = values.get("is_decoder", True) is not False and not continuing.isdisjoint(map(str, architectures))
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(map(str, architectures)) or kind
+        if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not values.get("is_encoder_decoder"):
+            raise EncoderOnly(called, named)
         raise AttendError(
             f"The model in {called} is a {named}, which does not write texts: choose a causal or a "
             "sequence-to-sequence one."
@@ -156,7 +155,7 @@ def check_memory(folder: Path, called: str, stored: int, engine: str, placement:
     Args:
         stored: bytes of the weights, from which and the precision that the config names their number follows.
     """
-    name = _stored_dtype(checkpoint.read_config(folder))
+    name = stored_dtype(checkpoint.read_config(folder))
     numbers = stored // DTYPES.get(str(name), torch.float32).itemsize
     device, dtype = placement.torch_device(), placement.torch_dtype(name)
     if engine == "native":
@@ -166,44 +165,12 @@ def check_memory(folder: Path, called: str, stored: int, engine: str, placement:
         raise _no_room(called, lacking)
 
 
-def _stored_dtype(values: Mapping[str, Any]) -> object:
-    return values.get("dtype", values.get("torch_dtype"))  # as transformers 5 and 4 write it
-
-
 def _no_room(called: str, lacking: str) -> AttendError:
     return AttendError(f"{called} {lacking}: choose a smaller model, or try again once others are no longer in use.")
 
 
 def _too_large(called: str, lacking: str) -> AttendError:
     return AttendError(f"{called} {lacking}: choose a smaller model, or leave --engine out.")
-
-
-def _weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of the model, each with a header that fits its length."""
-    if (folder / checkpoint.WEIGHTS).is_file():
-        names = {checkpoint.WEIGHTS}
-    elif (folder / _INDEX).is_file():
-        places = checkpoint.read_json(folder / _INDEX).get("weight_map")
-        names = set(places.values()) if isinstance(places, dict) else set()
-        if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
-            raise AttendError(f"{folder / _INDEX} does not name the files of the weights: copy the folder again.")
-    elif pickled := sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLED):
-        raise AttendError(
-            f"{folder} holds only pickled weights ({pickled[0]}), which could run any code: convert them to "
-            "safetensors."
-        )
-    else:
-        raise AttendError(f"The checkpoint {folder} has no {checkpoint.WEIGHTS}: copy the whole folder again.")
-    files = [folder / name for name in sorted(names)]
-    for path in files:
-        try:
-            with safe_open(path, framework="pt"):
-                pass
-        except FileNotFoundError as error:
-            raise AttendError(f"The checkpoint {folder} has no {path.name}: copy the whole folder again.") from error
-        except (SafetensorError, OSError) as error:
-            raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
-    return files
 
 
 def _native(
@@ -231,62 +198,21 @@ def _native(
 def _adapted(
     folder: Path, values: Mapping[str, Any], device: torch.device, dtype: torch.dtype, *, spread: bool
 ) -> LanguageModel[Any]:
-    """The model of transformers, whole on a device or, where it does not fit, spread over all memory and the disk."""
+    """The model of transformers behind our interface."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
-    from transformers.utils import logging
 
     from model.huggingface import HuggingFaceModel
     from model.huggingface_attention import attention_for
     from model.huggingface_seq2seq import Seq2SeqModel
 
-    logging.disable_progress_bar()  # a terminal shows the text alone
-    logging.set_verbosity_error()  # what was missing is told below, in one sentence
-    getLogger("accelerate").setLevel("ERROR")  # and what waits on the disk in a note
-    waiting = tempfile.TemporaryDirectory(prefix="attend-", ignore_cleanup_errors=True) if spread else None
-    if waiting is not None:
-        placed: dict[str, Any] = {
-            "device_map": "auto",
-            "max_memory": _shares(device),
-            "offload_folder": waiting.name,
-        }
-    else:
-        placed = {} if device.type == "cpu" else {"device_map": {"": device}}
     kind = AutoModelForSeq2SeqLM if values.get("is_encoder_decoder") else AutoModelForCausalLM
-    read: Any = kind.from_pretrained  # whose declared type does not know of the report
-    try:
-        theirs, report = read(
-            str(folder),
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-            attn_implementation=attention_for(str(values["model_type"])),
-            dtype=dtype,
-            output_loading_info=True,
-            **placed,
-        )
-    except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
-        reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
-    for name in sorted({*report["missing_keys"], *(entry[0] for entry in report["mismatched_keys"])}):
-        raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its config.json.")
-    if waiting is not None:
-        weakref.finalize(theirs, waiting.cleanup)  # the model reads from there as long as it lives
+    attention = attention_for(str(values["model_type"]))
+    theirs = read_theirs(kind, folder, device, dtype, attention=attention, spread=spread)
     if values.get("is_encoder_decoder"):
         return Seq2SeqModel(
             theirs, forced_start=sorted(_ids(theirs.generation_config.forced_bos_token_id, theirs.config.vocab_size))
         )
     return HuggingFaceModel(theirs)
-
-
-def _shares(device: torch.device) -> dict[int | str, int]:
-    """Bytes of weights that each memory may hold; the rest of it is for caches and what a pass computes."""
-    shares: dict[int | str, int] = {"cpu": int(_SHARE * free_memory(torch.device("cpu")))}
-    if device.type == "cuda":
-        shares[device.index] = int(_SHARE * free_memory(device))
-    return shares
-
-
-_SHARE = 0.8
 
 
 def _generation_config(folder: Path) -> dict[str, Any]:

@@ -27,9 +27,7 @@ class HuggingFaceTokenizer(TextTokenizer):
 
     def __init__(self, theirs: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
         """Raises `AttendError` for a tokenizer of another vocabulary, or of a kind whose tokens are not bytes."""
-        backend = getattr(theirs, "backend_tokenizer", None)
-        if not isinstance(backend, Backend):
-            raise AttendError("This tokenizer has no tokenizer.json and cannot be made into one: choose another model.")
+        backend = _backend_of(theirs)
         size = backend.get_vocab_size(with_added_tokens=True)
         if not vocabulary_size / 2 < size <= vocabulary_size:  # models round their vocabulary up, but never so far
             raise AttendError(
@@ -53,20 +51,14 @@ class HuggingFaceTokenizer(TextTokenizer):
         self.theirs = theirs
         at = next(at for at in range(len(framed)) if framed[at : at + len(plain)] == plain)
         self.start, self.ending = tuple(framed[:at]), tuple(framed[at + len(plain) :])
-        self._parsing = _copy(described, special=False)
-        self._beginning = _copy(described, special=True)
-        self._going_on = _copy(_without_prefix(described), special=True) if prefix else self._beginning
+        self._parsing = copied(described, special=False)
+        self._beginning = copied(described, special=True)
+        self._going_on = copied(_without_prefix(described), special=True) if prefix else self._beginning
 
     @classmethod
     def load(cls, folder: Path, vocabulary_size: int) -> Self:
         """Read the tokenizer of a checkpoint folder, without running code from it."""
-        try:
-            theirs = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-        except Exception as error:  # the Rust library raises nothing narrower for a damaged file
-            raise AttendError(
-                f"The tokenizer of {folder} cannot be read: copy the whole folder again, tokenizer.json included."
-            ) from error
-        return cls(theirs, vocabulary_size)
+        return cls(_read(folder), vocabulary_size)
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         check_whole(text)
@@ -90,7 +82,28 @@ class HuggingFaceTokenizer(TextTokenizer):
         return self._parsing.encode(text, add_special_tokens=False).ids
 
 
-def _copy(described: Mapping[str, Any], *, special: bool) -> Backend:
+def read_backend(folder: Path) -> Backend:
+    """What cuts texts for a checkpoint folder, of any kind; `AttendError` where it cannot be read."""
+    return _backend_of(_read(folder))
+
+
+def _read(folder: Path) -> PreTrainedTokenizerBase:
+    try:
+        return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # the Rust library raises nothing narrower for a damaged file
+        raise AttendError(
+            f"The tokenizer of {folder} cannot be read: copy the whole folder again, tokenizer.json included."
+        ) from error
+
+
+def _backend_of(theirs: PreTrainedTokenizerBase) -> Backend:
+    backend = getattr(theirs, "backend_tokenizer", None)
+    if not isinstance(backend, Backend):
+        raise AttendError("This tokenizer has no tokenizer.json and cannot be made into one: choose another model.")
+    return backend
+
+
+def copied(described: Mapping[str, Any], *, special: bool) -> Backend:
     """A tokenizer of its own, which never cuts or pads; `special`: names of control tokens are text like any other."""
     backend = Backend.from_str(json.dumps(described))
     backend.encode_special_tokens = special

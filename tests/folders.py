@@ -10,12 +10,15 @@ import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (
+    BertConfig,
+    BertForMaskedLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
     MarianConfig,
     MarianMTModel,
+    PreTrainedModel,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
@@ -124,6 +127,34 @@ def llama(folder: Path, template: str | None = INST, *, shard: str = "5GB", **ch
     _write_words(model.lm_head.weight)
     model.save_pretrained(folder, max_shard_size=shard)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def word_piece() -> PreTrainedTokenizerFast:
+    """As BERT's: lower case, pieces that go on with a word after ##, and a token on either side of a text."""
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    built = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    built.normalizer = normalizers.BertNormalizer(lowercase=True)  # pyright: ignore[reportAttributeAccessIssue]
+    built.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # pyright: ignore[reportAttributeAccessIssue]
+    built.decoder = decoders.WordPiece()  # pyright: ignore[reportAttributeAccessIssue]
+    trainer = trainers.WordPieceTrainer(vocab_size=160, special_tokens=names, show_progress=False)  # pyright: ignore[reportCallIssue]
+    built.train_from_iterator([*SPOKEN, "an apple, a banana", "[sep] [mask] <img>"] * 5, trainer)
+    built.post_processor = processors.TemplateProcessing(  # pyright: ignore[reportAttributeAccessIssue]
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    kinds = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), names, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=built, **kinds)
+
+
+def bert(folder: Path, model: PreTrainedModel | None = None) -> Path:
+    """A random BERT, or another encoder alone that reads the same 160 pieces."""
+    torch.manual_seed(7)
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    lengths: dict[str, Any] = {"num_attention_heads": 4, "max_position_embeddings": 64}
+    if model is None:
+        model = BertForMaskedLM(BertConfig(vocab_size=160, initializer_range=0.5, **sizes, **lengths))
+    model.save_pretrained(folder)
+    word_piece().save_pretrained(folder)
     return folder
 
 

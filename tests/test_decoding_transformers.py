@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from decoding.generate import generate
-from decoding.sampling import Draws
 from decoding.settings import DecodingSettings
+from tests.draws import draw_as_we_do
 from tests.test_decoding_beam import random_llama, through_the_interface
 from tests.tiny import Text, request
 
@@ -102,19 +101,7 @@ def test_sampled_runs_are_transformers_under_the_same_draws(monkeypatch: pytest.
     for seed in range(40):
         chance, llama, prompt, ends = situation(seed)
         chosen = case(chance, PENALTIES, FILTERS)
-        stream = Draws(seed)
-
-        def draw(probabilities: Tensor, num_samples: int, stream: Draws = stream) -> Tensor:
-            assert probabilities.shape[0] == num_samples == 1
-            ordered = sorted(enumerate(probabilities[0].double().tolist()), key=lambda pair: -pair[1])
-            wanted, total = stream.next(), 0.0
-            for token, probability in ordered:
-                total += probability
-                if total > wanted:
-                    return torch.tensor([[token]])
-            raise AssertionError("the draw lies behind the last token")
-
-        monkeypatch.setattr(torch, "multinomial", draw)
+        draw_as_we_do(monkeypatch, seed)
         mine = ours(llama, prompt, ends, chosen, 16, seed=seed)
         assert mine == theirs(llama, prompt, ends, chosen, 16, do_sample=True)
         texts.add(mine)

@@ -76,7 +76,8 @@ def test_what_makes_no_model_is_refused_before_a_byte_comes(
     ("config", "words"),
     [
         ({"model_type": "mine", "auto_map": {"AutoModelForCausalLM": "modeling.Mine"}}, "code from .* is never run"),
-        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "does not write texts"),
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "is a BertForMaskedLM, an encoder: it reads"),
+        ({"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}, "does not write texts"),
         ({"hidden_size": 4}, "does not name a model_type"),
     ],
 )

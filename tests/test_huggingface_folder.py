@@ -195,7 +195,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(
 def test_models_that_write_no_texts_are_refused(tmp_path: Path) -> None:
     sizes: dict[str, Any] = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
     BertForMaskedLM(BertConfig(**sizes, intermediate_size=32)).save_pretrained(tmp_path / "bert")
-    with pytest.raises(AttendError, match="BertForMaskedLM, which does not write texts"):
+    with pytest.raises(AttendError, match="BertForMaskedLM, an encoder: it reads"):
         catalog.load(str(tmp_path / "bert"))
 
 

@@ -17,6 +17,7 @@ from model.errors import AttendError
 from model.huggingface_attention import ATTENTION
 from model.huggingface_seq2seq import Seq2SeqModel
 from model.interface import Want
+from tests.draws import draw_as_we_do
 
 LAYERS: dict[str, Any] = {
     "vocab_size": 60,
@@ -145,23 +146,30 @@ def test_branches_are_texts_alone(name: str) -> None:
             {"strategy": "beam", "num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
             {"num_beams": 4, "length_penalty": -0.5, "no_repeat_ngram_size": 2},
         ),
+        ({"strategy": "sample"}, {"do_sample": True, "top_k": 0}),
+        (
+            {"strategy": "sample", "temperature": 0.8, "top_k": 20, "top_p": 0.9},
+            {"do_sample": True, "temperature": 0.8, "top_k": 20, "top_p": 0.9},
+        ),
     ],
 )
-def test_texts_are_those_of_generate(name: str, settings: dict[str, Any], words: dict[str, Any]) -> None:
+def test_texts_are_those_of_generate(
+    name: str, settings: dict[str, Any], words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     theirs = made(name, "eager")
     ours, ends = Seq2SeqModel(made(name)), [17, 30]
     for seed in range(4):
         source = text(5 + seed, seed)
+        draw_as_we_do(monkeypatch, seed)
         result = theirs.generate(
             torch.tensor([source]),
             attention_mask=torch.ones(1, len(source), dtype=torch.long),
             max_new_tokens=14,
-            do_sample=False,
             eos_token_id=ends,
             pad_token_id=0,
-            **words,
+            **{"do_sample": False, **words},
         )[0, 1:].tolist()
-        strategy = DecodingSettings.from_dict({"max_new_tokens": 14, **settings}).strategy_for(
+        strategy = DecodingSettings.from_dict({"max_new_tokens": 14, "seed": seed, **settings}).strategy_for(
             asked(ours, source, ends)
         )
         best = list(generate(ours, source, strategy))[-1].best

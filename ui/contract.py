@@ -188,3 +188,23 @@ class RecordReply(TypedDict):
     number: int
     file: NotRequired[tuple[str, str]]  # name and content
     whatif: NotRequired[WhatIfValue]
+
+
+class ReadingValue(TypedDict):
+    """A text as an encoder reads it."""
+
+    tokens: list[tuple[str, TokenKind, None]]
+    layers: int
+    heads: int
+    rows: list[str]  # `ui.values.attention_row` of every token, over all tokens
+
+
+class WordsValue(TypedDict):
+    """One word in several sentences, and how alike its vectors are."""
+
+    word: str
+    layer: str  # its name
+    sentences: list[tuple[str, str, str]]  # each before, at and behind the word
+    pieces: list[list[str]]  # the tokens of the word in each sentence
+    vectors: list[list[float]]
+    cosines: list[list[float]]  # of each to each

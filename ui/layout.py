@@ -29,7 +29,9 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-CSS = "\n".join(_read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code"))
+CSS = "\n".join(
+    _read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code", "inspect")
+)
 SCRIPT = _read("page.js")
 
 CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
@@ -141,7 +143,7 @@ def lay_out(models: Models) -> Parts:
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         picker = model_picker.build(models)
         panel = settings_panel.build(limit)
-    gr.HTML(html_template=_read("header.html"), apply_default_css=False, elem_id="attend-header")
+    header("Chat with a small language model and watch it choose every word.")
     with gr.Row(elem_id="attend-main"):
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
@@ -238,6 +240,12 @@ def lay_out(models: Models) -> Parts:
         empty=empty,
         comparison=comparison,
     )
+
+
+def header(line: str) -> None:
+    """The name of the page, what it is in one line, and its buttons."""
+    template = _read("header.html").replace("<!-- line -->", line)
+    gr.HTML(html_template=template, apply_default_css=False, elem_id="attend-header")
 
 
 def _button(

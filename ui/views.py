@@ -1,4 +1,4 @@
-"""What people look at: the conversation, the inspector, the comparison, a run's record.
+"""What people look at: the conversation, the inspector, the comparison, a run's record; what an encoder reads.
 
 Each is one `gr.HTML` whose script (ui/views/*.js) draws with `textContent` alone, so a token is text and never markup.
 This file knows nothing of sessions, handlers, models or tokenizers; what the values hold is in `ui/contract.py`.
@@ -13,7 +13,16 @@ from typing import Any, Literal
 
 import gradio as gr
 
-from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, PromptValue, RecordReply
+from ui.contract import (
+    Answer,
+    CompareValue,
+    ConversationValue,
+    InspectorValue,
+    PromptValue,
+    ReadingValue,
+    RecordReply,
+    WordsValue,
+)
 
 FOLDER = Path(__file__).parent / "views"
 SCRIPTS = {
@@ -26,12 +35,18 @@ SCRIPTS = {
     ),
     "record": ("whatif", "record"),
     "compare": ("answer", "figures", "form", "card", "compare"),
+    "about": ("about",),
+    "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
+    "words": ("data", "words"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
     "inspector": ("inspector", "step", "plots", "beams"),
     "record": ("record",),
     "compare": ("answer", "compare", "card", "figures", "form"),
+    "about": (),
+    "reading": ("inspector", "plots", "reading"),
+    "words": ("inspector", "plots", "reading"),
 }
 
 
@@ -53,6 +68,23 @@ def comparison(form: Mapping[str, Any]) -> gr.HTML:
 def record(form: Mapping[str, Any]) -> gr.HTML:
     """What can be done with the run that is shown; its values are `RecordReply`s, its form is a `WhatIfForm`."""
     return _component("record", form=_pack(form))
+
+
+def about(sentence: str) -> gr.HTML:
+    """A sentence at the top of a page."""
+    view = _component("about")
+    view.value = sentence
+    return view
+
+
+def reading() -> gr.HTML:
+    """A text as an encoder reads it; its value is a `ReadingValue`."""
+    return _component("reading")
+
+
+def words() -> gr.HTML:
+    """One word's vectors in several sentences; its value is a `WordsValue`."""
+    return _component("words")
 
 
 def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: str) -> gr.HTML:
@@ -79,7 +111,9 @@ def packed_conversation(value: ConversationValue) -> dict[str, Any]:
     return {**value, "turns": [_pack(turn) for turn in value["turns"]]}
 
 
-def packed(value: InspectorValue | CompareValue | Answer | RecordReply | PromptValue) -> str:
+def packed(
+    value: InspectorValue | CompareValue | Answer | RecordReply | PromptValue | ReadingValue | WordsValue,
+) -> str:
     """What a handler returns for any other component: one string, for the same reason.
 
     Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a session in

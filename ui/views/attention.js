@@ -1,14 +1,17 @@
 /**
  * Attention in numbers: the bytes of each pass, and the weights of one layer and head or of an average.
  *
- * A pass has one query, the token before the one it chose, and looks at keys 0 … query. A byte is 255 times the square
- * root of a weight, so weights are averaged after squaring.
+ * A pass has one query: of a decoder the token before the one it chose, which looks at keys 0 … query; of an encoder any
+ * token, which looks at all. A byte is 255 times the square root of a weight, so weights are averaged after squaring.
  */
 
 const AVERAGE = -1;
 
-/** The passes of one run; they are kept while the run is shown, so that an update sends only new ones. */
-function makeAttention() {
+/**
+ * The passes of one run; they are kept while the run is shown, so that an update sends only new ones.
+ * @param {(query: number) => number} keysOf how many tokens a query looks at
+ */
+function makeAttention(keysOf = (query) => query + 1) {
   /** @type {({text: string, bytes: Uint8Array, view: string, weights: Float32Array} | undefined)[]} by query */
   let passes = [];
   let layers = 0;
@@ -38,7 +41,7 @@ function makeAttention() {
       if (passes[query]?.text === text) return;
       const bytes = bytesOf(text);
       // a row of another shape would draw nonsense: rather none
-      passes[query] = bytes.length === layers * heads * (query + 1)
+      passes[query] = bytes.length === layers * heads * keysOf(query)
         ? { text, bytes, view: '', weights: new Float32Array(0) } : undefined;
     });
   }
@@ -52,7 +55,7 @@ function makeAttention() {
     if (!pass) return null;
     const view = `${layer}/${head}`;
     if (pass.view !== view) {
-      pass.weights = mean(pass.bytes, query + 1, chosen(layer, layers), chosen(head, heads), heads);
+      pass.weights = mean(pass.bytes, keysOf(query), chosen(layer, layers), chosen(head, heads), heads);
       pass.view = view;
     }
     return pass.weights;
@@ -102,10 +105,13 @@ function mean(bytes, keys, layers, heads, perLayer) {
   return total ? sums.map((value) => value / total) : sums;
 }
 
-/** The same weights without the first token, on which most heads rest when they have nothing to look at. */
-function withoutSink(weights) {
-  const rest = 1 - weights[0];
-  return weights.map((weight, key) => (key && rest > 0 ? weight / rest : 0));
+/**
+ * The same weights without the tokens on which most heads rest when they have nothing to look at.
+ * @param {Float32Array} weights @param {(key: number) => boolean} isSink
+ */
+function withoutSinks(weights, isSink) {
+  const rest = 1 - weights.reduce((sum, weight, key) => (isSink(key) ? sum + weight : sum), 0);
+  return weights.map((weight, key) => (!isSink(key) && rest > 1e-6 ? weight / rest : 0));
 }
 
 /** @param {Float32Array} weights @param {number} count @returns {[number, number][]} key and weight, highest first */

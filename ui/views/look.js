@@ -8,14 +8,17 @@
 // while a text grows and two texts can be compared; heads that look elsewhere leave no average near 100 %.
 const FULL = { one: 1, average: 0.4 };
 
+const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
+
 /**
  * @param {{attention: ReturnType<typeof makeAttention>, textOf: (token: number) => string,
- *   onPick: (token: number) => void, onChange: () => void}} wiring picked is a token to select
+ *   onPick: (token: number) => void, onChange: () => void, both?: boolean, sinks?: {name: string,
+ *   are: (key: number) => boolean}}} wiring picked is a token to select; `both` as in map.js; `sinks` can be hidden
  */
-function makeLook({ attention, textOf, onPick, onChange }) {
+function makeLook({ attention, textOf, onPick, onChange, both = false, sinks = FIRST_TOKEN }) {
   const choice = { layer: AVERAGE, head: AVERAGE, sink: remembered('sink', 'shown') === 'shown' };
   const nameOf = (token) => visibleText(textOf(token));
-  const map = makeMap({ weightsOf, nameOf, describe, onPick: (query) => onPick(query + 1) });
+  const map = makeMap({ weightsOf, nameOf, describe, onPick: (query) => onPick(query + (both ? 0 : 1)), both });
   const looked = make('ol', { class: 'at-looked' });
   const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
   const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
@@ -24,7 +27,7 @@ function makeLook({ attention, textOf, onPick, onChange }) {
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
     make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), layerSelect, headSelect),
     map.node, noMap, looked,
-    make('label', { class: 'at-sink' }, sink, ' hide the first token (attention sink)'));
+    make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`));
 
   sink.checked = !choice.sink;
   sink.addEventListener('change', () => {
@@ -53,7 +56,7 @@ function makeLook({ attention, textOf, onPick, onChange }) {
   /** Weights as the map colours them. @param {number} query */
   function weightsOf(query) {
     const weights = numbers(query);
-    return weights && !choice.sink ? withoutSink(weights) : weights;
+    return weights && !choice.sink ? withoutSinks(weights, sinks.are) : weights;
   }
 
   /** @param {number} query */
@@ -65,14 +68,15 @@ function makeLook({ attention, textOf, onPick, onChange }) {
     noMap.textContent = from < 0 ? 'No attention was kept of this run.' : 'No attention was kept for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) map.draw({ from, end: attention.end, marked: query, title: title(), full });
-    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (key ? weight : 0)), 5) : [];
+    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (sinks.are(key) ? 0 : weight)), 5) : [];
     looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
     looked.hidden = !shown.length;
   }
 
   /** @param {number} query @param {number} key */
   function describe(query, key) {
-    return `${nameOf(query)} → ${nameOf(key)}: ${percent(numbers(query)[key])}, choosing ${nameOf(query + 1)}`;
+    const chose = both ? '' : `, choosing ${nameOf(query + 1)}`;
+    return `${nameOf(query)} → ${nameOf(key)}: ${percent(numbers(query)[key])}${chose}`;
   }
 
   const averaged = () =>

@@ -2,6 +2,8 @@
  * The attention map: a row for every pass at hand, a column for every token it could look at.
  *
  * It is told how to read a pass (`weightsOf`), what its tokens are called and whom to tell about a row that was picked.
+ * A decoder's row is called after the token that the pass chose; an encoder's (`both`: its tokens look at both sides)
+ * after the token that looks.
  */
 
 const CELL = { narrowest: 3, widest: 36, height: 196 };
@@ -10,18 +12,18 @@ const STOPS = 5;
 
 /**
  * @param {{weightsOf: (query: number) => Float32Array | null, nameOf: (token: number) => string,
- *   describe: (query: number, key: number) => string, onPick: (query: number) => void}} wiring
+ *   describe: (query: number, key: number) => string, onPick: (query: number) => void, both: boolean}} wiring
  */
-function makeMap({ weightsOf, nameOf, describe, onPick }) {
+function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
   const canvas = make('canvas', {
     class: 'at-canvas', tabindex: 0, role: 'img',
-    'aria-label': 'Attention map; arrow keys move over it, Enter shows that step',
+    'aria-label': 'Attention map; arrow keys move over it, Enter shows that row',
   });
   const scroller = make('div', { class: 'at-map-scroll' }, canvas);
   const chosen = makeAxis('rows');
   const looked = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
-    make('span', { text: '↑ chosen' }), make('span', { text: 'looked at →' }));
+    make('span', { text: both ? '↑ token' : '↑ chosen' }), make('span', { text: 'looked at →' }));
   const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
@@ -40,6 +42,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
 
   const keys = () => range.end;
   const rows = () => range.end - range.from;
+  const seen = (query) => (both ? keys() : query + 1); // how many keys
 
   /**
    * @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads;
@@ -97,7 +100,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
       context.strokeRect(x + 1, top, width - 2, Math.min(canvas.height - 1, y + height + 1) - top);
     };
     if (range.marked >= range.from && range.marked < range.end) {
-      frame(0, (range.marked - range.from) * down, (range.marked + 1) * across, down, colours.row);
+      frame(0, (range.marked - range.from) * down, seen(range.marked) * across, down, colours.row);
     }
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
     label();
@@ -109,7 +112,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
     const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
-      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + 1),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + (both ? 0 : 1)),
     });
     looked.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
@@ -129,7 +132,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
   /** @param {{query: number, key: number} | null} place */
   function point(place) {
     const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
-    cursor = weights && place.key >= 0 && place.key <= place.query ? place : null;
+    cursor = weights && place.key >= 0 && place.key < seen(place.query) ? place : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
     const text = cursor ? describe(cursor.query, cursor.key) : range.title;
     if (readout.textContent !== text) readout.textContent = text;
@@ -155,7 +158,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick }) {
     if (presses(event.key)) onPick(here.query);
     else if (way) {
       const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
-      point({ query, key: Math.min(query, Math.max(0, here.key + way[0])) });
+      point({ query, key: Math.min(seen(query) - 1, Math.max(0, here.key + way[0])) });
     } else return;
     event.preventDefault();
   });

@@ -1,0 +1,145 @@
+"""The page of an encoder in a real browser, as `python app.py --model FOLDER` serves it, and its endpoints."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from playwright.sync_api import Browser, Page, expect
+
+from model import catalog
+from model.encoder import cosines
+from tests.conftest import unused_port
+from tests.folders import bert
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE
+
+ROOT = Path(__file__).resolve().parent.parent
+HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bert(tmp_path_factory.mktemp("encoder") / "tiny ${1+1} <b>bert")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    port = unused_port()
+    command = [sys.executable, "app.py", "--port", str(port), "--model", str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        assert "ready" in line and folder.name in line
+        yield f"http://127.0.0.1:{port}/"
+        server.terminate()
+
+
+@pytest.fixture(params=[{"width": 1440, "height": 900}, {"width": 390, "height": 844}], ids=["wide", "phone"])
+def page(request: pytest.FixtureRequest, address: str, browser: Browser) -> Iterator[Page]:
+    """The page of a new visitor; afterwards nobody may have seen an error."""
+    context = browser.new_context(viewport=request.param, reduced_motion="reduce")
+    page, faults = context.new_page(), []
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("dialog", lambda dialog: faults.append(dialog.message))
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.goto(address)
+    page.wait_for_function("window.__gradio_session_hash__")
+    expect(page.locator(".at-cosines")).to_be_visible(timeout=PATIENCE)
+    yield page
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
+    context.close()
+    assert faults == []
+
+
+pytestmark = BROWSER
+
+
+def labels(page: Page) -> list[str]:
+    return page.locator(".attend-reading .at-box").all_text_contents()
+
+
+def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, folder: Path) -> None:
+    about = page.locator(".attend-about")
+    expect(about).to_contain_text(f"{folder.name} reads all of a text at once")
+    expect(about).to_contain_text("cannot generate")
+    expect(page.locator("#attend-open-settings")).to_be_hidden()
+    known = [piece.label for piece in catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple")]
+    assert labels(page) == known
+    expect(page.locator(".at-map .at-readout")).to_have_text("mean of 8 heads")
+
+
+def test_a_text_is_read_as_text_and_walked_with_the_keys(page: Page, folder: Path) -> None:
+    box = page.locator("#attend-read-text textarea")
+    box.fill(HOSTILE)
+    box.press("Enter")
+    encoder = catalog.load_encoder(str(folder))
+    reading = encoder.read(HOSTILE)
+    expect(page.locator(".attend-reading .at-box")).to_have_count(len(reading.pieces), timeout=PATIENCE)
+    assert labels(page) == [piece.label for piece in reading.pieces]
+    assert page.locator(".attend-reading img").count() == 0
+
+    page.get_by_label("Layer", exact=True).select_option("1")
+    page.get_by_label("Head", exact=True).select_option("2")
+    expect(page.locator(".at-map .at-readout")).to_have_text("layer 2, head 3")
+    boxes = page.locator(".attend-reading .at-box")
+    boxes.nth(2).click()
+    boxes.nth(2).press("ArrowLeft")
+    expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
+    weights = reading.attention[1, 2, 1]  # where the second token looks
+    most = page.locator(".at-looked-at").first
+    told = float(most.locator(".at-number").inner_text().replace("%", "")) / 100
+    assert told == pytest.approx(float(weights.max()), abs=0.01)  # a byte holds the square root
+    assert most.locator(".at-chip").inner_text() == reading.pieces[int(weights.argmax())].label
+
+    canvas = page.locator(".at-canvas")
+    canvas.focus()
+    canvas.press("ArrowRight")
+    expect(page.locator(".at-map .at-readout")).to_contain_text(
+        f"{reading.pieces[1].label} → {reading.pieces[2].label}: "  # a token behind the one that looks
+    )
+    page.get_by_text("hide the control tokens").click()
+    expect(page.locator(".at-looked-at", has_text="[SEP]")).to_have_count(0)
+    page.get_by_text("hide the control tokens").click()
+
+
+def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
+    sentences = ["The cat sat", "a cat so small", "CAT!"]
+    page.locator("#attend-sentences textarea").fill("\n".join(sentences))
+    page.locator("#attend-word").locator("input, textarea").fill("cat")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".at-cosines tbody tr")).to_have_count(3, timeout=PATIENCE)
+    assert page.locator(".at-cosines mark").all_text_contents() == ["cat", "cat", "CAT"]
+    page.locator("#attend-layer input").click()
+    page.get_by_test_id("dropdown-option").filter(has_text="layer 1").click()
+    expect(page.locator(".attend-words")).to_contain_text("leaves layer 1,", timeout=PATIENCE)
+    encoder = catalog.load_encoder(str(folder))
+    known = cosines([encoder.read(sentence).vector("cat", 1) for sentence in sentences])
+    shown = [float(cell) for cell in page.locator(".at-cosines tbody td").all_text_contents()]
+    assert shown == pytest.approx(known.flatten().tolist(), abs=0.006)
+
+    page.locator("#attend-word").locator("input, textarea").fill("<b>dog")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".toast-wrap")).to_contain_text('There is no word "<b>dog" in "The cat sat"', timeout=PATIENCE)
+    expect(page.locator(".at-cosines tbody tr")).to_have_count(3)
+
+
+def test_programs_compare_words_and_are_told_that_nothing_is_generated(address: str, folder: Path) -> None:
+    client: Any = Client(address, verbose=False)
+    sentences = ["The cat sat", "a cat so small"]
+    told = client.predict("cat", sentences, None, api_name="/similarity")
+    encoder = catalog.load_encoder(str(folder))
+    known = cosines([encoder.read(sentence).vector("cat", 2) for sentence in sentences])
+    assert told["layer"] == 2
+    assert told["cosines"][0] == pytest.approx(known[0].tolist(), abs=1e-5)
+    with pytest.raises(AppError, match="no word"):
+        client.predict("dog", sentences, None, api_name="/similarity")
+    with pytest.raises(AppError, match="cannot generate"):
+        client.predict("Once", api_name="/generate")

@@ -1,0 +1,86 @@
+"""What happens on the page of an encoder: a text read whole, and one word's vectors in several sentences.
+
+Checked texts in, the values of the two views out; knows nothing of gradio's events.
+"""
+
+from __future__ import annotations
+
+from model.encoder import Encoder, Reading, cosines
+from model.errors import AttendError
+from ui.checks import checked_text
+from ui.contract import ReadingValue, WordsValue
+from ui.values import MOST_ROWS, attention_row
+
+TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with
+SENTENCES = (
+    "My favorite fruit is apple",
+    "My favorite brand is apple",
+    "She ate an apple and a banana",
+    "The new phone from apple has a better screen",
+)
+MOST_SENTENCES = 12
+MOST_LETTERS = 100  # of a word
+
+
+def about(encoder: Encoder) -> str:
+    """Why there is nothing to chat with, and what there is instead."""
+    return (
+        f"{encoder.name} reads all of a text at once and was never taught which token comes next, so it cannot "
+        "generate. Here is what it reads: where each token looks, and what it makes of a word."
+    )
+
+
+def layers(encoder: Encoder) -> list[tuple[str, int]]:
+    """The layers whose vectors can be compared, with their names; the last is the default."""
+    last = encoder.layer_count
+    between = ((f"layer {layer}", layer) for layer in range(1, last))
+    return [("the embeddings", 0), *between, (f"layer {last} (last)", last)]
+
+
+def read(encoder: Encoder, text: object) -> ReadingValue:
+    """Where every token of a text looks."""
+    given = checked_text(text, "The text")
+    if not given.strip():
+        raise AttendError("The text is empty: type something to read.")
+    tokens, maps = len(encoder.pieces(given)), encoder.layer_count * encoder.head_count
+    most = int((MOST_ROWS * 3 / 4 / maps) ** 0.5)  # four characters say three bytes
+    if tokens > most:
+        raise AttendError(
+            f"The text has {tokens:,} tokens, but of this model's {maps:,} heads the page shows maps of at most "
+            f"{most:,} tokens: shorten it."
+        )
+    reading = encoder.read(given)
+    return {
+        "tokens": [(piece.label, "control" if piece.control else "prompt", None) for piece in reading.pieces],
+        "layers": encoder.layer_count,
+        "heads": encoder.head_count,
+        "rows": [attention_row(reading.attention[:, :, query]) for query in range(tokens)],
+    }
+
+
+def compare(encoder: Encoder, word: object, sentences: object, layer: object) -> WordsValue:
+    """What a layer makes of one word in several sentences, each on a line of its own."""
+    wanted = " ".join(checked_text(word, "The word").split())
+    if not wanted or len(wanted) > MOST_LETTERS:
+        raise AttendError(f"The word has {len(wanted):,} letters: give one of 1 to {MOST_LETTERS}.")
+    given = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
+    if not 2 <= len(given) <= MOST_SENTENCES:
+        raise AttendError(f"There are {len(given)} sentences: write 2 to {MOST_SENTENCES}, each on a line of its own.")
+    if type(layer) is not int or not 0 <= layer <= encoder.layer_count:
+        raise AttendError(f"There is no layer {str(layer)[:20]}: choose one from 0 to {encoder.layer_count}.")
+    readings = [encoder.read(sentence) for sentence in given]
+    vectors = [reading.vector(wanted, layer) for reading in readings]
+    return {
+        "word": wanted,
+        "layer": next(name for name, number in layers(encoder) if number == layer),
+        "sentences": [_parted(reading, wanted) for reading in readings],
+        "pieces": [[reading.pieces[i].label for i in reading.pieces_of(wanted)] for reading in readings],
+        "vectors": [[float(f"{number:.5g}") for number in vector.tolist()] for vector in vectors],
+        "cosines": cosines(vectors).tolist(),
+    }
+
+
+def _parted(reading: Reading, word: str) -> tuple[str, str, str]:
+    """A sentence before, at and behind its word."""
+    first, end = reading.span(word)
+    return reading.text[:first], reading.text[first:end], reading.text[end:]

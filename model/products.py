@@ -37,6 +37,9 @@ class Product:
         self.weight = linear.weight.data  # (O, I)
         self.bias = None if linear.bias is None else linear.bias.data  # (O,)
         self._size = self.weight.numel() * self.weight.element_size()
+        # By rows, a matrix with more outputs than inputs is slow for a single vector, and fast for two.
+        by_rows = self.weight.is_contiguous() and linear.out_features > linear.in_features
+        self._paired = self._size <= _PAIRED or by_rows
         self._special = self.weight.device.type == "cpu" and self.weight.dtype == torch.float32
 
     def __call__(self, given: Tensor) -> Tensor:
@@ -45,7 +48,7 @@ class Product:
             return functional.linear(given, self.weight, self.bias)
         if len(given) > 2 and self._packed is not None:
             return torch.ops.mkldnn._linear_pointwise(given, self._packed, self.bias, "none", [], "")
-        if len(given) <= 2 and self._size <= _PAIRED:
+        if len(given) <= 2 and self._paired:
             product = self._in_pairs(given)
             return product if self.bias is None else product + self.bias
         return functional.linear(given, self.weight, self.bias)

@@ -71,7 +71,8 @@ class Transformer(nn.Module):
         See `products.lay_out` and `stepping`; `make bench` shows what a step costs.
         """
         for module in self.modules():
-            if isinstance(module, nn.Linear):
+            # Tied to the embedding, it stays as that is read: a token's vector in one piece.
+            if isinstance(module, nn.Linear) and not (module is self.unembedding and self.config.tied_embeddings):
                 lay_out(module)
         blocks = tuple(FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block))
         self._fast = FastStack(blocks, fast_norm(self.final_norm), product_of(self.unembedding))

@@ -27,6 +27,7 @@ from decoding.processors import (
     FrequencyPenalty,
     LogitBias,
     MinNewTokens,
+    NeverSaid,
     NoRepeatNgram,
     PresencePenalty,
     Processor,
@@ -147,6 +148,10 @@ def test_banned_words_are_those_of_transformers(
     logits: list[list[float]], text: list[int], cut: int, words: list[list[int]]
 ) -> None:
     check(BannedWords(tuple(map(tuple, words))), NoBadWordsLogitsProcessor(words), logits, text, cut)
+    single = [word for word in words if len(word) == 1]
+    if single:  # what a generation config rules out as Marian's does
+        never = NeverSaid(frozenset(word[0] for word in single))
+        check(never, NoBadWordsLogitsProcessor(single), logits, text, cut)
 
 
 @settings(max_examples=200, deadline=None)

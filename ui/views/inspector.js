@@ -64,10 +64,10 @@ listen(SIGNAL.select, (event) => {
   event.preventDefault();
   select(index);
 });
-new MutationObserver(() => {
+whenThemed(() => {
   look.forgetColours();
   redraw();
-}).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+});
 watch('value', receive);
 receive();
 

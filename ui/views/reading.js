@@ -23,10 +23,10 @@ root.append(
     make('span', { class: 'at-legend', 'aria-hidden': 'true' },
       'ignored', make('i', { class: 'at-ramp at-ramp-attention' }), 'looked at')), strip.node),
   look.node, data.node);
-new MutationObserver(() => {
+whenThemed(() => {
   look.forgetColours();
   draw();
-}).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+});
 watch('value', receive);
 receive();
 

@@ -177,6 +177,11 @@ function followColour(root) {
   });
 }
 
+/** @param {() => void} handler called whenever the page turns dark or light, which its body's class tells */
+function whenThemed(handler) {
+  new MutationObserver(handler).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+}
+
 /**
  * Put text on the clipboard; where the page may not, through a text area.
  * @param {string} text

@@ -127,6 +127,12 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
       scroller.scrollTop = top - scroller.clientHeight / 2;
     }
     scroller.scrollLeft = (query + 1) * size.cell - scroller.clientWidth;
+    keepUp(); // a map that has shrunk is scrolled back by the browser, which tells nobody
+  }
+
+  function keepUp() {
+    scrolled = { top: scroller.scrollTop, left: scroller.scrollLeft };
+    label();
   }
 
   /** @param {{query: number, key: number} | null} place */
@@ -163,10 +169,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     event.preventDefault();
   });
 
-  scroller.addEventListener('scroll', () => {
-    scrolled = { top: scroller.scrollTop, left: scroller.scrollLeft };
-    label();
-  });
+  scroller.addEventListener('scroll', keepUp);
 
   new ResizeObserver(() => {
     width = scroller.clientWidth;

@@ -90,7 +90,7 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
 
 
 @pytest.mark.parametrize("key", [None, "Escape"], ids=["button", "Escape"])
-def test_stop_really_stops(visit: Opener, slow_models: str, key: str | None) -> None:
+def test_stop_really_stops(slow_models: str, visit: Opener, key: str | None) -> None:
     page = visit(at=slow_models)
     to_chat(page)
     page.locator("#attend-presets button", has_text="Neutralise").click()
@@ -142,7 +142,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
 
 
 def test_a_model_without_a_chat_format_opens_in_write_and_another_can_be_chosen(
-    visit: Opener, slow_models: str
+    slow_models: str, visit: Opener
 ) -> None:
     page = visit(at=slow_models)
     expect(page.locator("#attend-text textarea")).to_be_visible()

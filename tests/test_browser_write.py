@@ -89,7 +89,7 @@ def test_after_a_refused_text_a_long_one_streams_and_every_table_fits_its_token(
 
 
 def test_while_it_writes_nothing_can_be_undone_and_the_other_side_can_be_looked_at(
-    visit: Opener, slow_models: str
+    slow_models: str, visit: Opener
 ) -> None:
     page = visit(at=slow_models)
     to_chat(page)

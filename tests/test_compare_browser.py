@@ -262,7 +262,7 @@ def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
     expect(going_on).to_be_hidden()
 
 
-def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(visit: Opener, slow_models: str) -> None:
+def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(slow_models: str, visit: Opener) -> None:
     page = visit(at=slow_models)
     to_compare(page)
     expect(page.locator(".at-ask-row input[value=answer]")).to_be_disabled()  # this model knows no conversations

@@ -56,7 +56,7 @@ def loaded(page: Page, name: str) -> None:
     expect(page.locator("#attend-model input")).to_have_value(name, timeout=PATIENCE)
 
 
-def test_a_model_comes_while_others_chat_and_can_be_sent_away(visit: Opener, page_url: str, tiny: LoadedModel) -> None:
+def test_a_model_comes_while_others_chat_and_can_be_sent_away(page_url: str, visit: Opener, tiny: LoadedModel) -> None:
     page, other = visit(at=page_url), visit(at=page_url)
     page.locator("#attend-model input").click()
     option = page.get_by_role("option", name=LISTED)
@@ -79,7 +79,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(visit: Opener, pag
 
 
 def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
-    visit: Opener, page_url: str, tiny: LoadedModel
+    page_url: str, visit: Opener, tiny: LoadedModel
 ) -> None:
     page = visit(at=page_url)
     box = page.locator("#attend-other-model input, #attend-other-model textarea").first
@@ -97,7 +97,7 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
 
 
 def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
-    visit: Opener, page_url: str, offered: Models, hub_server: StandIn
+    page_url: str, visit: Opener, offered: Models, hub_server: StandIn
 ) -> None:
     hub_server.pause = 0.0
     page = visit(at=page_url)

@@ -36,7 +36,8 @@ class MarianTokenizer(TextTokenizer):
         said = [b""] * vocabulary_size
         for name, place in ids.items():
             if place not in control:
-                said[place] = name.replace(_SPACE, " ").encode()
+                single = source.IsByte(source.PieceToId(name))
+                said[place] = bytes([int(name[3:5], 16)]) if single else name.replace(_SPACE, " ").encode()
         super().__init__(said, control, prefix=b" ")
         self._source, self._ids = source, ids
         self.end = self.control(_END)

@@ -59,6 +59,10 @@ class Tokenizer(TextTokenizer):
         except (OSError, RuntimeError) as error:
             raise AttendError(f"{path} is not a SentencePiece model: copy the checkpoint folder again.") from error
 
+    def piece(self, token: int) -> str:
+        """What SentencePiece calls a token; padding is none of its pieces."""
+        return PADDING if token == len(self._pieces) else self._pieces.IdToPiece(token)
+
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         """Text to ids, never a control token; `AttendError` for half of a surrogate pair, which is no character."""
         check_whole(text)

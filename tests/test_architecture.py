@@ -30,7 +30,7 @@ OWN = {
 LIBRARIES = {
     "gradio": ("app", "ui"),
     "spaces": ("app", "ui"),
-    "transformers": ("model.huggingface*", "model.export", "benchmarks"),
+    "transformers": ("model.huggingface*", "model.export_llama", "benchmarks"),
     "huggingface_hub": ("model.hub*",),
     "httpx2": ("model.hub*",),
     "psutil": ("model.placement",),

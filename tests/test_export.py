@@ -19,7 +19,7 @@ from model import catalog, checkpoint, export
 from model.chat import ChatFormat, Message
 from model.config import TransformerConfig
 from model.errors import AttendError
-from model.export import write_llama
+from model.export_llama import write_llama
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 from tests import folders

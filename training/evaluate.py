@@ -1,9 +1,11 @@
-"""Bits per byte on unseen dialogues: what a model's surprise costs, whatever its vocabulary.
-
-The cost of every token, control tokens included (all but the `<s>` that nothing predicts), each scored once with as
-much earlier dialogue as fits, over the UTF-8 bytes of the turns.
+"""What a model is worth on unseen text: bits per byte of dialogues, or BLEU and chrF of translations.
 
     python -m training.evaluate --model attend-chat --data FILE.jsonl.gz
+    python -m training.evaluate --model attend-translate --data FILE.tsv.gz --beams 1 2 4 8
+
+Bits per byte are what a model's surprise costs, whatever its vocabulary: the cost of every token, control tokens
+included (all but the `<s>` that nothing predicts), each scored once with as much earlier dialogue as fits, over the
+UTF-8 bytes of the turns. How translations are scored stands in `training.translate`. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
 from tqdm import tqdm
 
+from decoding.settings import DecodingSettings
 from model.catalog import load
 from model.chat import ChatFormat
 from model.errors import AttendError
@@ -27,6 +31,8 @@ from model.loaded import LoadedModel
 from model.placement import Placement
 from model.text import TextTokenizer
 from training.data import Document, messages, read_records
+from training.pairs import by_source, read_pairs
+from training.translate import LONGEST_ANSWER, scored, translated
 
 
 def bits_per_byte(
@@ -40,9 +46,9 @@ def bits_per_byte(
     """Total cost in bits over total UTF-8 bytes of the documents' turns."""
     bits, size = 0.0, 0
     for document in tqdm(documents, disable=not progress, unit="dialogue", leave=False):
-        for context, scored in windows(document, tokenizer, chat, model.context_length):
-            log_probabilities = model.logits(context, scored).log_softmax(dim=-1)  # (scored, V)
-            chosen = log_probabilities[torch.arange(len(scored)), torch.tensor(scored)]  # (scored,)
+        for context, wanted in windows(document, tokenizer, chat, model.context_length):
+            log_probabilities = model.logits(context, wanted).log_softmax(dim=-1)  # (wanted, V)
+            chosen = log_probabilities[torch.arange(len(wanted)), torch.tensor(wanted)]  # (wanted,)
             bits -= chosen.double().sum().item() / math.log(2)
         size += sum(len(turn.encode()) for turn in document.turns)
     return bits / size
@@ -98,29 +104,63 @@ def read_documents(path: Path, limit: int | None = None) -> list[Document]:
     return found
 
 
+def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
+    """The figures of the JSON line; `AttendError` for a model that has not our chat format."""
+    if not isinstance(loaded.chat, ChatFormat):
+        raise AttendError(f"{loaded.name} does not have our chat format to write dialogues in.")
+    found = read_documents(path, limit)
+    start = time.perf_counter()
+    result = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found, progress=True)
+    seconds = time.perf_counter() - start
+    print(f"{loaded.name} on {path.name}: {result:.4f} bits per byte ({len(found):,} documents)")
+    size = sum(len(turn.encode()) for document in found for turn in document.turns)
+    return {"documents": len(found), "bytes": size, "bits_per_byte": round(result, 5), "seconds": round(seconds, 1)}
+
+
+def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Sequence[int]) -> dict[str, Any]:
+    """The figures of the JSON line: of every number of beams and, outermost, of the last; `AttendError` for a model
+    that translates nothing."""
+    if not loaded.model.decoder_start:
+        raise AttendError(f"{loaded.name} has no encoder, so it translates nothing: name another model.")
+    references = dict(islice(by_source(read_pairs(path)).items(), limit))
+    if not references:
+        raise AttendError(f"What was read of {path} holds no pair: give a file with at least one.")
+    rows = []
+    print(f"{loaded.name} on {path.name} ({len(references):,} sentences)\nbeams   BLEU   chrF  sentences/s")
+    for count in beams:
+        settings = DecodingSettings(
+            strategy="beam" if count > 1 else "greedy", num_beams=count, max_new_tokens=LONGEST_ANSWER
+        )
+        start = time.perf_counter()
+        said = translated(loaded, list(references), settings, progress=True)
+        speed = len(references) / (time.perf_counter() - start)
+        scores = scored(said, list(references.values()))
+        print(f"{count:5} {scores.bleu:6.2f} {scores.chrf:6.2f} {speed:12.1f}", flush=True)
+        row = {"num_beams": count, "bleu": round(scores.bleu, 3), "chrf": round(scores.chrf, 3)}
+        rows.append({**row, "sentences_per_second": round(speed, 2)})
+    return {"sentences": len(references), "all": rows, **rows[-1]}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Bits per byte of a model on a file of dialogues.")
+    parser = argparse.ArgumentParser(description="Measure a model on a file of unseen dialogues or sentence pairs.")
     parser.add_argument("--model", default="attend-chat", help="a name from the catalogue, or a checkpoint folder")
-    parser.add_argument("--data", type=Path, required=True, help="FILE.jsonl.gz")
-    parser.add_argument("--limit", type=int, default=0, help="only the first so many documents (0: all)")
+    parser.add_argument("--data", type=Path, required=True, help="FILE.jsonl.gz, or FILE.tsv.gz with English first")
+    parser.add_argument("--limit", type=int, default=0, help="only the first so many documents or sentences (0: all)")
+    parser.add_argument("--beams", type=int, nargs="+", default=[4], help="of a translator; 1 is greedy")
     parser.add_argument("--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, int8")
     arguments = parser.parse_args()
+    limit = arguments.limit or None
     try:
-        loaded: LoadedModel = load(arguments.model, placement=Placement(dtype=arguments.dtype))
-        if not isinstance(loaded.chat, ChatFormat):
-            raise AttendError(f"{arguments.model} does not have our chat format to write dialogues in.")
         if arguments.limit < 0:
-            raise AttendError(f"--limit is {arguments.limit}, but must be at least 0, which takes all documents.")
-        found = read_documents(arguments.data, arguments.limit or None)
-        start = time.perf_counter()
-        result = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found, progress=True)
+            raise AttendError(f"--limit is {arguments.limit}, but must be at least 0, which takes all.")
+        loaded: LoadedModel = load(arguments.model, placement=Placement(dtype=arguments.dtype))
+        if arguments.data.name.endswith(".tsv.gz"):
+            figures = evaluate_pairs(loaded, arguments.data, limit, arguments.beams)
+        else:
+            figures = evaluate_dialogues(loaded, arguments.data, limit)
     except AttendError as error:
         parser.exit(2, f"{error}\n")
-    size = sum(len(turn.encode()) for document in found for turn in document.turns)
-    seconds = time.perf_counter() - start
-    print(f"{arguments.model} on {arguments.data.name}: {result:.4f} bits per byte ({len(found):,} documents)")
-    summary = {"model": arguments.model, "data": arguments.data.name, "documents": len(found), "bytes": size}
-    print(json.dumps({**summary, "bits_per_byte": round(result, 5), "seconds": round(seconds, 1)}))
+    print(json.dumps({"model": arguments.model, "data": arguments.data.name, **figures}))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,14 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
     return parts
 
 
+def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
+    """All translations of each sentence."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        found.setdefault(pair.source, []).append(pair.target)
+    return found
+
+
 def _bare(sentence: str) -> str:
     """Letters and digits alone, small and without accents; the sentence itself where it has none."""
     decomposed = unicodedata.normalize("NFKD", sentence.lower())

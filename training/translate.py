@@ -18,8 +18,8 @@ from decoding.settings import DecodingSettings
 from decoding.strategy import Request
 from decoding.together import generate_together
 from model.loaded import LoadedModel
-from training.pairs import Pair
 
+LONGEST_ANSWER = 100  # tokens; no sentence of Tatoeba has as many
 _TOGETHER = 64  # sentences in one batch
 
 
@@ -38,9 +38,10 @@ def translated(
     prompts = [loaded.prompt(sentence) for sentence in sentences]
     order = sorted(range(len(sentences)), key=lambda place: len(prompts[place]))
     found = [""] * len(sentences)
+    together = _TOGETHER if loaded.model.joinable else 1
     with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
-        for start in range(0, len(order), _TOGETHER):
-            places = order[start : start + _TOGETHER]
+        for start in range(0, len(order), together):
+            places = order[start : start + together]
             for place, text in zip(places, _batch(loaded, [prompts[place] for place in places], settings), strict=True):
                 found[place] = text
             bar.update(len(places))
@@ -59,14 +60,6 @@ def _batch(loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: Deco
             if step is not None and step.finished:
                 said[place] = text_of(step.returned[0].tokens)
     return said
-
-
-def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
-    """All translations of each sentence."""
-    found: dict[str, list[str]] = {}
-    for pair in pairs:
-        found.setdefault(pair.source, []).append(pair.target)
-    return found
 
 
 def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> Scores:

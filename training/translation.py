@@ -23,13 +23,12 @@ from model.ours import assembled
 from model.tokenizer import END, Tokenizer
 from model.transformer import Transformer
 from training.data import IGNORED
-from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, read_pairs, split_pairs
+from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, by_source, read_pairs, split_pairs
 from training.settings import TrainingSettings
-from training.translate import by_source, scored, translated
+from training.translate import LONGEST_ANSWER, scored, translated
 from training.vocabulary import train_pairs_vocabulary
 
 QUICK_VALIDATION = 200  # sentences translated during a run
-LONGEST_ANSWER = 60  # tokens of a validation sentence
 
 
 class TranslationLessons:

@@ -64,6 +64,11 @@ class Product:
         return torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), 4)
 
 
+def outgrows_a_copy(linear: nn.Linear) -> bool:
+    """Whether the matrix is too large for `Product` to keep it twice."""
+    return linear.weight.numel() * linear.weight.element_size() > _PACKED
+
+
 def lay_out(linear: nn.Linear) -> None:
     """Bring a layer's matrix into the order that single rows read fastest, in place; no value changes.
 

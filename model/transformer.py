@@ -21,7 +21,7 @@ from model.config import TransformerConfig
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, Weights, make_norm, rotary_tables, sinusoids
 from model.limits import check_length, check_room
-from model.products import lay_out, product_of
+from model.products import lay_out, outgrows_a_copy, product_of
 from model.source import Source
 from model.stepping import FastBlock, FastStack, fast_norm
 
@@ -72,8 +72,10 @@ class Transformer(nn.Module):
         See `products.lay_out` and `stepping`; `make bench` shows what a step costs.
         """
         for module in self.modules():
-            # Tied to the embedding, it stays as that is read: a token's vector in one piece.
-            if isinstance(module, nn.Linear) and not (module is self.unembedding and self.config.tied_embeddings):
+            # Tied to the embedding, a matrix stays as that is read, a token's vector in one piece, unless it is so
+            # large that reading all of it for each token costs more than gathering a prompt's vectors ever does.
+            tied = module is self.unembedding and self.config.tied_embeddings
+            if isinstance(module, nn.Linear) and (not tied or outgrows_a_copy(module)):
                 lay_out(module)
         blocks = tuple(FastBlock.of(block, self.config) for block in self.blocks if isinstance(block, Block))
         self._fast = FastStack(blocks, fast_norm(self.final_norm), product_of(self.unembedding))

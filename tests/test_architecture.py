@@ -23,6 +23,7 @@ OWN = {
     "decoding": ("decoding", "model.interface", "model.errors"),
     "training": ("training", "decoding", "model"),
     "benchmarks": ("benchmarks", "decoding", "model"),
+    "experiments": ("experiments", "training", "benchmarks.timing", "decoding", "model"),
     "model": ("model",),
 }
 
@@ -34,10 +35,10 @@ LIBRARIES = {
     "huggingface_hub": ("model.hub*",),
     "httpx2": ("model.hub*",),
     "psutil": ("model.placement",),
-    "accelerate": ("training", "model.huggingface*"),
-    "matplotlib": ("training",),
+    "accelerate": ("training", "experiments", "model.huggingface*"),
+    "matplotlib": ("training", "experiments"),
     "sentencepiece": ("model.tokenizer", "model.huggingface*", "training"),
-    "safetensors": ("model", "training"),
+    "safetensors": ("model", "training", "experiments"),
     "playwright": ("benchmarks",),
 }
 

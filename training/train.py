@@ -79,7 +79,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
                 for group in optimizer.param_groups:
                     group["lr"] = settings.learning_rate * share
             torch.manual_seed(settings.seed * 1_000_003 + step * 1_009 + accelerator.process_index)
-            loss = _learn(accelerator, lessons, model.train(), optimizers, batches[step], settings.clip)
+            loss = learn(accelerator, lessons, model.train(), optimizers, batches[step], settings.clip)
             if not math.isfinite(loss):
                 raise AttendError(f"The loss is {loss} at step {step}: lower --learning-rate and start again.")
             last = step + 1 == len(batches)
@@ -100,7 +100,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
     accelerator.end_training()
 
 
-def _learn(
+def learn(
     accelerator: Accelerator,
     lessons: Lessons[Any],
     model: nn.Module,
@@ -108,7 +108,8 @@ def _learn(
     batch: Sequence[Any],
     clip: float,
 ) -> float:
-    """One step on this process's share of a batch; the whole batch's loss in nats per learned token."""
+    """One step on this process's share of a batch, forward, backward and optimizers; the whole batch's loss in nats per
+    learned token."""
     mine = batch[accelerator.process_index :: accelerator.num_processes]
     with accelerator.autocast():
         loss = lessons.loss(model, mine, accelerator.device) / lessons.learned(batch)

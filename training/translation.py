@@ -41,19 +41,19 @@ class TranslationLessons:
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
             raise AttendError(f"{folder} holds too few sentence pairs to train and to validate on: add to them.")
-        self._tokenizer = _tokenizer(settings, parts["train"], output)
-        self._end, self._padding = self._tokenizer.control(END), settings.vocabulary_size - 1
+        self.tokenizer = _tokenizer(settings, parts["train"], output)
+        self._end, self._padding = self.tokenizer.control(END), settings.vocabulary_size - 1
         self._smoothing = settings.label_smoothing
         encoded = [pair for pair in map(self._encoded, parts["train"]) if max(map(len, pair)) < settings.context_length]
         self.batches: list[list[Encoded]] = []
         for reading in range(math.ceil(settings.passes)):
             batches = list(by_length(encoded, settings.batch_tokens, random.Random(f"{settings.seed} {reading}")))
             self.batches += batches[: round(len(batches) * min(1.0, settings.passes - reading))]
-        self._first = [self._tokenizer.vocabulary_size, *encoded]
+        self._first = [self.tokenizer.vocabulary_size, *encoded]
         self._validation = by_source(parts["valid"])
 
     def _encoded(self, pair: Pair) -> Encoded:
-        return [*self._tokenizer.encode(pair.source), self._end], [*self._tokenizer.encode(pair.target), self._end]
+        return [*self.tokenizer.encode(pair.source), self._end], [*self.tokenizer.encode(pair.target), self._end]
 
     def learned(self, rows: Sequence[Encoded]) -> int:
         return sum(len(target) for _, target in rows)
@@ -73,7 +73,7 @@ class TranslationLessons:
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
         sentences = list(self._validation)[: None if whole else QUICK_VALIDATION]
-        loaded = assembled("the translator in training", model, self._tokenizer)
+        loaded = assembled("the translator in training", model, self.tokenizer)
         said = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
         return scored(said, [self._validation[sentence] for sentence in sentences]).bleu
 

@@ -1,0 +1,169 @@
+"""Six small translators, each taught 3 million target tokens: how positions are told, and what came before attention.
+
+    python -m experiments.one_budget DATA runs/one-budget
+
+prints a table and one JSON line last, and leaves `alignment.png` there: where Bahdanau's attention and the
+transformer's look. All six have the same vocabulary, lessons, optimizer and rate. They show an order, not a quality. A
+model that is there already is not taught again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from safetensors.torch import load_file, save_file
+from torch import nn
+from tqdm import tqdm
+
+from benchmarks.timing import machine, table
+from decoding.settings import DecodingSettings
+from experiments.alignment import draw
+from experiments.recurrent import Recurrent, RecurrentConfig
+from model.chat import OneMessage
+from model.encoder_decoder import build
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.tokenizer import END, Tokenizer
+from training.optimizer import make_optimizers, rate
+from training.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
+from training.settings import TRANSLATE
+from training.train import learn
+from training.translate import LONGEST_ANSWER, scored, translated
+from training.translation import TranslationLessons
+
+BUDGET = 3_000_000  # target tokens
+SETTINGS = replace(
+    TRANSLATE,
+    width=128,
+    layers=2,
+    encoder_layers=2,
+    heads=4,
+    key_value_heads=4,
+    feed_forward_width=512,
+    optimizer="adamw",
+    learning_rate=2e-3,
+    passes=3.0,
+)
+RECURRENT = RecurrentConfig(SETTINGS.vocabulary_size, 128, attention=True, dropout=SETTINGS.dropout)
+WORDS = ((1, 4), (5, 8), (9, 12), (13, 999))  # of a source, for BLEU by length
+EXAMPLE = "La petite fille a mangé une pomme rouge dans le jardin."
+
+MODELS: Mapping[str, Any] = {
+    **{f"transformer, {kind} positions": kind for kind in ("sinusoidal", "learned", "rotary", "none")},
+    "GRU with attention": RECURRENT,
+    "GRU without attention": replace(RECURRENT, attention=False),
+}
+
+
+def made(kind: Any) -> Any:
+    """A network with its first random weights."""
+    torch.manual_seed(SETTINGS.seed)
+    if isinstance(kind, RecurrentConfig):
+        return Recurrent(kind)
+    return build(replace(SETTINGS, positions=kind).config())
+
+
+def within_budget(lessons: TranslationLessons) -> Iterator[Sequence[Any]]:
+    """The first batches, up to the budget of target tokens."""
+    told = 0
+    for batch in lessons.batches:
+        if told >= BUDGET:
+            return
+        told += lessons.learned(batch)
+        yield batch
+
+
+def taught(model: nn.Module, name: str, lessons: TranslationLessons) -> float:
+    """Teach a model in place; the target tokens a second."""
+    accelerator = Accelerator(mixed_precision=SETTINGS.precision, cpu=not torch.cuda.is_available())
+    (plain,) = make_optimizers(
+        model, SETTINGS.optimizer, learning_rate=SETTINGS.learning_rate, weight_decay=SETTINGS.weight_decay
+    )
+    prepared, optimizer = accelerator.prepare(model.train(), plain)
+    batches, start = list(within_budget(lessons)), time.perf_counter()
+    with tqdm(batches, desc=name, unit="step", mininterval=5) as bar:
+        for step, batch in enumerate(bar):
+            share = rate(step, len(batches), warm_up=SETTINGS.warm_up, decay=SETTINGS.decay, schedule="inverse_sqrt")
+            for group in optimizer.param_groups:
+                group["lr"] = SETTINGS.learning_rate * share
+            loss = learn(accelerator, lessons, prepared, [optimizer], batch, SETTINGS.clip)
+            bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
+    return sum(map(lessons.learned, batches)) / (time.perf_counter() - start)
+
+
+def ready(name: str, model: Any, tokenizer: Tokenizer) -> LoadedModel:
+    """A network with all that translating needs."""
+    end = tokenizer.control(END)
+    chat = OneMessage(lambda text: [*tokenizer.encode(text, begins=True), end])
+    never = frozenset({model.vocabulary_size - 1})
+    return LoadedModel(name, model.eval(), tokenizer, (), frozenset({end}), chat, ending=(end,), never=never)
+
+
+def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Greedy translations: BLEU over all, and over sources of so many words."""
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
+    said = dict(zip(references, translated(loaded, list(references), settings, progress=True), strict=True))
+    parts = {"all": list(references)}
+    for least, most in WORDS:
+        parts[f"{least}-{most}" if most < 999 else f"{least}+"] = [
+            one for one in references if least <= len(one.split()) <= most
+        ]
+    return {
+        name: round(scored([said[one] for one in part], [references[one] for one in part]).bleu, 2)
+        for name, part in parts.items()
+    }
+
+
+def run(folder: Path, output: Path) -> None:
+    """Teach what is not there yet, measure, print and draw."""
+    lessons = TranslationLessons(SETTINGS, folder, output)
+    references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
+    figures, models = {}, {}
+    for name, kind in MODELS.items():
+        weights, told = output / f"{name}.safetensors", output / f"{name}.json"
+        model = made(kind)
+        if not weights.exists():
+            speed = taught(model, name, lessons)
+            save_file({part: tensor.contiguous() for part, tensor in model.state_dict().items()}, weights)
+            told.write_text(json.dumps({"target_tokens_per_second": round(speed)}))
+        model.load_state_dict(load_file(weights))
+        models[name] = ready(name, model, lessons.tokenizer)
+        figures[name] = json.loads(told.read_text()) | {
+            "parameters": sum(parameter.numel() for parameter in model.parameters()),
+            "bleu": bleu_by_length(models[name], references),
+        }
+    lengths = list(figures[name]["bleu"])
+    rows = [["", "parameters", "target tokens/s", *(f"BLEU {length}" for length in lengths)]]
+    for name, found in figures.items():
+        numbers = (f"{found['bleu'][length]:.1f}" for length in lengths)
+        rows.append([name, f"{found['parameters']:,}", f"{found['target_tokens_per_second']:,}", *numbers])
+    print(table(rows))
+    draw(
+        EXAMPLE,
+        {name: models[name] for name in ("GRU with attention", "transformer, sinusoidal positions")},
+        output / "alignment.png",
+    )
+    print(json.dumps({"experiment": "one_budget", "target_tokens": BUDGET, "models": figures, **machine()}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Teach six small translators on one budget and compare them.")
+    parser.add_argument("data", type=Path, help="the data folder")
+    parser.add_argument("output", type=Path, help="where the models go")
+    arguments = parser.parse_args()
+    try:
+        run(arguments.data, arguments.output)
+    except AttendError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

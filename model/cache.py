@@ -22,24 +22,19 @@ and only by the first cache that grows from there; a second branch from the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from model.source import KeysValues, Source
+
 _SPARE = 64  # columns allocated ahead, so that most steps copy nothing
 _WORTH_SHARING = 16  # columns; fewer stay with each row
 
 Origins = NDArray[np.intp]  # (rows, columns): two rows of a column with the same number hold the same
-
-
-class KeysValues(NamedTuple):
-    """Of one layer, (heads, rows, columns, head width) each."""
-
-    keys: Tensor
-    values: Tensor
 
 
 class _Store:
@@ -88,19 +83,27 @@ class _Columns:
 class KeyValueCache:
     """Every layer's keys and values; see the module's pictures. Rows that share columns have no padding."""
 
-    __slots__ = ("_origins", "_own", "_shared", "padding")
+    __slots__ = ("_origins", "_own", "_shared", "padding", "source")
 
-    def __init__(self, own: _Columns, shared: _Columns | None, padding: tuple[int, ...], origins: Origins) -> None:
+    def __init__(
+        self,
+        own: _Columns,
+        shared: _Columns | None,
+        padding: tuple[int, ...],
+        origins: Origins,
+        source: Source | None = None,
+    ) -> None:
+        self.source = source  # what an encoder has read, for a decoder that looks at it
         self._own = own
         self._shared = shared  # of one row, which stands for all
         self.padding = padding  # of each row, in columns
         self._origins = origins  # of the rows' own columns
 
     @classmethod
-    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor) -> Self:
+    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor, source: Source | None = None) -> Self:
         """One row of no tokens, on the device and in the precision of `like`."""
         columns = like.new_empty(layers, 2, heads, 1, 0, head_width)
-        return cls(_Columns(_Store(columns, 0), 0), None, (0,), np.zeros((1, 0), np.intp))
+        return cls(_Columns(_Store(columns, 0), 0), None, (0,), np.zeros((1, 0), np.intp), source)
 
     @property
     def rows(self) -> int:
@@ -119,7 +122,7 @@ class KeyValueCache:
         """The same rows with `count` columns more, to be filled by `write`; shares this cache's memory if it can."""
         each_its_own = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, count))
         origins = np.concatenate((self._origins, each_its_own), axis=1)
-        return type(self)(self._own.grown(count), self._shared, self.padding, origins)
+        return type(self)(self._own.grown(count), self._shared, self.padding, origins, self.source)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
         """Fill a layer's newest columns, (heads, rows, new, head width) each."""
@@ -159,7 +162,8 @@ class KeyValueCache:
         index = torch.tensor(rows, dtype=torch.long, device=own.device)
         torch.index_select(own, 3, index, out=roomy[..., :length, :])  # straight into its place: copied once
         columns = _Columns(_Store(roomy, length), length)
-        return type(self)(columns, shared, tuple(pad - unused for pad in padding), origins[:, common:])
+        source = None if self.source is None else self.source.select(rows)
+        return type(self)(columns, shared, tuple(pad - unused for pad in padding), origins[:, common:], source)
 
     def _with_shared(self, more: Tensor) -> _Columns:
         """The shared columns and these behind them, (layers, 2, heads, 1, more, head width)."""
@@ -180,7 +184,8 @@ class KeyValueCache:
             padding += [pad + missing for pad in cache.padding]
         joined = torch.cat(parts, dim=3)
         origins = np.broadcast_to(np.arange(len(padding))[:, None], (len(padding), length))
-        return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins)
+        source = None if self.source is None or other.source is None else self.source.join(other.source)
+        return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins, source)
 
     def _every_column(self) -> Tensor:
         """Shared and own, (layers, 2, heads, rows, columns, head width)."""

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model import checkpoint
-from model.chat import ChatFormat
 from model.choice import DEFAULT as DEFAULT
 from model.choice import ENGINES
 from model.encoder import Encoder
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
+from model.ours import assembled
 from model.placement import INT8, Placement, native_shortage, total_memory
 from model.progress import Progress, silent
-from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+from model.tokenizer import Tokenizer
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
@@ -223,13 +223,5 @@ def _read(folder: Path, called: str, engine: str, placement: Placement) -> Loade
     if lacking := native_shortage(checkpoint.count_numbers(weights), weights.stat().st_size, device, dtype):
         raise AttendError(f"{called} {lacking}: choose a smaller model.")
     model = checkpoint.load(folder, device, dtype)
-    tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER)
-    if tokenizer.vocabulary_size != model.vocabulary_size:
-        raise AttendError(
-            f"The tokenizer of {called} has {tokenizer.vocabulary_size:,} tokens, its model "
-            f"{model.vocabulary_size:,}: they belong to different checkpoints."
-        )
-    roles = {USER, ASSISTANT}
-    chat = ChatFormat(tokenizer) if all(tokenizer.has_control(role) for role in roles) else None
-    end_tokens = frozenset({tokenizer.control(END)})
-    return LoadedModel(called, model, tokenizer, (tokenizer.control(BEGIN),), end_tokens, chat)
+    tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER, padded=model.config.padding is not None)
+    return assembled(called, model, tokenizer)

@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from model.config import TransformerConfig
+from model.encoder_decoder import build
 from model.errors import AttendError
 from model.transformer import Transformer
 
@@ -57,7 +58,7 @@ def filled(
 ) -> Transformer:
     """A model with these weights, which the folder is said to hold; `AttendError` when they are another model's."""
     try:
-        model = Transformer(config)
+        model = build(config)
     except RuntimeError as error:  # what torch says of sizes that no memory holds
         raise AttendError(
             f"{folder / CONFIG} describes a model that is too large for this machine: copy the checkpoint folder again."

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, get_args
 
 from model.errors import AttendError
 
-Positions = Literal["rotary", "sinusoidal", "learned"]
+Positions = Literal["rotary", "sinusoidal", "learned", "none"]
 Norm = Literal["rms", "layer"]
 NormPlace = Literal["before", "after"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu"]
@@ -46,7 +46,7 @@ class RotaryScaling:
 
 @dataclass(frozen=True, slots=True)
 class TransformerConfig:
-    """A decoder-only transformer.
+    """A transformer: a decoder alone or, with `encoder_layers`, an encoder that reads and a decoder that answers.
 
     Raises `AttendError` when a value is out of range or two values do not fit together.
     """
@@ -54,12 +54,13 @@ class TransformerConfig:
     vocabulary_size: int
     context_length: int = 512  # the longest text in tokens, prompt and continuation together
     width: int = 256  # of the residual stream (d_model in the paper)
-    layers: int = 6
+    layers: int = 6  # of the decoder
+    encoder_layers: int = 0  # 0: there is no encoder
     heads: int = 8  # query heads
     head_width: int = 0  # of each; 0 shares the width out evenly
     key_value_heads: int = 8  # fewer than heads: groups of query heads share keys and values (Ainslie et al., 2023)
     feed_forward_width: int = 704  # hidden units; SwiGLU has three matrices, so 8/3 x width costs as much as 4 x width
-    positions: Positions = "rotary"  # turned into queries and keys (Su et al., 2021) or added to the embeddings
+    positions: Positions = "rotary"  # turned into queries and keys (Su et al., 2021), added to the embeddings, or none
     norm: Norm = "rms"  # RMSNorm (Zhang and Sennrich, 2019) or LayerNorm (Ba et al., 2016)
     norm_place: NormPlace = "before"  # before each sub-layer with one final norm, or after each (the 2017 paper)
     activation: Activation = "swiglu"  # of the feed-forward layer (Shazeer, 2020)
@@ -107,6 +108,17 @@ class TransformerConfig:
         if not self.norm_epsilon > 0.0 or not self.rotary_base > 1.0:
             raise AttendError("norm_epsilon must be above 0 and rotary_base above 1.")
 
+    @property
+    def padding(self) -> int | None:
+        """What fills up short sources and begins every answer, where there is an encoder; its embedding stays zero."""
+        return self.vocabulary_size - 1 if self.encoder_layers else None
+
+    @property
+    def embedding_scale(self) -> float:
+        """What token embeddings are multiplied by: in the 2017 paper's kinds the root of the width, so that positions
+        do not drown the words."""
+        return math.sqrt(self.width) if self.encoder_layers or self.positions == "sinusoidal" else 1.0
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -137,7 +149,7 @@ _POSITIVE = (
     "feed_forward_width",
 )
 _NUMBERS = ("dropout", "norm_epsilon", "rotary_base")
-_COUNTS = ("head_width", "sliding_window")
+_COUNTS = ("encoder_layers", "head_width", "sliding_window")
 _SWITCHES = ("query_key_norm", "tied_embeddings")
 _CHOICES = {
     "positions": Positions,

@@ -1,7 +1,8 @@
 """The parts of a transformer: positions, norms, attention, feed-forward, and the block that joins them.
 
-Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
-W model width, F feed-forward width. The parts know nothing of vocabularies, caches' insides or decoding.
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), S tokens of the encoder's source, H query heads,
+G key/value heads, D head width, W model width, F feed-forward width. The parts know nothing of vocabularies, caches'
+insides or decoding.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +20,9 @@ from torch.nn import functional
 
 from model.cache import KeyValueCache
 from model.config import Activation, RotaryScaling, TransformerConfig
+from model.source import KeysValues, Source
+
+_SHORT = 32  # tokens; the fused kernel is made for long texts, and 30 times slower than plain products on short ones
 
 
 def sinusoids(length: int, width: int) -> Tensor:
@@ -77,8 +82,9 @@ def attend(
     Returns:
         Output (R, H, T, D) and weights (R, H, capture, K).
 
-    A single query is so cheap that its weights are always computed and used; many queries run through the fused kernel
-    and the weights asked for are computed beside it. Either way, asking for weights changes no bit of the output.
+    A single query, or a short text, is so cheap that its weights are always computed and used; others run through the
+    fused kernel, and the weights asked for are computed beside it. Either way, asking for them changes no bit of the
+    output.
     """
     length, tokens = queries.shape[2], keys.shape[2]
     if length == 1:
@@ -86,6 +92,9 @@ def attend(
         return _weighted_sum(weights, values), weights if capture else None
     if causal:
         visible = torch.ones(length, tokens, dtype=torch.bool, device=keys.device).tril(tokens - length)  # (T, K)
+    if tokens <= _SHORT:
+        weights = attention_weights(queries, keys, visible)  # (R, H, T, K)
+        return _weighted_sum(weights, values), weights[:, :, -capture:] if capture else None
     square = causal and length == tokens  # the kernel's own causal mask is faster, but right for these alone
     groups = queries.shape[1] // keys.shape[1]
     keys_of_all, values_of_all = _repeat(keys, groups), _repeat(values, groups)  # (R, H, K, D) each
@@ -122,6 +131,13 @@ def _repeat(heads: Tensor, groups: int) -> Tensor:
     return heads if groups == 1 else heads.repeat_interleave(groups, dim=1)  # (R, H, K, D)
 
 
+class Weights(NamedTuple):
+    """Of one layer, what was asked for of its attention."""
+
+    own: Tensor | None = None  # (R, H, capture, K), to the text itself
+    cross: Tensor | None = None  # (R, H, capture, S), to the source
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """What all layers share in one pass over R rows of T tokens, whose hidden states are one flat (R * T, W)."""
@@ -129,7 +145,9 @@ class Pass:
     rows: int
     rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each
     visible: Tensor | None = None  # boolean, (R, 1, T, K); None: everything up to oneself
+    causal: bool = True  # no token looks ahead; only an encoder's do
     cache: KeyValueCache | None = None  # where the keys before these tokens are; None: there are none
+    source: Source | None = None  # what a decoder with cross-attention looks up
     capture: int = 0  # how many of the last queries' attention weights to return
 
 
@@ -160,10 +178,41 @@ class SelfAttention(nn.Module):
         if shared.cache is not None:
             shared.cache.write(layer, keys.transpose(0, 1), values.transpose(0, 1))
             keys, values = (part.transpose(0, 1) for part in shared.cache.whole(layer))  # (R, G, K, D) each
-        causal = shared.visible is None and length > 1
+        causal = shared.causal and shared.visible is None and length > 1
         mixed, weights = attend(queries, keys, values, visible=shared.visible, causal=causal, capture=shared.capture)
         mixed = mixed.transpose(1, 2).reshape(rows * length, -1)  # (R * T, W)
         return self.output(mixed), weights
+
+
+class CrossAttention(nn.Module):
+    """Every token of a decoder looks at the encoder's source, which has the same keys and values in every pass."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.heads, self.key_value_heads, self.head_width = config.heads, config.key_value_heads, config.head_width
+        mixed, shared = config.heads * config.head_width, config.key_value_heads * config.head_width
+        self.queries = nn.Linear(config.width, mixed, bias=config.biases != "none")
+        self.keys_values = nn.Linear(config.width, 2 * shared, bias=config.biases != "none")
+        self.output = nn.Linear(mixed, config.width, bias=config.biases == "all")
+
+    def look_up(self, encoded: Tensor) -> KeysValues:
+        """Keys and values of sources' hidden states (U, S, W), (G, U, S, D) each."""
+        joint = self.keys_values(encoded).unflatten(-1, (2 * self.key_value_heads, -1))  # (U, S, 2G, D)
+        return KeysValues(*joint.permute(2, 0, 1, 3).chunk(2, dim=0))
+
+    def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, S)."""
+        assert shared.source is not None
+        queries = (
+            self.queries(hidden).view(shared.rows, -1, self.heads, self.head_width).transpose(1, 2)
+        )  # (R, H, T, D)
+        keys, values = (part.transpose(0, 1) for part in shared.source.of(layer))  # (R or 1, G, S, D) each
+        if len(keys) < shared.rows:
+            keys, values = (part.expand(shared.rows, -1, -1, -1) for part in (keys, values))  # (R, G, S, D) each
+        mixed, weights = attend(
+            queries, keys, values, visible=shared.source.visible, causal=False, capture=shared.capture
+        )
+        return self.output(mixed.transpose(1, 2).reshape(len(hidden), -1)), weights
 
 
 def swiglu(projected: Tensor) -> Tensor:
@@ -205,24 +254,31 @@ def make_norm(config: TransformerConfig) -> nn.Module:
 
 
 class Block(nn.Module):
-    """Attention, then feed-forward, each added to the residual stream and normed before or after."""
+    """Attention, then cross-attention where there is a source, then feed-forward, each added to the residual stream and
+    normed before or after."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, *, reads_source: bool = False) -> None:
         super().__init__()
         self.before = config.norm_place == "before"
         self.attention_norm, self.attention = make_norm(config), SelfAttention(config)
+        self.cross_norm, self.cross = (make_norm(config), CrossAttention(config)) if reads_source else (None, None)
         self.feed_forward_norm, self.feed_forward = make_norm(config), FeedForward(config)
         self.dropout = config.dropout
 
-    def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
-        """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, K)."""
-        given = self.attention_norm(hidden) if self.before else hidden
-        mixed, weights = self.attention(given, layer, shared)
-        hidden = hidden + self._dropped(mixed)
-        if self.before:
-            return hidden + self._dropped(self.feed_forward(self.feed_forward_norm(hidden))), weights
-        hidden = self.attention_norm(hidden)
-        return self.feed_forward_norm(hidden + self._dropped(self.feed_forward(hidden))), weights
+    def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Weights]:
+        """Hidden states (R * T, W) to the same, and the weights that were asked for."""
+        mixed, own = self.attention(self._given(hidden, self.attention_norm), layer, shared)
+        hidden, cross = self._added(hidden, mixed, self.attention_norm), None
+        if self.cross is not None and self.cross_norm is not None:
+            mixed, cross = self.cross(self._given(hidden, self.cross_norm), layer, shared)
+            hidden = self._added(hidden, mixed, self.cross_norm)
+        mixed = self.feed_forward(self._given(hidden, self.feed_forward_norm))
+        return self._added(hidden, mixed, self.feed_forward_norm), Weights(own, cross)
 
-    def _dropped(self, hidden: Tensor) -> Tensor:
-        return functional.dropout(hidden, self.dropout) if self.training else hidden
+    def _given(self, hidden: Tensor, norm: nn.Module) -> Tensor:
+        return norm(hidden) if self.before else hidden
+
+    def _added(self, hidden: Tensor, mixed: Tensor, norm: nn.Module) -> Tensor:
+        if self.training:
+            mixed = functional.dropout(mixed, self.dropout)
+        return hidden + mixed if self.before else norm(hidden + mixed)

@@ -20,10 +20,47 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.config import TransformerConfig
-from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, rotate
+from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, Weights, rotate
 from model.products import product_of
 
 Apply = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class FastCross:
+    """The tensors of one `layers.CrossAttention` and of the norm that belongs to it."""
+
+    norm: Apply
+    heads: int
+    queries: Apply
+    output: Apply
+
+    @classmethod
+    def of(cls, block: Block) -> FastCross | None:
+        if block.cross is None or block.cross_norm is None:
+            return None
+        cross = block.cross
+        return cls(fast_norm(block.cross_norm), cross.heads, product_of(cross.queries), product_of(cross.output))
+
+    def __call__(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R, W) to what is added to them, and the weights (R, H, 1, S) where they are asked for."""
+        assert shared.source is not None
+        keys, values = shared.source.of(layer)  # (G, R or 1, S, D) each
+        rows, (groups, sources, _, width) = shared.rows, keys.shape
+        queries = self.queries(given).view(rows, groups, -1, width).transpose(0, 1)  # (G, R, H / G, D)
+        # Rows of one source are as many queries of one text.
+        queries = queries.reshape(groups * sources, -1, width)  # (G * U, R / U * H / G, D)
+        unread, scale = queries.new_empty(()), width**-0.5
+        scores = torch.baddbmm(unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
+        scores = scores.view(groups, rows, self.heads // groups, -1)  # (G, R, H / G, S)
+        if shared.source.visible is not None:
+            scores = scores.masked_fill(~shared.source.visible[:, 0], -math.inf)
+        weights = scores.softmax(dim=-1)  # (G, R, H / G, S)
+        mixed = torch.bmm(weights.view(groups * sources, -1, weights.shape[-1]), values.flatten(0, 1))
+        mixed = mixed.view(groups, rows, -1, width).transpose(0, 1).reshape(rows, -1)  # (R, W)
+        if not shared.capture:
+            return self.output(mixed), None
+        return self.output(mixed), weights.transpose(0, 1).reshape(rows, self.heads, 1, -1)  # (R, H, 1, S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +77,7 @@ class FastBlock:
     epsilon: float
     output: Apply
     feed_forward_norm: Apply
+    cross: FastCross | None
     up: Apply  # under SwiGLU the gate's projection, too
     activation: Apply
     down: Apply
@@ -57,18 +95,26 @@ class FastBlock:
             epsilon=config.norm_epsilon,
             output=product_of(block.attention.output),
             feed_forward_norm=fast_norm(block.feed_forward_norm),
+            cross=FastCross.of(block),
             up=product_of(block.feed_forward.wide),
             activation=ACTIVATIONS[config.activation],
             down=product_of(block.feed_forward.narrow),
         )
 
-    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
-        """Hidden states (R, W) to the same, and the attention weights, (R, H, 1, K), where they are asked for."""
-        mixed, weights = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
-        hidden = hidden + self.output(mixed)
+    def __call__(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Weights]:
+        """Hidden states (R, W) to the same, and the attention weights of one query where they are asked for."""
+        mixed, own = self._attend(self.attention_norm(hidden) if self.before else hidden, layer, shared)
+        hidden, cross = hidden + self.output(mixed), None
+        if not self.before:
+            hidden = self.attention_norm(hidden)
+        if self.cross is not None:
+            mixed, cross = self.cross(self.cross.norm(hidden) if self.before else hidden, layer, shared)
+            hidden = hidden + mixed
+            if not self.before:
+                hidden = self.cross.norm(hidden)
+        weights = Weights(own, cross)
         if self.before:
             return hidden + self._feed_forward(self.feed_forward_norm(hidden)), weights
-        hidden = self.attention_norm(hidden)
         return self.feed_forward_norm(hidden + self._feed_forward(hidden)), weights
 
     def _feed_forward(self, hidden: Tensor) -> Tensor:

@@ -1,8 +1,9 @@
 """SentencePiece pieces as exact bytes: any Unicode text comes back as it was, and text streams in whole characters.
 
 A piece is either text, one byte (for characters outside the vocabulary) or a control token. SentencePiece splits text;
-everything else here works on the pieces' bytes, so decoding is a join and nothing is ever normalised away. What people
-type can never become a control token, because control pieces are not matched against text.
+everything else here works on the pieces' bytes, so decoding is a join and nothing is normalised away, unless the
+vocabulary has rules for it (the translator's: one kind of space, of quotes and of accents). What people type can never
+become a control token, because control pieces are not matched against text.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sentencepiece import SentencePieceProcessor
 from model.errors import AttendError
 from model.text import TextTokenizer, check_whole
 
-BEGIN, END, USER, ASSISTANT = "<s>", "<end>", "<user>", "<assistant>"
+BEGIN, END, USER, ASSISTANT, PADDING = "<s>", "<end>", "<user>", "<assistant>", "<pad>"
 
 _SPACE = "\u2581"  # SentencePiece writes a space as this character, so the character itself must go by its bytes
 
@@ -24,7 +25,8 @@ _SPACE = "\u2581"  # SentencePiece writes a space as this character, so the char
 class Tokenizer(TextTokenizer):
     """A trained SentencePiece model with byte fallback (see `training/vocabulary.py` for how one is made)."""
 
-    def __init__(self, serialised: bytes) -> None:
+    def __init__(self, serialised: bytes, *, padded: bool = False) -> None:
+        """`padded`: whether the model has one token more than pieces, the padding of encoders with decoders."""
         pieces = SentencePieceProcessor()
         pieces.LoadFromSerializedProto(serialised)
         control = {
@@ -32,7 +34,13 @@ class Tokenizer(TextTokenizer):
             for piece in range(len(pieces))
             if pieces.IsControl(piece) or pieces.IsUnknown(piece)
         }
-        super().__init__([_said(pieces, piece, control) for piece in range(len(pieces))], control)
+        said = [_said(pieces, piece, control) for piece in range(len(pieces))]
+        if padded:
+            control[len(pieces)] = PADDING
+            said.append(b"")
+        # A vocabulary of sentences begins each with a space, and has rules of its own for what is not plain in it.
+        self._of_sentences = pieces.EncodeAsPieces("a")[0].startswith(_SPACE)
+        super().__init__(said, control, prefix=b" " if self._of_sentences else b"")
         self._pieces = pieces
         self._space_bytes = [pieces.PieceToId(f"<0x{byte:02X}>") for byte in _SPACE.encode()]
         if not all(pieces.IsByte(piece) for piece in self._space_bytes):
@@ -42,10 +50,10 @@ class Tokenizer(TextTokenizer):
             )
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
+    def load(cls, path: Path | str, *, padded: bool = False) -> Self:
         """Read a `tokenizer.model` file; `AttendError` when it is missing, not SentencePiece's or lacks byte pieces."""
         try:
-            return cls(Path(path).read_bytes())
+            return cls(Path(path).read_bytes(), padded=padded)
         except FileNotFoundError as error:
             raise AttendError(f"There is no tokenizer at {path}: copy the whole checkpoint folder.") from error
         except (OSError, RuntimeError) as error:
@@ -54,6 +62,8 @@ class Tokenizer(TextTokenizer):
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         """Text to ids, never a control token; `AttendError` for half of a surrogate pair, which is no character."""
         check_whole(text)
+        if self._of_sentences:
+            return self._pieces.EncodeAsIds(text)
         ids: list[int] = []
         for number, part in enumerate(text.split(_SPACE)):
             ids += self._space_bytes if number else []

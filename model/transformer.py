@@ -19,9 +19,10 @@ from torch.nn import functional
 from model.cache import KeyValueCache
 from model.config import TransformerConfig
 from model.interface import Attention, Forward, Inspection, Want
-from model.layers import Block, Pass, make_norm, rotary_tables, sinusoids
+from model.layers import Block, Pass, Weights, make_norm, rotary_tables, sinusoids
 from model.limits import check_length, check_room
 from model.products import lay_out, product_of
+from model.source import Source
 from model.stepping import FastBlock, FastStack, fast_norm
 
 
@@ -35,8 +36,8 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary_size, config.width)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.embedding = nn.Embedding(config.vocabulary_size, config.width, padding_idx=config.padding)
+        self.blocks = nn.ModuleList(Block(config, reads_source=config.encoder_layers > 0) for _ in range(config.layers))
         self.final_norm = make_norm(config) if config.norm_place == "before" else nn.Identity()
         self.unembedding = nn.Linear(config.width, config.vocabulary_size, bias=False)
         if config.tied_embeddings:
@@ -45,7 +46,7 @@ class Transformer(nn.Module):
             self.position_embedding = nn.Embedding(config.context_length, config.width)
         elif config.positions == "sinusoidal":
             self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)
-        else:
+        elif config.positions == "rotary":
             cosines, sines = rotary_tables(
                 config.context_length, config.head_width, config.rotary_base, config.rotary_scaling
             )
@@ -115,11 +116,7 @@ class Transformer(nn.Module):
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:
-        tokens = self._row(prompt)  # (1, T)
-        heads, head_width = self.config.key_value_heads, self.config.head_width
-        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=self.embedding.weight)
-        cache = cache.extend(tokens.shape[1])
-        return self._forward(tokens, cache, want)
+        return self._begun(self._row(prompt), None, want)
 
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
@@ -143,7 +140,14 @@ class Transformer(nn.Module):
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         fed = self._row(tokens)  # (1, T)
         hidden, weights, _ = self._read(fed, capture=fed.shape[1])
-        return Inspection(self.unembedding(hidden[0]).float(), Attention(torch.stack(weights, dim=1).float()))
+        return Inspection(self.unembedding(hidden[0]).float(), stacked(weights))
+
+    def _begun(self, tokens: Tensor, source: Source | None, want: Want) -> Forward[KeyValueCache]:
+        """The first pass of one text, (1, T)."""
+        heads, head_width = self.config.key_value_heads, self.config.head_width
+        like = self.embedding.weight
+        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=like, source=source)
+        return self._forward(tokens, cache.extend(tokens.shape[1]), want)
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and answers for each row's newest token."""
@@ -152,12 +156,13 @@ class Transformer(nn.Module):
             positions=cache.positions(tokens.shape[1]),
             visible=cache.visible(),
             cache=cache,
+            source=cache.source,
             capture=1 if want.attention else 0,
             layers=want.layers,
         )
         unembed = self.unembedding if self._fast is None else self._fast.unembedding
         logits = unembed(hidden[:, -1]).float()  # (R, V)
-        attention = Attention(torch.stack(weights, dim=1).float()) if want.attention else None  # (R, layers, H, 1, K)
+        attention = stacked(weights) if want.attention else None
         layer_logits = None
         if want.layers:
             newest = torch.stack([early[layer][:, -1] for layer in want.layers], dim=1)  # (R, layers asked, W)
@@ -171,27 +176,17 @@ class Transformer(nn.Module):
         positions: Tensor | None = None,
         visible: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        source: Source | None = None,
         capture: int = 0,
         layers: Sequence[int] = (),
-    ) -> tuple[Tensor, list[Tensor], dict[int, Tensor]]:
-        """Normed hidden states (R, T, W), each layer's attention (R, H, capture, K) if any is asked for, and what came
-        out of the layers asked for, before the final norm (R, T, W); layer 0 is the embeddings."""
+    ) -> tuple[Tensor, list[Weights], dict[int, Tensor]]:
+        """Normed hidden states (R, T, W), each layer's attention if any is asked for, and what came out of the layers
+        asked for, before the final norm (R, T, W); layer 0 is the embeddings."""
         rows, length = tokens.shape
         start = cache.length - length if cache is not None else 0
-        hidden = self.embedding(tokens)  # (R, T, W)
-        rotary = None
-        if self.config.positions == "rotary":
-            cosines = self._at(self.cosines, positions, start, length)[:, :, None]  # (R or 1, T, 1, D)
-            rotary = cosines, self._at(self.sines, positions, start, length)[:, :, None]
-        elif self.config.positions == "learned":
-            hidden = hidden + self._at(self.position_embedding.weight, positions, start, length)
-        else:
-            scale = math.sqrt(self.config.width)  # the paper's, so that positions do not drown the words
-            hidden = hidden * scale + self._at(self.sinusoids, positions, start, length)
-        if self.training:
-            hidden = functional.dropout(hidden, self.config.dropout)
+        hidden, rotary = self._embedded(tokens, positions, start)
         visible = self._windowed(visible, length, cache.length if cache is not None else length)
-        shared, captured = Pass(rows, rotary, visible, cache, capture), []
+        shared, captured = Pass(rows, rotary, visible, cache=cache, source=source, capture=capture), []
         blocks, final_norm = self.blocks, self.final_norm
         if self._fast is not None and cache is not None and length == 1:
             blocks, final_norm = self._fast.blocks, self._fast.final_norm
@@ -203,6 +198,23 @@ class Transformer(nn.Module):
             if layer + 1 in layers:
                 early[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
         return final_norm(hidden).view(rows, length, -1), captured, early  # (R, T, W)
+
+    def _embedded(
+        self, tokens: Tensor, positions: Tensor | None, start: int
+    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """Tokens (R, T) with their positions as hidden states (R, T, W), or beside them as rotary tables."""
+        length = tokens.shape[1]
+        hidden, rotary = self.embedding(tokens) * self.config.embedding_scale, None  # (R, T, W)
+        if self.config.positions == "rotary":
+            cosines = self._at(self.cosines, positions, start, length)[:, :, None]  # (R or 1, T, 1, D)
+            rotary = cosines, self._at(self.sines, positions, start, length)[:, :, None]
+        elif self.config.positions == "learned":
+            hidden = hidden + self._at(self.position_embedding.weight, positions, start, length)
+        elif self.config.positions == "sinusoidal":
+            hidden = hidden + self._at(self.sinusoids, positions, start, length)
+        if self.training:
+            hidden = functional.dropout(hidden, self.config.dropout)
+        return hidden, rotary
 
     def _windowed(self, visible: Tensor | None, length: int, keys: int) -> Tensor | None:
         """`visible` (R, 1, T or 1, K) narrowed to the sliding window, where there is one and the text is longer."""
@@ -223,3 +235,13 @@ class Transformer(nn.Module):
     def _row(self, tokens: Sequence[int]) -> Tensor:
         check_length(len(tokens), self.context_length)
         return torch.tensor(tokens, device=self.embedding.weight.device)[None]  # (1, T)
+
+
+def stacked(layers: Sequence[Weights], encoder: Sequence[Weights] = ()) -> Attention:
+    """What the layers captured, (R, layers, H, capture, K or S) each."""
+    own, cross, read = (
+        [part for part in parts if part is not None]
+        for parts in ([one.own for one in layers], [one.cross for one in layers], [one.own for one in encoder])
+    )
+    joined = (torch.stack(part, dim=1).float() if part else None for part in (cross, read))
+    return Attention(torch.stack(own, dim=1).float(), *joined)

@@ -27,8 +27,9 @@ from training import curve, recipe
 from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
 from training.evaluate import bits_per_byte, read_documents, windows
 from training.optimizer import Optimizer, make_optimizers, rate
+from training.settings import TrainingSettings
 from training.talk import answer
-from training.train import TrainingSettings, train
+from training.train import train
 
 CHAT = ChatFormat(TOKENIZER)
 
@@ -163,7 +164,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for number in range(120):
             lines.write(json.dumps({"turns": [f"{turn} {number}." for turn in dialogue(6, number).turns]}) + "\n")
     sources = (recipe.Source("chat/talk", passes=2.5),)
-    monkeypatch.setattr("training.train.CHAT_RECIPE", sources)
+    monkeypatch.setattr("training.conversations.CHAT_RECIPE", sources)
     return tmp_path
 
 

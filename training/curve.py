@@ -17,7 +17,7 @@ class Point:
     tokens: int  # fed so far, padding included
     seconds: float  # spent so far, over all sittings
     loss: float  # nats per token, of the step's own batch
-    bits_per_byte: float | None  # on validation dialogues, where it was measured
+    figure: float | None  # on unseen text, where it was measured
 
 
 def write(points: Sequence[Point], folder: Path) -> None:
@@ -39,7 +39,7 @@ def read(folder: Path) -> list[Point]:
                 int(row["tokens"]),
                 float(row["seconds"]),
                 float(row["loss"]),
-                float(row["bits_per_byte"]) if row["bits_per_byte"] else None,
+                float(row["figure"]) if row["figure"] else None,
             )
             for row in csv.DictReader(file)
         ]
@@ -53,7 +53,7 @@ def _draw(points: Sequence[Point], path: Path) -> None:
     millions = [point.tokens / 1e6 for point in points]
     axes.plot(millions, [point.loss for point in points], color="#9db7cf", linewidth=0.7, label="loss of each step")
     axes.set(xlabel="million tokens", ylabel="nats per token")
-    measured = [(point.tokens / 1e6, point.bits_per_byte) for point in points if point.bits_per_byte is not None]
+    measured = [(point.tokens / 1e6, point.figure) for point in points if point.figure is not None]
     right = axes.twinx()
     right.plot(*zip(*measured, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
     right.set_ylabel("bits per byte on unseen dialogues")

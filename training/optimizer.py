@@ -8,16 +8,21 @@ import torch
 from torch import nn
 
 Optimizer = Literal["muon", "adamw"]
+Schedule = Literal["flat", "inverse_sqrt"]
 
 
-def rate(step: int, steps: int, *, warm_up: float, decay: float) -> float:
-    """The share of the peak learning rate at a step: a rise, a level stretch, a straight fall to nothing.
+def rate(step: int, steps: int, *, warm_up: float, decay: float, schedule: Schedule = "flat") -> float:
+    """The share of the peak learning rate at a step: a rise, a stretch, a straight fall to nothing.
 
-    `warm_up` and `decay` are parts of the run, from 0 to 1.
+    The stretch is level, or falls with the inverse square root of the step (Vaswani et al., 2017, section 5.3).
+    `warm_up` and `decay` are parts of the run, from 0 to 1; without decay there is no last fall.
     """
-    rise = min(1.0, (step + 1) / max(1.0, warm_up * steps))
+    risen = max(1.0, warm_up * steps)
+    rise = min(1.0, (step + 1) / risen)
     fall = min(1.0, (steps - step) / max(1.0, decay * steps))
-    return min(rise, fall)
+    if schedule == "flat":
+        return min(rise, fall)
+    return min(rise, (risen / max(risen, step + 1)) ** 0.5 * fall)
 
 
 def make_optimizers(

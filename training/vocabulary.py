@@ -1,18 +1,29 @@
-"""Train the SentencePiece vocabulary on the text that the model will learn.
+"""Train the SentencePiece vocabulary on the text that the model will learn: BPE with byte fallback.
 
-BPE with byte fallback and no normalisation of any kind, so that every text comes back exactly; roles are control
-symbols, which typed text cannot reach.
+That of the conversations normalises nothing, so that every text comes back exactly; roles are control symbols, which
+typed text cannot reach. That of the translator writes the many spaces, quotes and accents of French in one way.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import string
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 from sentencepiece import SentencePieceTrainer
 
 from model.errors import AttendError
 from model.tokenizer import ASSISTANT, BEGIN, END, USER
+
+_SPACES = "\t\n\r\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
+_NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphens and characters without width
+_PLAIN = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u2010": "-"}
+_PLAIN |= {"\u2011": "-", "\u2581": "_"}  # the last is how SentencePiece writes a space
+_ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u0327"
 
 
 def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
@@ -20,6 +31,49 @@ def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
 
     Raises `AttendError` where the text has too few, or too many, different characters for that many pieces.
     """
+    return _trained(
+        texts,
+        size,
+        normalization_rule_name="identity",
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        bos_piece=BEGIN,
+        control_symbols=[USER, ASSISTANT],
+    )
+
+
+def train_pairs_vocabulary(texts: Iterable[str], size: int) -> bytes:
+    """As `train_vocabulary`, for sentences: each begins with a space, and the module's text says what is made plain."""
+    with tempfile.TemporaryDirectory() as folder:
+        rules = Path(folder) / "rules.tsv"
+        rules.write_text("".join(f"{_codes(given)}\t{_codes(plain)}\n" for given, plain in _rules()))
+        return _trained(
+            texts,
+            size,
+            normalization_rule_tsv=str(rules),
+            add_dummy_prefix=True,
+            remove_extra_whitespaces=True,
+            bos_id=-1,
+            eos_id=1,
+            unk_id=0,
+        )
+
+
+def _rules() -> Iterator[tuple[str, str]]:
+    yield from ((space, " ") for space in _SPACES)
+    yield from ((nothing, "") for nothing in _NOTHING)
+    yield from _PLAIN.items()
+    for letter in string.ascii_letters:
+        for accent in _ACCENTS:
+            if len(composed := unicodedata.normalize("NFC", letter + accent)) == 1:
+                yield letter + accent, composed
+
+
+def _codes(text: str) -> str:
+    return " ".join(f"{ord(character):X}" for character in text)
+
+
+def _trained(texts: Iterable[str], size: int, **options: Any) -> bytes:
     model = io.BytesIO()
     try:
         SentencePieceTrainer.Train(
@@ -28,16 +82,12 @@ def train_vocabulary(texts: Iterable[str], size: int) -> bytes:
             model_type="bpe",
             vocab_size=size,
             character_coverage=0.9999,
-            normalization_rule_name="identity",
-            add_dummy_prefix=False,
-            remove_extra_whitespaces=False,
             byte_fallback=True,
             split_digits=True,
-            bos_piece=BEGIN,
             eos_piece=END,
-            control_symbols=[USER, ASSISTANT],
             num_threads=1,
             minloglevel=2,
+            **options,
         )
     except RuntimeError as error:
         raise AttendError(f"No vocabulary of {size:,} pieces can be made of this text: {error}") from error

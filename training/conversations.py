@@ -1,0 +1,93 @@
+"""Lessons for the chat: conversations and stories in packed rows, every token predicted from those before it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model import checkpoint
+from model.chat import ChatFormat
+from model.errors import AttendError
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+from training.data import IGNORED, Row, documents, encode, pack, schedule, visible
+from training.evaluate import bits_per_byte
+from training.recipe import CHAT_RECIPE, scaled
+from training.settings import TrainingSettings
+from training.vocabulary import train_vocabulary
+
+QUICK_VALIDATION = 24  # dialogues measured during a run
+
+
+class ChatLessons:
+    """The recipe's documents: first in rows of half the context, then in rows of the whole."""
+
+    figure = "bits per byte on unseen dialogues"
+
+    def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
+        """Raises `AttendError` when the data is missing or too little."""
+        self._tokenizer = make_tokenizer(settings, folder, output)
+        self._chat = ChatFormat(self._tokenizer)
+        self.batches = make_batches(settings, folder, self._tokenizer, self._chat)
+        self._validation = documents(CHAT_RECIPE[0], folder, "valid")
+        if not self.batches or not self._validation:
+            raise AttendError(f"{folder} holds too few dialogues to train and to validate on: add to them.")
+
+    def learned(self, rows: Sequence[Row]) -> int:
+        return sum(int((row.targets != IGNORED).sum()) for row in rows)
+
+    def loss(self, model: nn.Module, rows: Sequence[Row], device: torch.device) -> Tensor:
+        tokens, targets, positions, mask = (part.to(device) for part in collate(rows))
+        logits = model(tokens, positions, mask)  # (R, T, V)
+        return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="sum")
+
+    def measure(self, model: Transformer, *, whole: bool) -> float:
+        some = self._validation if whole else self._validation[:QUICK_VALIDATION]
+        return bits_per_byte(model, self._tokenizer, self._chat, some)
+
+    def fingerprint(self) -> str:
+        digest = hashlib.blake2b(digest_size=16)
+        for batch in self.batches:
+            for row in batch:
+                digest.update(row.tokens.numpy().tobytes())
+                digest.update(row.targets.numpy().tobytes())
+        return digest.hexdigest()
+
+
+def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> Tokenizer:
+    """The run's tokenizer, trained on the training text the first time; the best dialogues weigh three times."""
+    path = output / checkpoint.TOKENIZER
+    if not path.exists():
+        texts: list[str] = []
+        for source in CHAT_RECIPE:
+            found = [turn for document in documents(source, folder, "train") for turn in document.turns]
+            texts += found * (3 if source == CHAT_RECIPE[0] else 1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(train_vocabulary(texts, settings.vocabulary_size))
+    return Tokenizer.load(path)
+
+
+def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
+    """Every step's rows, in order: rows of half the context first, then rows of the whole."""
+    order = schedule(scaled(CHAT_RECIPE, settings.passes), folder, settings.seed)
+    turn = round(settings.short_part * len(order))
+    batches = []
+    for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):
+        texts = (ids for document in part for ids in encode(document, tokenizer, chat, length + 1))
+        rows = list(pack(texts, length))
+        size = settings.batch_tokens // length
+        batches += [rows[start : start + size] for start in range(0, len(rows) - size + 1, size)]
+    return batches
+
+
+def collate(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Tokens, targets and positions, each (R, T), and what may be attended to, (R, 1, T, T)."""
+    tokens, targets, positions, segments = (
+        torch.stack([getattr(row, name) for row in rows]) for name in ("tokens", "targets", "positions", "segments")
+    )
+    return tokens, targets, positions, visible(segments)

@@ -1,0 +1,145 @@
+"""Sentence pairs of two languages, split so that no sentence of one part was seen in another in any form.
+
+A file is gzipped TSV, English first, one pair a line. A sentence has many translations, which have others in turn, so
+what is split are the connected groups of sentences, equal but for capitals, accents and punctuation taken as one.
+
+    python -m training.pairs DATA --split test --output FILE.tsv.gz
+
+writes one part as a file for `training.evaluate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import unicodedata
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.errors import AttendError
+from training.data import Split
+
+SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence and one translation of it."""
+
+    source: str  # French
+    target: str  # English
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """All pairs of a file; `AttendError` when it is missing or is something else."""
+    found = []
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                parts = line.rstrip("\n").split("\t")
+                if len(parts) != 2 or not all(part.strip() for part in parts):
+                    raise AttendError(
+                        f"Line {number} of {path} is not an English sentence, a tab and a French one: mend it."
+                    )
+                found.append(Pair(source=parts[1], target=parts[0]))
+    except FileNotFoundError as error:
+        raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise AttendError(f"{path} is not gzipped text: {error}.") from error
+    return found
+
+
+def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
+    """1 % of the connected groups for validation, 2 % for test, the others to train on, in the file's order.
+
+    The part follows from a checksum of the group's sentences, so it is the same in every run.
+    """
+    groups = _Groups()
+    for pair in pairs:
+        groups.connect("fr " + _bare(pair.source), "en " + _bare(pair.target))
+    parts: dict[Split, list[Pair]] = {"train": [], "valid": [], "test": []}
+    first: dict[str, str] = {}  # of each group, the sentence that comes first in the alphabet
+    for sentence in groups.sentences():
+        root = groups.root(sentence)
+        first[root] = min(first.get(root, sentence), sentence)
+    for pair in pairs:
+        place = zlib.crc32(first[groups.root("fr " + _bare(pair.source))].encode()) % 100
+        parts["valid" if place < 1 else "test" if place < 3 else "train"].append(pair)
+    return parts
+
+
+def _bare(sentence: str) -> str:
+    """Letters and digits alone, small and without accents; the sentence itself where it has none."""
+    decomposed = unicodedata.normalize("NFKD", sentence.lower())
+    return "".join(character for character in decomposed if character.isalnum()) or sentence
+
+
+class _Groups:
+    """Which sentences are connected: a union-find (Galler and Fischer, 1964)."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def connect(self, one: str, other: str) -> None:
+        self._parent[self.root(one)] = self.root(other)
+
+    def root(self, sentence: str) -> str:
+        above = self._parent.setdefault(sentence, sentence)
+        while above != sentence:
+            self._parent[sentence] = self._parent[above]  # halves the way for whoever comes next
+            sentence = self._parent[sentence]
+            above = self._parent[sentence]
+        return sentence
+
+    def sentences(self) -> list[str]:
+        return list(self._parent)
+
+
+Encoded = tuple[list[int], list[int]]  # source and target ids
+
+
+def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) -> Iterator[list[Encoded]]:
+    """Batches of pairs of about the same lengths, so that little is padding; in random order.
+
+    Args:
+        batch_tokens: the most that a batch holds on both sides together, padding included.
+    """
+    shuffled = dice.sample(pairs, len(pairs))
+    shuffled.sort(key=lambda pair: (len(pair[0]), len(pair[1])))  # stable: equal lengths stay shuffled
+    batches: list[list[Encoded]] = []
+    batch: list[Encoded] = []
+    longest = 0
+    for source, target in shuffled:
+        longer = max(longest, len(source) + len(target))
+        if batch and longer * (len(batch) + 1) > batch_tokens:
+            batches.append(batch)
+            batch, longer = [], len(source) + len(target)
+        batch.append((source, target))
+        longest = longer
+    batches.append(batch)
+    dice.shuffle(batches)
+    yield from batches
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write one part of the sentence pairs for training.evaluate.")
+    parser.add_argument("data", type=Path, help="the data folder")
+    parser.add_argument("--split", choices=("train", "valid", "test"), default="test")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    try:
+        found = split_pairs(read_pairs(arguments.data / SOURCE_FILE))[arguments.split]
+        with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
+            lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in found)
+    except AttendError as error:
+        parser.exit(2, f"{error}\n")
+    except OSError as error:
+        parser.exit(2, f"{arguments.output} cannot be written ({error.strerror}): name another file.\n")
+    print(f"{len(found):,} pairs ({arguments.split}) in {arguments.output}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Many sentences through a translator, and how good its translations are.
+
+BLEU (Papineni et al., 2002) and chrF (Popović, 2015) are sacreBLEU's (Post, 2018) with its own defaults, so that they
+can be compared with what others report; every reference of a sentence counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from tqdm import tqdm
+
+from decoding.settings import DecodingSettings
+from decoding.strategy import Request
+from decoding.together import generate_together
+from model.loaded import LoadedModel
+from training.pairs import Pair
+
+_TOGETHER = 64  # sentences in one batch
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Of translations against all references, both in percent."""
+
+    bleu: float
+    chrf: float
+
+
+def translated(
+    loaded: LoadedModel, sentences: Sequence[str], settings: DecodingSettings, *, progress: bool = False
+) -> list[str]:
+    """Each sentence's translation. Sentences of about the same length share a batch; a text does not depend on it."""
+    prompts = [loaded.prompt(sentence) for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda place: len(prompts[place]))
+    found = [""] * len(sentences)
+    with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
+        for start in range(0, len(order), _TOGETHER):
+            places = order[start : start + _TOGETHER]
+            for place, text in zip(places, _batch(loaded, [prompts[place] for place in places], settings), strict=True):
+                found[place] = text
+            bar.update(len(places))
+    return found
+
+
+def _batch(loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings) -> list[str]:
+    def text_of(ids: Sequence[int]) -> str:
+        return loaded.tokenizer.decode(ids, begins=True)
+
+    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": text_of}
+    strategies = [settings.strategy_for(Request.of(loaded.model, prompt, **known)) for prompt in prompts]
+    said = [""] * len(prompts)
+    for steps in generate_together(loaded.model, prompts, strategies):
+        for place, step in enumerate(steps):
+            if step is not None and step.finished:
+                said[place] = text_of(step.returned[0].tokens)
+    return said
+
+
+def by_source(pairs: Sequence[Pair]) -> dict[str, list[str]]:
+    """All translations of each sentence."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        found.setdefault(pair.source, []).append(pair.target)
+    return found
+
+
+def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> Scores:
+    """One translation a sentence against its references, however many there are."""
+    most = max(map(len, references))
+    # One stream a place; sacreBLEU leaves out of it the sentences that have fewer references.
+    streams: Any = [[one[place] if place < len(one) else None for one in references] for place in range(most)]
+    return Scores(BLEU().corpus_score(said, streams).score, CHRF().corpus_score(said, streams).score)

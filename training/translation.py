@@ -1,0 +1,99 @@
+"""Lessons for the translator: sentence pairs, taught by showing the decoder what it should have said so far.
+
+The decoder reads padding and then the target; at each place it is to predict what comes next, and `<end>` at last
+(teacher forcing, Williams and Zipser, 1989).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from decoding.settings import DecodingSettings
+from model import checkpoint
+from model.errors import AttendError
+from model.ours import assembled
+from model.tokenizer import END, Tokenizer
+from model.transformer import Transformer
+from training.data import IGNORED
+from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, read_pairs, split_pairs
+from training.settings import TrainingSettings
+from training.translate import by_source, scored, translated
+from training.vocabulary import train_pairs_vocabulary
+
+QUICK_VALIDATION = 200  # sentences translated during a run
+LONGEST_ANSWER = 60  # tokens of a validation sentence
+
+
+class TranslationLessons:
+    """Pairs in batches of about equal length, another order in every pass."""
+
+    figure = "BLEU of greedy translations of unseen sentences"
+
+    def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
+        """Raises `AttendError` when the data is missing or too little."""
+        parts = split_pairs(read_pairs(folder / SOURCE_FILE))
+        if not parts["train"] or not parts["valid"]:
+            raise AttendError(f"{folder} holds too few sentence pairs to train and to validate on: add to them.")
+        self._tokenizer = _tokenizer(settings, parts["train"], output)
+        self._end, self._padding = self._tokenizer.control(END), settings.vocabulary_size - 1
+        self._smoothing = settings.label_smoothing
+        encoded = [pair for pair in map(self._encoded, parts["train"]) if max(map(len, pair)) < settings.context_length]
+        self.batches: list[list[Encoded]] = []
+        for reading in range(math.ceil(settings.passes)):
+            batches = list(by_length(encoded, settings.batch_tokens, random.Random(f"{settings.seed} {reading}")))
+            self.batches += batches[: round(len(batches) * min(1.0, settings.passes - reading))]
+        self._first = [self._tokenizer.vocabulary_size, *encoded]
+        self._validation = by_source(parts["valid"])
+
+    def _encoded(self, pair: Pair) -> Encoded:
+        return [*self._tokenizer.encode(pair.source), self._end], [*self._tokenizer.encode(pair.target), self._end]
+
+    def learned(self, rows: Sequence[Encoded]) -> int:
+        return sum(len(target) for _, target in rows)
+
+    def loss(self, model: nn.Module, rows: Sequence[Encoded], device: torch.device) -> Tensor:
+        source = _padded([source for source, _ in rows], self._padding).to(device)  # (R, S)
+        read = _padded([[self._padding, *target[:-1]] for _, target in rows], self._padding).to(device)  # (R, T)
+        targets = _padded([target for _, target in rows], IGNORED).to(device)  # (R, T)
+        logits = model(source, read)  # (R, T, V - 1)
+        return functional.cross_entropy(
+            logits.float().flatten(0, 1),
+            targets.flatten(),
+            ignore_index=IGNORED,
+            label_smoothing=self._smoothing,
+            reduction="sum",
+        )
+
+    def measure(self, model: Transformer, *, whole: bool) -> float:
+        sentences = list(self._validation)[: None if whole else QUICK_VALIDATION]
+        loaded = assembled("the translator in training", model, self._tokenizer)
+        said = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
+        return scored(said, [self._validation[sentence] for sentence in sentences]).bleu
+
+    def fingerprint(self) -> str:
+        """Of the first reading's lessons, which begin every run however many readings it has."""
+        return hashlib.blake2b(repr(self._first).encode(), digest_size=16).hexdigest()
+
+
+def _tokenizer(settings: TrainingSettings, pairs: Sequence[Pair], output: Path) -> Tokenizer:
+    """The run's tokenizer, trained on the training text of both languages the first time; padding is no piece of it."""
+    path = output / checkpoint.TOKENIZER
+    if not path.exists():
+        texts = (text for pair in pairs for text in (pair.source, pair.target))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(train_pairs_vocabulary(texts, settings.vocabulary_size - 1))
+    return Tokenizer.load(path, padded=True)
+
+
+def _padded(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
+    """Rows of ids, the shorter ones filled up on the right; (R, longest)."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])

@@ -18,15 +18,13 @@ from model.choice import ModelChoice
 from model.encoder import cosines
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.browsing import Opener
+from tests.browsing import Opener, page_of
 from tests.conftest import unused_port
 from tests.folders import bert
 from tests.stage import BROWSER
 from tests.visitor import PATIENCE, rest, say
-from ui import serve
 from ui.loading import Held
 from ui.models import Models
-from ui.page import build
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
@@ -146,11 +144,8 @@ def chatting(tiny: LoadedModel) -> Iterator[str]:
     def load(name: str, progress: Progress) -> Held:
         return tiny if name == tiny.name else ModelChoice().load_another(name, progress)
 
-    port = unused_port()
-    blocks = build(Models((tiny.name,), load, any_name=True))
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
+    with page_of(Models((tiny.name,), load, any_name=True)) as address:
+        yield address
 
 
 def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,15 +12,12 @@ from playwright.sync_api import Page, expect
 from model.choice import ModelChoice
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.browsing import Opener
-from tests.conftest import unused_port
+from tests.browsing import Opener, page_of
 from tests.hub_server import StandIn
 from tests.stage import BROWSER
 from tests.visitor import PATIENCE, say, set_number
-from ui import serve
 from ui.loading import Held
 from ui.models import Models
-from ui.page import build
 
 pytestmark = BROWSER
 SLOWLY = 2.0  # a download that nobody lets go on takes longer than a busy machine
@@ -28,24 +25,36 @@ LISTED, PLACE = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 @pytest.fixture
-def offered(tiny: LoadedModel, hub_server: StandIn, on_the_hub: Path) -> Models:
-    """What a private page has whose Hub holds one model of the catalogue, and another."""
+def offer(hub_server: StandIn, on_the_hub: Path) -> Callable[[LoadedModel], Models]:
+    """What a private page has that begins with a model, and whose Hub holds one of the catalogue, and another."""
     hub_server.repositories[PLACE, "main"] = on_the_hub
     hub_server.pause = SLOWLY
 
-    def load(name: str, progress: Progress) -> Held:
-        return tiny if name == tiny.name else ModelChoice().load_another(name, progress)
+    def offered(first: LoadedModel) -> Models:
+        def load(name: str, progress: Progress) -> Held:
+            return first if name == first.name else ModelChoice().load_another(name, progress)
 
-    return Models((tiny.name, LISTED, "gpt2"), load, any_name=True)
+        return Models((first.name, LISTED, "gpt2"), load, any_name=True)
+
+    return offered
+
+
+@pytest.fixture
+def offered(offer: Callable[[LoadedModel], Models], tiny: LoadedModel) -> Models:
+    return offer(tiny)
 
 
 @pytest.fixture
 def page_url(offered: Models) -> Iterator[str]:
-    port = unused_port()
-    blocks = build(offered)
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
+    with page_of(offered) as address:
+        yield address
+
+
+@pytest.fixture
+def writer_url(offer: Callable[[LoadedModel], Models], tiny_writer: LoadedModel) -> Iterator[str]:
+    """The same of a model that knows no conversations."""
+    with page_of(offer(tiny_writer)) as address:
+        yield address
 
 
 def pick(page: Page, name: str) -> None:
@@ -95,18 +104,9 @@ def reaches(page: Page, model: LoadedModel) -> None:
 
 
 def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
-    tiny_writer: LoadedModel, hub_server: StandIn, on_the_hub: Path, visit: Opener
+    writer_url: str, visit: Opener, tiny_writer: LoadedModel, hub_server: StandIn
 ) -> None:
-    hub_server.repositories[PLACE, "main"] = on_the_hub
-    hub_server.pause = SLOWLY
-
-    def load(name: str, progress: Progress) -> Held:
-        return tiny_writer if name == tiny_writer.name else ModelChoice().load_another(name, progress)
-
-    port = unused_port()
-    blocks = build(Models((tiny_writer.name, LISTED), load))
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    page = visit(at=f"http://127.0.0.1:{port}/")
+    page = visit(at=writer_url)
     pick(page, LISTED)
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}", timeout=PATIENCE)
     page.locator("#attend-mode label", has_text="Chat").click()
@@ -118,7 +118,6 @@ def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
     expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
     pick(page, LISTED)
     expect(page.locator(".at-turn")).to_have_count(2, timeout=PATIENCE)
-    blocks.close()
 
 
 def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(

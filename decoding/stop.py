@@ -18,9 +18,15 @@ UNFINISHED = "\ufffd"  # what stands for bytes that are no character, or not yet
 MOST_UNFINISHED = 3  # bytes of a character without its first or without its last
 
 
+def first_stop(text: str, stop_texts: Sequence[str]) -> str | None:
+    """The stop text that comes first in the text; None where it holds none."""
+    return min((stop for stop in stop_texts if stop in text), key=text.find, default=None)
+
+
 def before_stop(text: str, stop_texts: Sequence[str]) -> str:
     """The text up to the first stop text in it; all of it where it holds none."""
-    return text[: min((place for stop in stop_texts if (place := text.find(stop)) >= 0), default=len(text))]
+    stop = first_stop(text, stop_texts)
+    return text if stop is None else text[: text.find(stop)]
 
 
 def certain(text: str, stop_texts: Sequence[str]) -> str:

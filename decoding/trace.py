@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
-from decoding.stop import before_stop
+from decoding.stop import before_stop, first_stop
 from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
@@ -72,6 +72,11 @@ class Trace:
     def text(self) -> str:
         """It ends before a stop text."""
         return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+
+    @property
+    def stop_text(self) -> str | None:
+        """The stop text before which it ends; None where it holds none."""
+        return first_stop(self.request.text_of(self.ids), self.settings.stop_texts)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -170,15 +170,18 @@ def load_encoder(
 
     source = _source(name)
     if source.folder is not None:
-        return huggingface_encoder.load(source.folder, source.called, placement)
+        with _MEMORY:
+            return huggingface_encoder.load(source.folder, source.called, placement, address=name)
 
     def check(folder: Path, stored: int) -> None:
         with suppress(EncoderOnly):
             huggingface_folder.check_config(folder, source.called)
+        huggingface_folder.check_memory(folder, source.called, stored, "auto", placement)
 
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(source.repository, source.revision, limit=limit, check=check, progress=progress)
-    return huggingface_encoder.load(snapshot.folder, source.called, placement)
+    with _MEMORY:
+        return huggingface_encoder.load(snapshot.folder, source.called, placement, address=name)
 
 
 def _source(name: str) -> _Source:

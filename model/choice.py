@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from model.errors import AttendError
+from model.errors import AttendError, EncoderOnly
 
 if TYPE_CHECKING:
     from model.encoder import Encoder
@@ -58,11 +58,15 @@ class ModelChoice:
         with terminal_bar() as progress:
             return self._load(self.name, self.engine, Placement(self.device, self.dtype), progress)
 
-    def load_another(self, name: str, progress: Progress) -> LoadedModel:
+    def load_another(self, name: str, progress: Progress) -> LoadedModel | Encoder:
         """Another one beside it under the same conditions, whole or not at all: what is in use keeps its memory."""
         from model.placement import Placement
 
-        return self._load(name, "auto", Placement(self.device, self.dtype, spread=False), progress)
+        placement = Placement(self.device, self.dtype, spread=False)
+        try:
+            return self._load(name, "auto", placement, progress)
+        except EncoderOnly:
+            return self._load_encoder(name, placement, progress)
 
     def _load(self, name: str, engine: str, placement: Placement, progress: Progress) -> LoadedModel:
         from model import catalog
@@ -71,13 +75,16 @@ class ModelChoice:
 
     def load_encoder(self) -> Encoder:
         """The model that `load` refused as `EncoderOnly`."""
-        from model import catalog
         from model.placement import Placement
         from model.progress import terminal_bar
 
-        limit = self._limit()
         with terminal_bar() as progress:
-            return catalog.load_encoder(self.name, Placement(self.device, self.dtype), limit=limit, progress=progress)
+            return self._load_encoder(self.name, Placement(self.device, self.dtype), progress)
+
+    def _load_encoder(self, name: str, placement: Placement, progress: Progress) -> Encoder:
+        from model import catalog
+
+        return catalog.load_encoder(name, placement, limit=self._limit(), progress=progress)
 
     def _limit(self) -> int | None:
         """The most bytes of a download; None where nothing was said."""

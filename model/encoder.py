@@ -66,6 +66,11 @@ class Encoder(Protocol):
     def name(self) -> str: ...
 
     @property
+    def address(self) -> str:
+        """What `model.catalog.load_encoder` was given, and so would load it again."""
+        ...
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that a person should read about how it was loaded."""
         ...

@@ -17,9 +17,9 @@ from transformers import AutoModel
 from model.encoder import Piece, Reading
 from model.errors import AttendError, EncoderOnly
 from model.huggingface import input_device
-from model.huggingface_folder import check_config
+from model.huggingface_folder import check_config, check_memory
 from model.huggingface_tokenizer import copied, read_backend
-from model.huggingface_weights import prepare
+from model.huggingface_weights import prepare, weight_files
 from model.limits import check_length
 from model.placement import INT8, Placement
 from model.text import check_whole
@@ -30,9 +30,11 @@ _LONGEST = 512  # where a config tells no end of the positions, what such models
 class HuggingFaceEncoder:
     """See `model.encoder.Encoder`."""
 
-    def __init__(self, name: str, theirs: Any, tokenizer: EncoderTokenizer, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, name: str, theirs: Any, tokenizer: EncoderTokenizer, notes: tuple[str, ...] = (), address: str = ""
+    ) -> None:
         """Raises `AttendError` for a model that shows no attention of all tokens to all."""
-        self.name, self.notes = name, notes
+        self.name, self.notes, self.address = name, notes, address
         self._theirs, self._tokenizer = theirs.eval(), tokenizer
         self.layer_count: int = theirs.config.num_hidden_layers
         self.head_count: int = theirs.config.num_attention_heads
@@ -92,13 +94,14 @@ class EncoderTokenizer:
         return encoding.ids, tuple(pieces)
 
 
-def load(folder: Path, name: str, placement: Placement = Placement()) -> HuggingFaceEncoder:
+def load(folder: Path, name: str, placement: Placement = Placement(), *, address: str = "") -> HuggingFaceEncoder:
     """Load the folder of an encoder alone; `AttendError` as `huggingface_folder.load`, and for any other model."""
     try:
         check_config(folder, name)
     except EncoderOnly:
         if placement.dtype == INT8:
             raise AttendError(f"{name} runs in transformers, which int8 is not for: leave --dtype out.") from None
+        check_memory(folder, name, sum(path.stat().st_size for path in weight_files(folder)), "auto", placement)
         theirs, notes = prepare(AutoModel, folder, name, placement, attention="eager", unused=("pooler.",))
         backend = read_backend(folder)
         if (size := backend.get_vocab_size(with_added_tokens=True)) > theirs.config.vocab_size:
@@ -106,7 +109,7 @@ def load(folder: Path, name: str, placement: Placement = Placement()) -> Hugging
                 f"The tokenizer has {size:,} tokens, its model {theirs.config.vocab_size:,}: they belong to different "
                 "checkpoints."
             ) from None
-        return HuggingFaceEncoder(name, theirs, EncoderTokenizer(backend), notes)
+        return HuggingFaceEncoder(name, theirs, EncoderTokenizer(backend), notes, address)
     raise AttendError(f"{name} is no encoder alone: chat with it or let it write.")
 
 

@@ -7,6 +7,7 @@ anything large is loaded: a model that writes no texts, one with code of its own
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ def load(folder: Path, name: str, engine: str, placement: Placement = Placement(
     ends |= _ids(tokenizer.theirs.eos_token_id, model.vocabulary_size)
     if template := TemplateChat.of(tokenizer):
         ends |= template.end_tokens
-    chat = template or Transcript(lambda text: (*tokenizer.start, *tokenizer.encode(text, begins=True)))
-    return LoadedModel(name, model, tokenizer, tokenizer.start, ends, chat, never=never, notes=notes)
+    loaded = LoadedModel(name, model, tokenizer, tokenizer.start, ends, template, never=never, notes=notes)
+    return loaded if template else replace(loaded, chat=Transcript(loaded.prompt))
 
 
 def load_model(
@@ -105,11 +106,8 @@ def _answering(
         tokenizer = (theirs := HuggingFaceTokenizer.load(folder, model.vocabulary_size))
         start, ending = theirs.start, theirs.ending
     ends |= frozenset(ending[-1:])
-
-    def source(text: str) -> tuple[int, ...]:
-        return (*start, *tokenizer.encode(text, begins=True), *ending)
-
-    return LoadedModel(name, model, tokenizer, start, ends, OneMessage(source), ending=ending, never=never, notes=notes)
+    loaded = LoadedModel(name, model, tokenizer, start, ends, None, ending=ending, never=never, notes=notes)
+    return replace(loaded, chat=OneMessage(loaded.prompt))
 
 
 def check_config(folder: Path, called: str) -> None:

@@ -43,6 +43,15 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
+def page_of(models: Models) -> Iterator[str]:
+    """Where their page is served, in this process."""
+    port, blocks = unused_port(), build(models)
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
+
+
+@contextmanager
 def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
     """A page of these models, each of which takes so many seconds over a token."""
 
@@ -54,11 +63,9 @@ def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
 
         return slowly
 
-    port, by_name = unused_port(), {one.name: one for one in loaded}
-    blocks = build(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow))
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
+    by_name = {one.name: one for one in loaded}
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow)) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,10 @@ BEGINS = """() => {
   new MutationObserver(look).observe(status, { childList: true, subtree: true, characterData: true });
 }"""
 
+# Names and numbers of the cards that have less room than they need.
+CUT_OFF = """() => [...document.querySelectorAll('.at-figure-name, .at-figure-value')]
+  .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent)"""
+
 
 def to_compare(page: Page) -> None:
     page.locator("#attend-mode label", has_text="Compare").click()
@@ -108,6 +112,7 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Ope
     compare(page)
     ended(page)
     assert page.evaluate("watched") == 4
+    assert page.evaluate(CUT_OFF) == []
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed used: 5")
 
     told: Any = Client(url, verbose=False).predict(EXAMPLE, settings=SWEEP, api_name="/compare")
@@ -318,6 +323,7 @@ def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
     places = [box["y"] for one in page.locator(".at-card").all() if (box := one.bounding_box())]
     assert len(set(places)) == 4 and places == sorted(places)
+    assert page.evaluate(CUT_OFF) == []
     name = card(page, 2).locator(".at-figure-name", has_text="Perplexity")
     card(page, 2).locator(".at-tok[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")

@@ -14,11 +14,17 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
+from model.choice import ModelChoice
 from model.encoder import cosines
+from model.loaded import LoadedModel
+from model.progress import Progress
+from tests.browsing import Opener, page_of
 from tests.conftest import unused_port
 from tests.folders import bert
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE
+from tests.visitor import PATIENCE, rest, say
+from ui.loading import Held
+from ui.models import Models
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
@@ -129,6 +135,53 @@ def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".toast-wrap")).to_contain_text('There is no word "<b>dog" in "The cat sat"', timeout=PATIENCE)
     expect(page.locator(".at-cosines tbody tr")).to_have_count(3)
+
+
+@pytest.fixture(scope="module")
+def chatting(tiny: LoadedModel) -> Iterator[str]:
+    """A private page with a model that chats."""
+
+    def load(name: str, progress: Progress) -> Held:
+        return tiny if name == tiny.name else ModelChoice().load_another(name, progress)
+
+    with page_of(Models((tiny.name,), load, any_name=True)) as address:
+        yield address
+
+
+def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
+    chatting: str, visit: Opener, folder: Path, tiny: LoadedModel
+) -> None:
+    page = visit(at=chatting)
+    say(page, "Hello")
+    said = page.locator(".attend-conversation").inner_text()
+    page.locator("#attend-message textarea").fill("And now")
+    other = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    other.fill(str(folder))
+    other.press("Enter")
+    about = page.locator(".attend-about")
+    expect(about).to_contain_text(f"{folder.name} reads all of a text at once", timeout=PATIENCE)
+    expect(about).to_contain_text("cannot generate")
+    expect(about).to_contain_text(f"Choose {tiny.name} again")
+    expect(page.locator("#attend-main")).to_be_hidden()
+    expect(page.locator("#attend-form")).to_be_hidden()
+    encoder = catalog.load_encoder(str(folder))
+    assert labels(page) == [piece.label for piece in encoder.pieces("My favorite fruit is apple")]
+    page.locator("#attend-read-text textarea").fill("The cat")
+    page.locator("#attend-read").click()
+    expect(page.locator(".attend-reading .at-box")).to_have_count(len(encoder.pieces("The cat")), timeout=PATIENCE)
+    page.locator("#attend-layer input").click()
+    page.get_by_test_id("dropdown-option").filter(has_text="layer 1").click()
+    expect(page.locator(".attend-words")).to_contain_text("leaves layer 1,", timeout=PATIENCE)
+
+    page.locator("#attend-model input").click()
+    page.get_by_test_id("dropdown-option").filter(has_text=tiny.name).click()
+    expect(page.locator("#attend-main")).to_be_visible(timeout=PATIENCE)
+    expect(about).to_be_hidden()
+    assert page.locator(".attend-conversation").inner_text() == said
+    expect(page.locator("#attend-message textarea")).to_have_value("And now")
+    page.locator("#attend-message textarea").press("Enter")
+    expect(page.locator(".at-turn")).to_have_count(4, timeout=PATIENCE)
+    rest(page)
 
 
 def test_programs_compare_words_and_are_told_that_nothing_is_generated(address: str, folder: Path) -> None:

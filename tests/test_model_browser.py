@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,38 +12,49 @@ from playwright.sync_api import Page, expect
 from model.choice import ModelChoice
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.browsing import Opener
-from tests.conftest import unused_port
+from tests.browsing import Opener, page_of
 from tests.hub_server import StandIn
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE, say
-from ui import serve
+from tests.visitor import PATIENCE, say, set_number
+from ui.loading import Held
 from ui.models import Models
-from ui.page import build
 
 pytestmark = BROWSER
+SLOWLY = 2.0  # a download that nobody lets go on takes longer than a busy machine
 LISTED, PLACE = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 @pytest.fixture
-def offered(tiny: LoadedModel, hub_server: StandIn, on_the_hub: Path) -> Models:
-    """What a private page has whose Hub holds one model of the catalogue, and another."""
+def offer(hub_server: StandIn, on_the_hub: Path) -> Callable[[LoadedModel], Models]:
+    """What a private page has that begins with a model, and whose Hub holds one of the catalogue, and another."""
     hub_server.repositories[PLACE, "main"] = on_the_hub
-    hub_server.pause = 0.1
+    hub_server.pause = SLOWLY
 
-    def load(name: str, progress: Progress) -> LoadedModel:
-        return tiny if name == tiny.name else ModelChoice().load_another(name, progress)
+    def offered(first: LoadedModel) -> Models:
+        def load(name: str, progress: Progress) -> Held:
+            return first if name == first.name else ModelChoice().load_another(name, progress)
 
-    return Models((tiny.name, LISTED, "gpt2"), load, any_name=True)
+        return Models((first.name, LISTED, "gpt2"), load, any_name=True)
+
+    return offered
+
+
+@pytest.fixture
+def offered(offer: Callable[[LoadedModel], Models], tiny: LoadedModel) -> Models:
+    return offer(tiny)
 
 
 @pytest.fixture
 def page_url(offered: Models) -> Iterator[str]:
-    port = unused_port()
-    blocks = build(offered)
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
-    blocks.close()
+    with page_of(offered) as address:
+        yield address
+
+
+@pytest.fixture
+def writer_url(offer: Callable[[LoadedModel], Models], tiny_writer: LoadedModel) -> Iterator[str]:
+    """The same of a model that knows no conversations."""
+    with page_of(offer(tiny_writer)) as address:
+        yield address
 
 
 def pick(page: Page, name: str) -> None:
@@ -56,8 +67,12 @@ def loaded(page: Page, name: str) -> None:
     expect(page.locator("#attend-model input")).to_have_value(name, timeout=PATIENCE)
 
 
-def test_a_model_comes_while_others_chat_and_can_be_sent_away(page_url: str, visit: Opener, tiny: LoadedModel) -> None:
+def test_a_model_comes_while_others_chat_and_can_be_sent_away(
+    page_url: str, visit: Opener, offered: Models, tiny: LoadedModel, hub_server: StandIn
+) -> None:
     page, other = visit(at=page_url), visit(at=page_url)
+    reaches(page, tiny)
+    set_number(page, "max-new-tokens", tiny.model.context_length)
     page.locator("#attend-model input").click()
     option = page.get_by_role("option", name=LISTED)
     expect(option).to_contain_text(f"{LISTED} · download 269 MB · Apache-2.0")
@@ -68,19 +83,47 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(page_url: str, vis
     assert 0 < float(bar.get_attribute("value") or bar.evaluate("bar => bar.value")) < 1
     say(other, "Hello")
     page.locator("#attend-model-cancel").click()
+    hub_server.pause = 0.0
     loaded(page, tiny.name)
     expect(bar).to_be_hidden()
     say(page, "Hello")
     pick(page, LISTED)
     loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    reaches(page, offered.get(LISTED))
     say(page, "And now?")
     page.locator("#attend-code").click()
     expect(page.locator("#attend-code-dialog")).to_contain_text(f"--model {LISTED}")
 
 
-def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
-    page_url: str, visit: Opener, tiny: LoadedModel
+def reaches(page: Page, model: LoadedModel) -> None:
+    """The length goes as far as the model reads, and says no more."""
+    for kind in ("range", "number"):
+        entry = page.locator(f"#attend-max-new-tokens input[type={kind}]")
+        expect(entry).to_have_attribute("max", str(model.model.context_length), timeout=PATIENCE)
+        assert int(entry.input_value()) <= model.model.context_length
+
+
+def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
+    writer_url: str, visit: Opener, tiny_writer: LoadedModel, hub_server: StandIn
 ) -> None:
+    page = visit(at=writer_url)
+    pick(page, LISTED)
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}", timeout=PATIENCE)
+    page.locator("#attend-mode label", has_text="Chat").click()
+    expect(page.locator("#attend-mode label.selected")).to_have_text("Write", timeout=PATIENCE)  # as yet
+    hub_server.pause = 0.0
+    say(page, "Hello")
+    expect(page.locator("#attend-mode label.selected")).to_have_text("Chat")
+    pick(page, tiny_writer.name)
+    expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
+    pick(page, LISTED)
+    expect(page.locator(".at-turn")).to_have_count(2, timeout=PATIENCE)
+
+
+def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    hub_server.pause = 0.0
     page = visit(at=page_url)
     box = page.locator("#attend-other-model input, #attend-other-model textarea").first
     box.fill("someone/nowhere")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -217,14 +218,25 @@ def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
     assert whole(session, models) == before and not session.busy
 
 
-def test_nothing_else_runs_beside_it(models: Models) -> None:
-    session = Session()
+def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
+    go, session = threading.Event(), Session()
+
+    def held_back(decode: Any) -> Any:
+        def decoding(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                yield step
+                go.wait()
+
+        return decoding
+
+    models = Models((tiny.name,), lambda *_: tiny, wrap=held_back)
     screens = comparing.compare(session, models, models.default, "The", WARM, **ASKED)
     assert any(screen.inspector for screen in screens)  # up to the first token
     with pytest.raises(AttendError, match="still writing"):
         next(chat.send(session, models, models.default, "Hi", DecodingSettings()))
     with pytest.raises(AttendError, match="still writing"):
         comparing.remove(session, models, models.default, list(session.growing))
+    go.set()
     list(screens)
 
 

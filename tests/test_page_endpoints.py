@@ -172,7 +172,23 @@ def test_an_unexpected_error_shows_no_insides(
 def test_a_large_request_is_refused_with_the_limit(served: tuple[str, Models]) -> None:
     answer = httpx.post(f"{served[0]}/gradio_api/call/generate", content=b"x" * 1_100_000)
     assert answer.status_code == 413
-    assert "1,000,000 bytes" in answer.text
+    assert answer.json() == {"detail": "This request is larger than 1,000,000 bytes: send less at once."}
+
+
+@pytest.mark.parametrize("how", ["call", "call/v2", "run"])
+def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models], how: str) -> None:
+    answer = httpx.post(f"{served[0]}/gradio_api/{how}/trasnlate", json={"data": []})
+    assert answer.status_code == 404
+    assert answer.json() == {"detail": "There is no endpoint /trasnlate here: call /chat, /generate, /compare."}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"prompt": "Once", "temperature": 1}])
+def test_arguments_that_an_endpoint_does_not_take_get_a_sentence(
+    served: tuple[str, Models], arguments: dict[str, Any]
+) -> None:
+    answer = httpx.post(f"{served[0]}/gradio_api/call/v2/generate", json=arguments)
+    assert answer.status_code == 422
+    assert answer.json() == {"detail": "/generate takes prompt, model, settings: send no others, and always prompt."}
 
 
 def test_the_queue_cannot_be_gone_round(served: tuple[str, Models], tiny: LoadedModel) -> None:

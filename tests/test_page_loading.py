@@ -14,9 +14,11 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from model import catalog
+from model.choice import ModelChoice
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
+from tests.folders import bert
 from ui import chat, choosing, comparing, write
 from ui.contract import ModelValue
 from ui.loading import Arriving, Shelf
@@ -194,6 +196,28 @@ def test_a_model_goes_with_its_last_user(slow: Slow, page: Models) -> None:
     assert page.held("second") is None
     assert eventually(lambda: gc.collect() >= 0 and network() is None)
     assert page.held("first") is not None
+
+
+def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    folder = str(bert(tmp_path / "reads"))
+    private = Models((str(tiny_checkpoint),), lambda *asked: ModelChoice().load_another(*asked), any_name=True)
+    session = visitor(private)
+    list(chat.send(session, private, session.model, "Hi", SAMPLE))
+    said, writes = session.turns[1].text, session.holds
+    value = told(list(choosing.choose(session, private, folder))[-1])
+    assert session.encoder is not None and session.encoder.address == value["name"] == folder
+    assert session.unseen and {name for _, name in value["choices"]} >= {session.model, folder}
+    assert (session.model, session.holds) == (str(tiny_checkpoint), writes)
+    with pytest.raises(AttendError, match="choose one of"):
+        private.get(folder)  # programs cannot have it generate
+    with pytest.raises(AttendError, match="encoder alone"):
+        Models((folder,), lambda *asked: ModelChoice().load_another(*asked)).get(folder)
+
+    reads, session.unseen = weakref.ref(session.encoder), False
+    value = told(list(choosing.choose(session, private, session.model))[-1])
+    assert (session.encoder, session.unseen, value["name"]) == (None, True, session.model)
+    assert session.turns[1].text == said and chat.open_token(session, private, 1, 0).inspector is not None
+    assert eventually(lambda: gc.collect() >= 0 and reads() is None)
 
 
 def test_a_run_keeps_its_model_until_it_ends(slow: Slow, page: Models) -> None:

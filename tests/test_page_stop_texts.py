@@ -41,7 +41,7 @@ def test_the_chat_on_the_page(models: Models, plain: str, stopped: tuple[list[st
     for _ in chat.send(session, models, models.default, "Hi", settings):
         shown.append(session.turns[-1].text)
     answer = session.turns[-1]
-    assert answer.text == expected and answer.note == "ended at a stop text"
+    assert answer.text == expected and answer.note == f"ended at “{stop_texts[1]}”"
     assert all(expected.startswith(text) for text in shown)
     assert answer.tokens is not None and "".join(text for text, _ in answer.tokens) == expected
     run = session.run(answer.run)

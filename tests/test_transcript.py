@@ -94,6 +94,7 @@ def test_an_answer_ends_at_the_next_turn_wherever_it_is_asked_for(stopping: tupl
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
     list(chat.send(session, models, loaded.name, "the cat", GREEDY))
     assert session.turns[1].text == expected
+    assert session.turns[1].note == f"ended at “{transcript(loaded).stop_texts[0]}”".replace("\n", "↵")
     *_, last = chat_items(models, "the cat", [], loaded.name, {"strategy": "greedy", "min_new_tokens": 24})
     assert (last["text"], last["finish_reason"]) == (expected, "stop_text")
     cards = [GREEDY.to_dict(), {**GREEDY.to_dict(), "strategy": "beam", "num_beams": 1}]

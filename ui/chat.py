@@ -25,6 +25,8 @@ from ui.session import MOST_TURNS, Run, Seen, Session, Turn
 from ui.spoken import Spoken
 from ui.values import OVERLAP, answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 
+_MOST_SAID = 24  # characters of a stop text, in a note
+
 
 def send(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
     """A new message and its answer."""
@@ -122,14 +124,18 @@ def chat_settings(loaded: LoadedModel, settings: DecodingSettings) -> DecodingSe
     return settings if loaded.chat is None else settings.ending_at(loaded.chat.stop_texts)
 
 
-def ending_note(progress: Progress, used: int, limit: int) -> str | None:
+def ending_note(progress: Progress, run: Run) -> str | None:
     """Why a text ends where it ends, where that is not plain to see."""
     if progress.ending == "time":
         return "stopped at the time limit"
-    if progress.ending == "finished" and progress.reason == "stop_text":
-        return "ended at a stop text"
-    if progress.ending == "finished" and progress.reason == "length":
-        return "reached the end of the context" if used >= limit else "reached the length limit"
+    if progress.ending != "finished" or run.trace is None:
+        return None
+    if progress.reason == "stop_text" and (stop := run.trace.stop_text) is not None:
+        said = stop.replace("\n", "↵")  # the text itself ends before it, so nobody sees it there
+        return f"ended at “{said[:_MOST_SAID]}{'…' if len(said) > _MOST_SAID else ''}”"
+    if progress.reason == "length":
+        full = run.length >= run.trace.request.context_length
+        return "reached the end of the context" if full else "reached the length limit"
     return None
 
 
@@ -179,7 +185,7 @@ def _answer(
         )
         steps = models.decode(name, prompt.ids, settings, 0)
         for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
-            _bring_up_to_date(answer, run, spoken, progress, loaded)
+            _bring_up_to_date(answer, run, spoken, progress)
             if progress.ending is not None:
                 session.end(stop)
                 session.seed = drawn_seed(settings)
@@ -198,13 +204,13 @@ def _answer(
             answer.state = "stopped"  # the visitor has left
 
 
-def _bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress, loaded: LoadedModel) -> None:
+def _bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress) -> None:
     ended = progress.ending is not None
     answer.tokens = answer_tokens(run.tokens[run.first :], spoken, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)
     if ended:
         answer.state = "done" if progress.ending == "finished" else "stopped"
-        answer.note = ending_note(progress, run.length, loaded.model.context_length)
+        answer.note = ending_note(progress, run)
 
 
 def _update(session: Session, run: Run, answer: Turn, progress: Progress, loaded: LoadedModel) -> Screen:

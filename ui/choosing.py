@@ -15,7 +15,7 @@ from model.loaded import LoadedModel
 from model.placement import in_words
 from ui.checks import checked_text
 from ui.contract import ModelValue
-from ui.loading import Arriving
+from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
@@ -30,16 +30,18 @@ def current(session: Session, models: Models) -> str:
 def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
     """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
 
+    An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
     Of the page only the choice is told here; `Session.unseen` says that the rest is to follow.
     """
     if name == session.model:
         cancel(session)
+        session.encoder, session.unseen = None, session.unseen or session.encoder is not None
         yield Screen(model=standing(session, models))
         return
     wanted = checked_text(name, "The model’s name").strip()
     cancel(session)
     mine = session.choosing = threading.Event()
-    loaded: LoadedModel | None = None
+    loaded: Held | None = None
     try:
         with closing(models.load(wanted)) as loading:
             while True:
@@ -55,8 +57,11 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
             if session.choosing is None:  # else the choice is another's to tell
                 yield Screen(model=standing(session, models))
             return
-        session.choosing = None
-        session.model, session.holds, session.unseen = loaded.name, loaded, True
+        session.choosing, session.unseen = None, True
+        if isinstance(loaded, LoadedModel):
+            session.model, session.holds, session.encoder = loaded.name, loaded, None
+        else:
+            session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
         yield Screen(model=standing(session, models))
     except Exception:
@@ -79,27 +84,29 @@ def cancel(session: Session) -> None:
 def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `current` asks for the model again."""
     cancel(session)
-    session.holds = None
+    session.holds = session.encoder = None
 
 
 def standing(session: Session, models: Models) -> ModelValue:
     """The choice while nothing is loading."""
-    loaded = models.get(session.model)
+    writes, encoder = models.get(session.model), session.encoder
+    name = session.model if encoder is None else encoder.address
     return {
-        "name": session.model,
-        "choices": choices(models, session.model),
+        "name": name,
+        "choices": choices(models, session.model, name),
         "title": "",
         "said": "",
         "share": None,
-        "notes": list(loaded.notes),
+        "notes": list((encoder or writes).notes),
+        "context": writes.model.context_length,
     }
 
 
-def choices(models: Models, also: str) -> list[tuple[str, str]]:
-    """What can be chosen, as words and names: what is offered, and the one that is in use."""
+def choices(models: Models, *also: str) -> list[tuple[str, str]]:
+    """What can be chosen, as words and names: what is offered, and what is in use or on its way."""
     entries = {entry.name: entry for entry in catalog.ENTRIES}
     told = []
-    for name in dict.fromkeys((*models.names, also)):
+    for name in dict.fromkeys((*models.names, *also)):
         entry = entries.get(name)
         if entry is None:
             told.append((name, name))
@@ -115,9 +122,10 @@ def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> 
     downloading = 0 < done < total
     return {
         "name": name,
-        "choices": choices(models, name),
+        "choices": choices(models, session.model, name),
         "title": f"Downloading {name}" if downloading else f"Loading {name}",
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
+        "context": models.get(session.model).model.context_length,
     }

@@ -152,7 +152,7 @@ def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> C
         "since": first,
         "tokens": card.tokens[first:],
         "state": "streaming" if growing else "done" if reason else "stopped",
-        "note": ending_note(progress, len(card.run.tokens), limit),
+        "note": ending_note(progress, card.run),
         "length": min(card.settings.max_new_tokens, limit - start),
         "first_difference": numbers.first_difference,
         "figures": [_number(numbers, figure["name"]) for figure in FIGURES],

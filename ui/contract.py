@@ -118,6 +118,7 @@ class ModelValue(TypedDict):
     said: str  # how far that is
     share: float | None  # of the download that is here; None where that is not known or is no matter
     notes: list[str]  # sentences about how the model was loaded
+    context: int  # how many tokens the model that writes reads at once
 
 
 class PromptValue(TypedDict):
@@ -208,3 +209,12 @@ class WordsValue(TypedDict):
     pieces: list[list[str]]  # the tokens of the word in each sentence
     vectors: list[list[float]]
     cosines: list[list[float]]  # of each to each
+
+
+class InspectionValue(TypedDict):
+    """An encoder, and what it makes of the examples."""
+
+    about: str  # why it cannot generate, and what there is instead
+    layers: list[tuple[str, int]]  # their names and numbers; the last is chosen
+    reading: ReadingValue
+    words: WordsValue

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.events import api
+from gradio.route_utils import FnIndexInferError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
@@ -46,6 +49,37 @@ class Page(gr.Blocks):
                     f"/{block_fn.api_name} was sent {given}, but takes {len(names)}: send {', '.join(names)}."
                 )
         super().validate_inputs(block_fn, inputs)
+
+
+Refusal = Callable[[Request, Exception], Response]
+
+
+def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
+    """What answers a call that Gradio cannot bring to a function of ours, and would let fail without a word: of an
+    endpoint that is not there, or with arguments that it does not take. Every other error is raised again."""
+    taken = {
+        str(fn.api_name): inspect.signature(fn.fn).parameters
+        for fn in page.fns.values()
+        if fn.fn is not None and fn.api_visibility == "public"
+    }
+
+    def unknown(request: Request, error: Exception) -> Response:
+        name = request.path_params.get("api_name")
+        if name is None or name in taken:
+            raise error
+        sentence = f"There is no endpoint /{name[:80]} here: call {', '.join(f'/{known}' for known in taken)}."
+        return JSONResponse({"detail": sentence}, status_code=404)
+
+    def mismatched(request: Request, error: Exception) -> Response:
+        name = request.path_params.get("api_name")
+        if name not in taken:
+            raise error
+        parameters = taken[name].values()
+        needed = [one.name for one in parameters if one.default is one.empty]
+        sentence = f"/{name} takes {', '.join(taken[name])}: send no others, and always {' and '.join(needed)}."
+        return JSONResponse({"detail": sentence}, status_code=422)
+
+    return {FnIndexInferError: unknown, KeyError: unknown, TypeError: mismatched}
 
 
 def register(models: Models) -> None:

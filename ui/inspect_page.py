@@ -1,10 +1,12 @@
-"""The page of an encoder alone, which cannot generate: what is on it, what answers which event, its endpoints."""
+"""What answers which event of an encoder alone, which cannot generate, and the page of its own with its endpoints."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
+from gradio.components import Component
 from gradio.events import api
 
 from model.encoder import Encoder
@@ -14,6 +16,7 @@ from ui.checks import checked_text
 from ui.endpoints import Page
 from ui.errors import for_people, for_programs
 from ui.handlers import RUNNING
+from ui.inspect_parts import InspectParts, lay_out
 from ui.layout import header
 
 _LINE = "Look into an encoder: where its tokens look, and what it makes of a word."
@@ -23,65 +26,34 @@ def build(encoder: Encoder) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         header(_LINE)
-        views.about(inspecting.about(encoder))
-        with gr.Row(elem_id="attend-inspect"):
-            with gr.Column(min_width=320):
-                _one_text(encoder)
-            with gr.Column(min_width=320):
-                _one_word(encoder)
+        parts = lay_out(inspecting.overview(encoder))
+        wire(parts, lambda: encoder)
         _endpoints(encoder)
     return page
 
 
-def _one_text(encoder: Encoder) -> None:
-    with gr.Row(elem_classes="attend-ask"):
-        text = gr.Textbox(
-            inspecting.TEXT, label="A text to read", lines=1, max_lines=6, scale=1, elem_id="attend-read-text"
-        )
-        button = gr.Button("Read", variant="primary", scale=0, min_width=84, elem_id="attend-read")
-    reading = views.reading()
-    reading.value = views.packed(inspecting.read(encoder, inspecting.TEXT))
+def wire(parts: InspectParts, encoder_of: Callable[..., Encoder], known_by: Sequence[Component] = ()) -> None:
+    """
+    Args:
+        encoder_of: the encoder that is asked; given the values of the components `known_by`.
+    """
+    count = len(known_by)
 
-    def read(given: object) -> Any:
+    def read_text(*given: Any) -> Any:
         with for_people():
-            return views.packed(inspecting.read(encoder, given))
+            return views.packed(inspecting.read(encoder_of(*given[:count]), *given[count:]))
         return gr.skip()
 
-    gr.on([text.submit, button.click], read, text, reading, trigger_mode="always_last", **RUNNING)
-
-
-def _one_word(encoder: Encoder) -> None:
-    sentences = "\n".join(inspecting.SENTENCES)
-    lines = gr.Textbox(sentences, label="Sentences, one a line", lines=4, max_lines=8, elem_id="attend-sentences")
-    with gr.Row(elem_classes="attend-ask"):
-        word = gr.Textbox(
-            inspecting.WORD,
-            label="A word in all of them",
-            lines=1,
-            max_lines=1,
-            scale=1,
-            min_width=120,
-            elem_id="attend-word",
-        )
-        layer = gr.Dropdown(
-            inspecting.layers(encoder),
-            value=encoder.layer_count,
-            label="As it leaves",
-            scale=1,
-            min_width=120,
-            elem_id="attend-layer",
-        )
-        button = gr.Button("Compare", variant="primary", scale=0, min_width=96, elem_id="attend-compare-words")
-    words = views.words()
-    words.value = views.packed(inspecting.compare(encoder, inspecting.WORD, sentences, encoder.layer_count))
-
-    def compare(*given: object) -> Any:
+    def compare_words(*given: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
         with for_people():
-            return views.packed(inspecting.compare(encoder, *given))
+            return views.packed(inspecting.compare(encoder_of(*given[:count]), *given[count:]))
         return gr.skip()
 
-    asked = [word.submit, button.click, layer.input]
-    gr.on(asked, compare, [word, lines, layer], words, trigger_mode="always_last", **RUNNING)
+    reads = [parts.text.submit, parts.read.click]
+    gr.on(reads, read_text, [*known_by, parts.text], parts.reading, trigger_mode="always_last", **RUNNING)
+    compares = [parts.word.submit, parts.compare.click, parts.layer.input]
+    asked = [*known_by, parts.word, parts.sentences, parts.layer]
+    gr.on(compares, compare_words, asked, parts.words, trigger_mode="always_last", **RUNNING)
 
 
 def _endpoints(encoder: Encoder) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from model.encoder import Encoder, Reading, cosines
 from model.errors import AttendError
 from ui.checks import checked_text
-from ui.contract import ReadingValue, WordsValue
+from ui.contract import InspectionValue, ReadingValue, WordsValue
 from ui.values import MOST_ROWS, attention_row
 
 TEXT, WORD = "My favorite fruit is apple", "apple"  # what the page begins with
@@ -28,6 +28,21 @@ def about(encoder: Encoder) -> str:
         f"{encoder.name} reads all of a text at once and was never taught which token comes next, so it cannot "
         "generate. Here is what it reads: where each token looks, and what it makes of a word."
     )
+
+
+def overview(encoder: Encoder, waiting: str = "") -> InspectionValue:
+    """All that is shown of an encoder before anybody asks it anything.
+
+    Args:
+        waiting: the name of the model to go back to, where there is one.
+    """
+    way_back = f" Choose {waiting} again to go on where you were: everything is kept." if waiting else ""
+    return {
+        "about": about(encoder) + way_back,
+        "layers": layers(encoder),
+        "reading": read(encoder, TEXT),
+        "words": compare(encoder, WORD, "\n".join(SENTENCES), encoder.layer_count),
+    }
 
 
 def layers(encoder: Encoder) -> list[tuple[str, int]]:

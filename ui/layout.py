@@ -13,8 +13,9 @@ import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui import model_picker, settings_panel, views
+from ui import inspect_parts, model_picker, settings_panel, views
 from ui.compare_values import compare_form, no_comparison
+from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
 from ui.models import Models
 from ui.prompt_value import prompt_value
@@ -67,6 +68,7 @@ class Parts:
     forth: gr.Button
     empty: gr.Button
     comparison: gr.HTML
+    inspection: InspectParts
 
     @property
     def chat_outputs(self) -> list[Outputs]:
@@ -88,7 +90,7 @@ class Parts:
     @property
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
-        sides = [self.chat_side, self.write_side, self.comparison]
+        sides = [self.chat_side, self.write_side, self.comparison, self.inspection.side, *self.inspection.outputs]
         return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
@@ -123,6 +125,10 @@ class Parts:
             # hidden and not taken away: what somebody typed and chose in it stays
             comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
             changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
+        if screen.mode is not None or screen.inspection is not None:
+            changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
+        if screen.inspection is not None:
+            changes |= self.inspection.render(screen.inspection)
         if screen.model is not None:
             changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
@@ -214,6 +220,7 @@ def lay_out(models: Models) -> Parts:
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(views.inspector(), views.packed(empty_inspector("write" if writes else "chat")))
             record = views.record(whatif_form())
+    inspection = inspect_parts.lay_out()
     return Parts(
         session=session,
         picker=picker,
@@ -239,6 +246,7 @@ def lay_out(models: Models) -> Parts:
         forth=forth,
         empty=empty,
         comparison=comparison,
+        inspection=inspection,
     )
 
 

@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from model.encoder import Encoder
 from model.loaded import LoadedModel
 from model.progress import Progress
 
-Load = Callable[[str, Progress], LoadedModel]
+Held = LoadedModel | Encoder
+Load = Callable[[str, Progress], Held]
 
 _GIVEN_BACK_AFTER = 0.5  # seconds; a model's own parts go after the object that is watched
 
@@ -45,14 +47,16 @@ class _Job:
         self.arriving = Arriving()
         self.ended = threading.Event()
         self.unwanted = threading.Event()
-        self.loaded: LoadedModel | None = None
+        self.loaded: Held | None = None
         self.error: BaseException | None = None
         threading.Thread(target=self._work, args=(name, load), name="attend-loading", daemon=True).start()
 
     def _work(self, name: str, load: Load) -> None:
         try:
             loaded = load(name, self._progress)
-            self.loaded = loaded if loaded.name == name else replace(loaded, name=name)
+            if isinstance(loaded, LoadedModel) and loaded.name != name:
+                loaded = replace(loaded, name=name)
+            self.loaded = loaded
         except BaseException as error:  # carried over to those who wait, who raise it
             self.error = error
         finally:
@@ -69,15 +73,15 @@ class Shelf:
 
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._held: weakref.WeakValueDictionary[str, LoadedModel] = weakref.WeakValueDictionary()
+        self._held: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()  # never held while anything is loaded
 
-    def held(self, name: str) -> LoadedModel | None:
+    def held(self, name: str) -> Held | None:
         """The model, if somebody uses it."""
         return self._held.get(name)
 
-    def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[Arriving, None, LoadedModel]:
+    def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[Arriving, None, Held]:
         """The model, which its caller then uses. Until it is there, tells every `heartbeat` seconds how far it is;
         whoever closes this waits no longer."""
         with self._lock:
@@ -100,7 +104,7 @@ class Shelf:
                     if self._jobs.get(name) is job:
                         del self._jobs[name]
 
-    def _taken(self, name: str, job: _Job) -> LoadedModel:
+    def _taken(self, name: str, job: _Job) -> Held:
         """What has come of a load that ended; the first to take it puts it on the shelf."""
         if job.loaded is None:
             assert job.error is not None

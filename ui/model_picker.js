@@ -1,4 +1,5 @@
-/* What there is to say of the model: what is on its way and how far it is, or how it was loaded. */
+/* What there is to say of the model: what is on its way and how far it is, or how it was loaded; and to the settings,
+ * how much it reads. */
 const title = element.querySelector('.attend-model-coming');
 const bar = element.querySelector('.attend-model-bar');
 const said = element.querySelector('.attend-model-said');
@@ -19,6 +20,7 @@ function draw() {
       return line;
     }),
   );
+  document.dispatchEvent(new CustomEvent('attend-context', { detail: value.context }));
 }
 
 watch('value', draw);

@@ -20,7 +20,7 @@ from model.errors import AttendError
 from model.interface import Forward, Want
 from model.loaded import LoadedModel
 from ui.checks import on_card
-from ui.loading import Arriving, Load, Shelf
+from ui.loading import Arriving, Held, Load, Shelf
 
 DecodeTogether = Callable[
     [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
@@ -108,7 +108,8 @@ class Models:
     def get(self, name: object) -> LoadedModel:
         """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
 
-        `AttendError` for a name that is not offered, unless it is in use, or whose checkpoint cannot be read.
+        `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be read, or that is
+        an encoder's alone.
         """
         if (held := self.held(name)) is not None:
             return held
@@ -117,11 +118,14 @@ class Models:
             try:
                 next(waiting)
             except StopIteration as ended:
-                return ended.value
+                if isinstance(ended.value, LoadedModel):
+                    return ended.value
+                raise AttendError(f"{name} is an encoder alone, which cannot generate: choose another model.") from None
 
     def held(self, name: object) -> LoadedModel | None:
-        """The model, if somebody uses it."""
-        return self._shelf.held(name) if isinstance(name, str) else None
+        """The model, if somebody uses it; encoders alone are none."""
+        held = self._shelf.held(name) if isinstance(name, str) else None
+        return held if isinstance(held, LoadedModel) else None
 
     def present(self, name: str) -> LoadedModel:
         """The model behind an earlier text; `AttendError` where nobody uses it any more."""
@@ -133,7 +137,7 @@ class Models:
         """Whether an earlier text of the model can be looked into without loading anything."""
         return name == self.default or self.held(name) is not None
 
-    def load(self, name: object, *, offered: bool = False) -> Generator[Arriving, None, LoadedModel]:
+    def load(self, name: object, *, offered: bool = False) -> Generator[Arriving, None, Held]:
         """See `Shelf.load`.
 
         Args:

@@ -12,7 +12,21 @@ from functools import partial
 
 import gradio as gr
 
-from ui import chat, code_page, compare_page, comparing, endpoints, handlers, model_page, record_page, write
+from model.encoder import Encoder
+from model.errors import AttendError
+from ui import (
+    chat,
+    code_page,
+    compare_page,
+    comparing,
+    endpoints,
+    handlers,
+    inspect_page,
+    inspecting,
+    model_page,
+    record_page,
+    write,
+)
 from ui.choosing import current
 from ui.errors import for_people, warn
 from ui.handlers import QUICK, QUIET, RUNNING, field
@@ -34,6 +48,7 @@ def build(models: Models) -> gr.Blocks:
         code_page.wire(parts, models)
         _wire_page(parts, models)
         model_page.wire(page, parts, models, partial(_looked_at, models))
+        inspect_page.wire(parts.inspection, _encoder_of, [parts.session])
         record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)
     return page
@@ -132,6 +147,7 @@ def _wire_page(parts: Parts, models: Models) -> None:
     outputs = parts.all_outputs
 
     def switch(session: Session, mode: str) -> Screen:
+        session.asked = mode
         return _looked_at(models, session, mode)
 
     chosen = [parts.session, parts.mode]
@@ -140,8 +156,23 @@ def _wire_page(parts: Parts, models: Models) -> None:
 
 
 def _looked_at(models: Models, session: Session, mode: str) -> Screen:
-    """The page in this mode or, where the visitor's model cannot chat, in Write."""
+    """The page as the visitor asked for it last: in Write where their model cannot chat, until one comes that can; and
+    an encoder in its place while they look into one.
+
+    Args:
+        mode: what the switch says.
+    """
+    if session.encoder is not None:
+        return Screen(inspection=inspecting.overview(session.encoder, waiting=session.model))
     name = current(session, models)
-    possible = WRITE if mode == CHAT and models.get(name).chat is None else mode
+    asked = session.asked = session.asked or mode
+    possible = WRITE if asked == CHAT and models.get(name).chat is None else asked
     look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
-    return replace(look(session, models, name), mode=possible, corrected=possible != mode)
+    shown = replace(look(session, models, name), mode=possible, corrected=possible != mode)
+    return shown if session.asked == asked else _looked_at(models, session, session.asked)
+
+
+def _encoder_of(session: Session) -> Encoder:
+    if session.encoder is None:
+        raise AttendError("No encoder is chosen any more: choose one in the settings.")
+    return session.encoder

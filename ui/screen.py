@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.contract import Answer, CompareValue, ConversationValue, InspectorValue, MeterValue, ModelValue, PromptValue
+from ui.contract import (
+    Answer,
+    CompareValue,
+    ConversationValue,
+    InspectionValue,
+    InspectorValue,
+    MeterValue,
+    ModelValue,
+    PromptValue,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,7 @@ class Screen:
     comparison: CompareValue | Answer | None = None
     model: ModelValue | None = None
     prompt: PromptValue | None = None
+    inspection: InspectionValue | None = None  # an encoder's, in the place of all else until there is a mode again
     mode: str | None = None  # which of the switch's entries is shown
     corrected: bool = False  # whether that is not what the switch says, so that it must be moved
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

@@ -1,10 +1,13 @@
 """What every answer of the server carries, and what it refuses before anyone reads it.
 
 The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Gradio's
-own limit is on uploaded files alone, so the size of a request is limited here. Pure ASGI, nothing of gradio.
+own limit is on uploaded files alone, so the size of a request is limited here. A refusal is JSON in FastAPI's own form,
+{"detail": a sentence}. Pure ASGI, nothing of gradio.
 """
 
 from __future__ import annotations
+
+import json
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,10 +65,10 @@ class Guard:
             await self._refuse(send)
 
     async def _refuse(self, send: Send) -> None:
-        body = f"This request is larger than {self._most_bytes:,} bytes: send less at once.".encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
+        sentence = f"This request is larger than {self._most_bytes:,} bytes: send less at once."
+        headers = [(b"content-type", b"application/json"), *_HEADERS]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": json.dumps({"detail": sentence}).encode()})
 
 
 def _announced(scope: Scope) -> int:

@@ -9,6 +9,7 @@ from gradio.themes import Default
 from gradio.themes.utils import colors, sizes
 from starlette.middleware import Middleware
 
+from ui.endpoints import refusals
 from ui.layout import CSS, SCRIPT
 from ui.security import Guard
 
@@ -62,7 +63,7 @@ def launch(
         theme=theme(),
         css=CSS,
         js=SCRIPT,
-        app_kwargs={"middleware": [Middleware(Guard)]},
+        app_kwargs={"middleware": [Middleware(Guard)], "exception_handlers": refusals(page)},
     )
     ready(share_url or local_url)
     if block:

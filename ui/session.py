@@ -20,6 +20,7 @@ from model.errors import AttendError
 from ui.contract import Way
 
 if TYPE_CHECKING:
+    from model.encoder import Encoder
     from ui.compare import Comparison
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
@@ -146,6 +147,8 @@ class Session:
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # that this visitor uses
     holds: object = None  # what keeps it in memory
+    encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
+    asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
     choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
     unseen: bool = False  # whether the page is still to be shown with a model that has come
 

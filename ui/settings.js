@@ -44,7 +44,11 @@ function isWrong(parameter, value) {
 const GRADIOS = ['view', 'deep_link']; // names in the address that are not ours
 
 /** What a parameter says before anybody touches it. @param {string} name @param {string} way */
-const startOf = (name, way = state.way) => form.ways[way].starts[name] ?? form.first.values[name];
+function startOf(name, way = state.way) {
+  const first = form.ways[way].starts[name] ?? form.first.values[name];
+  const { longest, maximum } = fields.get(name).parameter;
+  return longest ? Math.min(first, maximum) : first;
+}
 
 /* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
 
@@ -111,6 +115,18 @@ function neutralise() {
   draw();
 }
 
+/** Lengths reach as far as the context of the model. @param {number} tokens */
+function reach(tokens) {
+  if (reach.tokens === tokens) return; // said again with every byte of a download
+  reach.tokens = tokens;
+  const shorter = {};
+  for (const parameter of form.parameters.filter(({ longest }) => longest)) {
+    parameter.maximum = Math.min(parameter.longest, tokens);
+    if (state.values[parameter.name] > parameter.maximum) shorter[parameter.name] = parameter.maximum;
+  }
+  change(shorter);
+}
+
 function move(stage, by) {
   const order = stagesInOrder();
   const on = stagesOn();
@@ -146,11 +162,10 @@ function check(group, value) {
 function numberField(parameter) {
   const { name, label, help, minimum, maximum, step } = parameter;
   const put = (event) => change({ [name]: numberOf(event.target.value) });
-  const range = { minimum, maximum, step };
   const entry = make('input', { type: 'number', id: `${idOf(name)}-value`, min: minimum, max: maximum, step,
     'aria-describedby': `${idOf(name)}-help`, oninput: put });
   const slider = maximum - minimum < 1e6
-    ? make('input', { type: 'range', min: range.minimum, max: range.maximum, step, 'aria-label': label, oninput: put })
+    ? make('input', { type: 'range', min: minimum, max: maximum, step, 'aria-label': label, oninput: put })
     : null;
   const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Back to the first value',
     'aria-label': `${label}: back to the first value`,
@@ -159,12 +174,14 @@ function numberField(parameter) {
   const box = make('div', { id: idOf(name), class: 'at-field' }, head,
     make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), ...(slider ? [slider] : []));
   const show = (value) => {
+    entry.max = parameter.maximum;
     if (numberOf(entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
     entry.setAttribute('aria-invalid', isWrong(parameter, value));
     reset.classList.toggle('at-away', value === startOf(name));
     if (!slider) return;
+    slider.max = parameter.maximum;
     slider.value = value ?? minimum;
-    slider.style.setProperty('--share', (slider.value - minimum) / (maximum - minimum));
+    slider.style.setProperty('--share', (slider.value - minimum) / (parameter.maximum - minimum));
   };
   return { box, draw: show, parameter };
 }
@@ -251,6 +268,7 @@ function tellPanel() {
 
 listen(SIGNAL.panelAsked, tellPanel);
 document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
+document.addEventListener('attend-context', (event) => reach(event.detail));
 const misread = readAddress();
 draw();
 // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.

@@ -220,6 +220,7 @@ def _field(parameter: Parameter, context_length: int) -> dict[str, object]:
         "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "minimum": parameter.minimum,
         "maximum": min(parameter.maximum, context_length) if parameter.name in _LENGTHS else parameter.maximum,
+        "longest": parameter.maximum if parameter.name in _LENGTHS else None,  # in a context that has room for it
         "step": parameter.step,
         "integer": parameter.integer,
         "choices": parameter.choices,

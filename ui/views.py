@@ -70,11 +70,9 @@ def record(form: Mapping[str, Any]) -> gr.HTML:
     return _component("record", form=_pack(form))
 
 
-def about(sentence: str) -> gr.HTML:
-    """A sentence at the top of a page."""
-    view = _component("about")
-    view.value = sentence
-    return view
+def about() -> gr.HTML:
+    """What there is to say of a page in a sentence or two, which are its value."""
+    return _component("about")
 
 
 def reading() -> gr.HTML:

@@ -69,7 +69,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
             spoken.tell(run.ids[len(request.prompt) :])
             session.draft.text = spoken.text(finished=ended)
             noted = told or progress.reason == "stop_text"
-            note = ending_note(progress, len(run.tokens), limit) if noted else None
+            note = ending_note(progress, run) if noted else None
             yield Screen(
                 inspector=followed(session, run, progress, loaded),
                 meter=meter_value(len(run.tokens), limit, note=_ending(run, loaded) or note),

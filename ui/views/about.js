@@ -1,5 +1,10 @@
 /**
- * A sentence about the page; it is text, whatever a model is called.
+ * What there is to say of a page; it is text, whatever a model is called.
  */
 
-element.querySelector('.attend-about').textContent = props.value ?? '';
+function draw() {
+  element.querySelector('.attend-about').textContent = props.value ?? '';
+}
+
+watch('value', draw);
+draw();

@@ -15,6 +15,7 @@ from decoding.settings import DecodingSettings, parameters
 from model import catalog
 from model.loaded import LoadedModel
 from ui.chat import chat_settings, drawn_seed
+from ui.prompt_value import system_of
 from ui.session import Session, Turn
 from ui.values import EXAMPLES
 
@@ -29,6 +30,7 @@ class Asked:
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
+    system: str = ""  # of a conversation
 
 
 def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings: DecodingSettings) -> Asked:
@@ -39,7 +41,7 @@ def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings:
     else:
         turns = turns[: 1 + max(place for place, turn in enumerate(turns) if turn.role == "user")]
     chosen = chat_settings(loaded, _with_seed(session, settings))
-    return Asked(loaded.address, chosen, turns[-1].text, tuple(turns))
+    return Asked(loaded.address, chosen, turns[-1].text, tuple(turns), system_of(session, loaded))
 
 
 def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
@@ -65,6 +67,8 @@ def blocks(asked: Asked) -> list[dict[str, str]]:
 def command(asked: Asked) -> str:
     """The line for a shell. Of a conversation it has the last message alone: `generate.py` answers no more than one."""
     flags: list[str] = ["--chat"] if asked.turns else []
+    if asked.system:
+        flags += _flag("system", asked.system)
     if asked.model != catalog.DEFAULT:
         flags += _flag("model", asked.model)
     for parameter, value in _chosen(asked.settings).items():
@@ -89,9 +93,9 @@ def lines(asked: Asked) -> str:
             "",
             f"loaded = catalog.load({asked.model!r})",
             f"settings = DecodingSettings({settings}).seeded()",
-            "tokenizer, length = loaded.tokenizer, loaded.model.context_length",
+            "tokenizer = loaded.tokenizer",
             *(_conversation(asked.turns) if asked.turns else [f"prompt = {asked.prompt!r}"]),
-            f"ids = {_ids(bool(asked.turns))}",
+            f"ids = {_ids(asked)}",
             "request = Request.of(",
             "    loaded.model, ids, end_tokens=loaded.end_tokens, never=loaded.never,",
             "    text_of=tokenizer.decode, ids_of=tokenizer.encode,",
@@ -126,9 +130,10 @@ def _conversation(turns: Sequence[Turn]) -> list[str]:
     return ["messages = [", *(f"    Message({turn.role!r}, {turn.text!r})," for turn in turns), "]"]
 
 
-def _ids(chat: bool) -> str:
-    if chat:
-        return "loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids"
+def _ids(asked: Asked) -> str:
+    if asked.turns:
+        system = f"system={asked.system!r}, " if asked.system else ""
+        return f"loaded.chat_prompt(messages, {system}reserve=settings.max_new_tokens).ids"
     return "loaded.prompt(prompt)"
 
 

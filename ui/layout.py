@@ -13,7 +13,7 @@ import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui import inspect_parts, model_picker, settings_panel, views
+from ui import inspect_parts, model_picker, settings_panel, system_prompt, views
 from ui.compare_values import compare_form, no_comparison
 from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
@@ -46,6 +46,7 @@ class Parts:
 
     session: gr.State
     picker: Picker
+    system: gr.Textbox
     panel: Panel
     mode: gr.Radio
     meter: gr.HTML
@@ -91,7 +92,7 @@ class Parts:
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
         sides = [self.chat_side, self.write_side, self.comparison, self.inspection.side, *self.inspection.outputs]
-        return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, *sides]))
+        return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, self.system, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
@@ -129,6 +130,8 @@ class Parts:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
             changes |= self.inspection.render(screen.inspection)
+        if screen.no_system is not None:
+            changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode == WRITE)
         if screen.model is not None:
             changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
@@ -148,6 +151,7 @@ def lay_out(models: Models) -> Parts:
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         picker = model_picker.build(models)
+        system = system_prompt.build(first.no_system, hidden=writes)
         panel = settings_panel.build(limit)
     header("Chat with a small language model and watch it choose every word.")
     with gr.Row(elem_id="attend-main"):
@@ -224,6 +228,7 @@ def lay_out(models: Models) -> Parts:
     return Parts(
         session=session,
         picker=picker,
+        system=system,
         panel=panel,
         mode=mode,
         meter=meter,

@@ -136,6 +136,7 @@ class Session:
     """Everything that one visitor has on the page."""
 
     turns: list[Turn] = field(default_factory=list)
+    system: str = ""  # the system prompt that stands in its box, whether or not the model takes one
     former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first

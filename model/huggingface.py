@@ -46,18 +46,11 @@ class HuggingFaceCache:
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
-        mine, cache = self.theirs, other.opened()
-        for layer, own in zip(cache.layers, mine.layers, strict=True):
-            layer.keys = torch.cat((_padded(own.keys, length), _padded(layer.keys, length)))  # (R, G, K, D)
-            layer.values = torch.cat((_padded(own.values, length), _padded(layer.values, length)))
         padding = [pad + length - cache.length for cache in (self, other) for pad in cache.padding]
-        return type(self)(cache, length, tuple(padding))
+        return type(self)(joined(self.theirs, other.theirs, length), length, tuple(padding))
 
     def attention_mask(self) -> Tensor | None:
-        """(R, K), 0 for padding; None where there is none."""
-        if not any(self.padding):
-            return None
-        return (torch.arange(self.length)[None, :] >= torch.tensor(self.padding)[:, None]).long()
+        return unpadded(self.length, self.padding)
 
     def extended(self, count: int) -> Self:
         """The same rows, `count` columns longer; to be filled by a pass."""
@@ -78,6 +71,22 @@ def selected(theirs: Any, rows: Sequence[int]) -> Any:
         index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
         layer.keys, layer.values = layer.keys.index_select(0, index), layer.values.index_select(0, index)
     return cache
+
+
+def joined(mine: Any, theirs: Any, length: int) -> Any:
+    """The rows of two caches of transformers in a new one, all padded on the left to so many columns."""
+    cache = opened(theirs)
+    for layer, own in zip(cache.layers, mine.layers, strict=True):
+        layer.keys = torch.cat((_padded(own.keys, length), _padded(layer.keys, length)))  # (R, G, K, D)
+        layer.values = torch.cat((_padded(own.values, length), _padded(layer.values, length)))
+    return cache
+
+
+def unpadded(length: int, padding: Sequence[int]) -> Tensor | None:
+    """A mask of so many columns (R, K), 0 for each row's padding; None where there is none."""
+    if not any(padding):
+        return None
+    return (torch.arange(length)[None, :] >= torch.tensor(padding)[:, None]).long()
 
 
 def _padded(columns: Tensor, length: int) -> Tensor:

@@ -9,6 +9,7 @@ model width, V vocabulary.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -123,6 +124,12 @@ class Seq2SeqModel:
         positions = getattr(theirs.get_decoder(), "embed_positions", None)
         if self.joinable and positions is not None:
             follow_padding(positions)
+
+    def begun_by(self, start: Sequence[int]) -> Self:
+        """The same model, whose answers begin with other tokens."""
+        other = copy.copy(self)
+        other.decoder_start = tuple(start)
+        return other
 
     @property
     def device(self) -> torch.device:

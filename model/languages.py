@@ -17,7 +17,7 @@ from model.text import TextTokenizer
 
 _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")  # the control tokens of mBART and NLLB
 _BEFORE_SOURCE = re.compile(r">>([\w-]{2,20})<<")  # those of Marian (OPUS-MT)
-_MARKED = re.compile(r"(?s)(.+) \[([\w-]*)→([\w-]*)\]")
+_MARKED = re.compile(r"(?s)(.+) \[([\w-]*)(?:→|->)([\w-]*)\]")
 
 
 @dataclass(frozen=True, slots=True)

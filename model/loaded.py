@@ -66,5 +66,5 @@ class LoadedModel:
             else:  # behind the decoder's own start, unless that is the language already
                 model = cast(Translator, model)
                 model = model.begun_by([*(piece for piece in model.decoder_start[:1] if piece not in known), asked])
-        other = replace(self, model=model, start=start, ending=ending, languages=now, base=self.base or self)
+        other = replace(self, model=model, start=start, ending=ending, languages=now, base=self)
         return other.answering_each()

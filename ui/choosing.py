@@ -14,7 +14,7 @@ from model import catalog
 from model.loaded import LoadedModel
 from model.placement import in_words
 from ui.checks import checked_text
-from ui.contract import ModelValue
+from ui.contract import LanguagesValue, ModelValue
 from ui.loading import Arriving
 from ui.models import Models
 from ui.screen import Screen
@@ -22,9 +22,11 @@ from ui.session import Session
 
 
 def current(session: Session, models: Models) -> str:
-    """The name of the visitor's model, which from here on stays in memory for as long as they are here."""
-    session.holds = models.get(session.model)
-    return session.model
+    """The name of the visitor's model between their languages, which from here on stays in memory for as long as they
+    are here."""
+    loaded = models.between(session.model, *(session.languages or ("", "")))
+    session.holds = loaded
+    return loaded.name
 
 
 def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
@@ -57,6 +59,7 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
             return
         session.choosing = None
         session.model, session.holds, session.unseen = loaded.name, loaded, True
+        session.languages = None
         del loaded  # it is the session's from here on, and goes with it
         yield Screen(model=standing(session, models))
     except Exception:
@@ -76,6 +79,14 @@ def cancel(session: Session) -> None:
         session.choosing = None
 
 
+def translate(session: Session, models: Models, source: str, target: str) -> Screen:
+    """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
+    told = models.between(session.model, source, target).languages
+    assert told is not None  # or the model would have refused
+    session.languages, session.unseen = (told.source, told.target), True
+    return Screen(model=standing(session, models))
+
+
 def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `current` asks for the model again."""
     cancel(session)
@@ -84,7 +95,7 @@ def leave(session: Session) -> None:
 
 def standing(session: Session, models: Models) -> ModelValue:
     """The choice while nothing is loading."""
-    loaded = models.get(session.model)
+    loaded = models.get(current(session, models))
     return {
         "name": session.model,
         "choices": choices(models, session.model),
@@ -92,6 +103,20 @@ def standing(session: Session, models: Models) -> ModelValue:
         "said": "",
         "share": None,
         "notes": list(loaded.notes),
+        "languages": languages_value(loaded),
+    }
+
+
+def languages_value(loaded: LoadedModel) -> LanguagesValue:
+    """What the model can be told of languages, and what it is told."""
+    told = loaded.languages
+    if told is None:
+        return {"sources": [], "targets": [], "source": "", "target": ""}
+    return {
+        "sources": sorted(told.sources),
+        "targets": sorted(told.targets),
+        "source": told.source,
+        "target": told.target,
     }
 
 
@@ -120,4 +145,5 @@ def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> 
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
+        "languages": languages_value(models.get(current(session, models))),
     }

@@ -62,7 +62,7 @@ def register(models: Models) -> None:
         Args:
             message: what the user says.
             history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
 
         Returns:
@@ -77,7 +77,7 @@ def register(models: Models) -> None:
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
 
         Returns:
@@ -98,7 +98,7 @@ def register(models: Models) -> None:
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
             common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
             chat: whether the text is a message to answer instead.

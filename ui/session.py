@@ -145,6 +145,7 @@ class Session:
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # that this visitor uses
+    languages: tuple[str, str] | None = None  # between which it translates for them; None as it comes
     holds: object = None  # what keeps it in memory
     choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
     unseen: bool = False  # whether the page is still to be shown with a model that has come

@@ -88,7 +88,7 @@ def part(forward: Forward[CacheT], asked: Want, rows: slice, source: int, length
         cross = forward.attention.cross
         attention = Attention(
             forward.attention.decoder[rows, ..., -length:],  # (rows, layers, heads, queries, length)
-            None if cross is None else cross[rows, ..., -source:],  # (rows, layers, heads, queries, source)
+            None if cross is None else cross[rows, ..., :source],  # (rows, layers, heads, queries, source)
         )
     if want.hidden and forward.hidden is not None:
         hidden = forward.hidden[rows]  # (rows, fed, width): a prompt is read alone and a step feeds one token

@@ -73,12 +73,14 @@ def selected(theirs: Any, rows: Sequence[int]) -> Any:
     return cache
 
 
-def joined(mine: Any, theirs: Any, length: int) -> Any:
-    """The rows of two caches of transformers in a new one, all padded on the left to so many columns."""
+def joined(mine: Any, theirs: Any, length: int, *, on_the_right: bool = False) -> Any:
+    """The rows of two caches of transformers in a new one, all padded to so many columns, on the left unless said."""
     cache = opened(theirs)
     for layer, own in zip(cache.layers, mine.layers, strict=True):
-        layer.keys = torch.cat((_padded(own.keys, length), _padded(layer.keys, length)))  # (R, G, K, D)
-        layer.values = torch.cat((_padded(own.values, length), _padded(layer.values, length)))
+        pairs = (own.keys, layer.keys), (own.values, layer.values)
+        layer.keys, layer.values = (  # (R, G, K, D)
+            torch.cat([_padded(part, length, on_the_right=on_the_right) for part in pair]) for pair in pairs
+        )
     return cache
 
 
@@ -89,8 +91,9 @@ def unpadded(length: int, padding: Sequence[int]) -> Tensor | None:
     return (torch.arange(length)[None, :] >= torch.tensor(padding)[:, None]).long()
 
 
-def _padded(columns: Tensor, length: int) -> Tensor:
-    return functional.pad(columns, (0, 0, length - columns.shape[2], 0))  # (R, G, length, D)
+def _padded(columns: Tensor, length: int, *, on_the_right: bool) -> Tensor:
+    missing = length - columns.shape[2]
+    return functional.pad(columns, (0, 0, 0, missing) if on_the_right else (0, 0, missing, 0))  # (R, G, length, D)
 
 
 class HuggingFaceModel:

@@ -32,14 +32,15 @@ from model.limits import check_length
 class Seq2SeqCache:
     """What the decoder has read, and the keys and values that it looks up in the sources; nobody changes either.
 
-    Texts and sources of one batch end in the same column: whatever is shorter is padded on the left.
+    Texts of one batch end in the same column and sources begin in the same: a shorter text is padded on the left, a
+    shorter source on the right.
     """
 
     theirs: Any  # an EncoderDecoderCache, whose layers all hold keys and values
     length: int  # columns of the decoder's texts, padding included
     padding: tuple[int, ...]  # of each row's text
     sources: tuple[int, ...]  # of each row, the number of its source
-    source_padding: tuple[int, ...]  # of each row's source
+    source_lengths: tuple[int, ...]  # of each row's source, without padding
     joinable: bool  # whether the model reads rows with padding as it reads them alone
 
     @property
@@ -69,9 +70,9 @@ class Seq2SeqCache:
         elif sources != self.sources:  # beams that change places among themselves have the same source
             looked_up = selected(looked_up, rows)
         padding = tuple(self.padding[row] for row in rows)
-        source_padding = tuple(self.source_padding[row] for row in rows)
+        source_lengths = tuple(self.source_lengths[row] for row in rows)
         cache = EncoderDecoderCache(selected(texts, rows), looked_up)
-        return replace(self, theirs=cache, padding=padding, sources=sources, source_padding=source_padding)
+        return replace(self, theirs=cache, padding=padding, sources=sources, source_lengths=source_lengths)
 
     def join(self, other: Self) -> Self:
         """See `Cache.join`; `AttendError` for a family of which nobody has seen that it reads padding well."""
@@ -81,7 +82,7 @@ class Seq2SeqCache:
         length, source_length = max(self.length, other.length), max(self.source_length, other.source_length)
         cache = EncoderDecoderCache(
             joined(mine.self_attention_cache, theirs.self_attention_cache, length),
-            joined(mine.cross_attention_cache, theirs.cross_attention_cache, source_length),
+            joined(mine.cross_attention_cache, theirs.cross_attention_cache, source_length, on_the_right=True),
         )
         return replace(
             self,
@@ -89,9 +90,7 @@ class Seq2SeqCache:
             length=length,
             padding=tuple(pad + length - one.length for one in (self, other) for pad in one.padding),
             sources=(*self.sources, *(source + max(self.sources) + 1 for source in other.sources)),
-            source_padding=tuple(
-                pad + source_length - one.source_length for one in (self, other) for pad in one.source_padding
-            ),
+            source_lengths=self.source_lengths + other.source_lengths,
         )
 
 
@@ -139,7 +138,8 @@ class Seq2SeqModel:
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Seq2SeqCache]:
         source, _ = self._encoded(prompt)
         start = torch.tensor([self.decoder_start])
-        cache = Seq2SeqCache(EncoderDecoderCache(DynamicCache(), DynamicCache()), 0, (0,), (0,), (0,), self.joinable)
+        empty = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        cache = Seq2SeqCache(empty, 0, (0,), (0,), (len(prompt),), self.joinable)
         return self._forward(start, source, cache, want)
 
     @torch.inference_mode()
@@ -192,7 +192,7 @@ class Seq2SeqModel:
         theirs, columns = cache.opened(), cache.length + tokens.shape[1]
         masks = {
             "decoder_attention_mask": unpadded(columns, cache.padding),  # (R, K)
-            "attention_mask": unpadded(source.shape[1], cache.source_padding),  # (R, S)
+            "attention_mask": _real(source.shape[1], cache.source_lengths),  # (R, S)
         }
         with padded(cache.padding):
             answer, weights = self._decoded(
@@ -210,6 +210,13 @@ class Seq2SeqModel:
             _attention(weights, columns, source.shape[1]) if want.attention else None,
             answer.decoder_hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
         )
+
+
+def _real(columns: int, lengths: Sequence[int]) -> Tensor | None:
+    """A mask of sources (R, S), 0 for the padding on the right; None where there is none."""
+    if min(lengths) == columns:
+        return None
+    return (torch.arange(columns)[None, :] < torch.tensor(lengths)[:, None]).long()
 
 
 def _attention(weights: Sequence[Tensor], keys: int, source: int, encoder: Tensor | None = None) -> Attention:

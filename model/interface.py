@@ -31,7 +31,7 @@ class Cache(Protocol):
     def join(self, other: Self) -> Self:
         """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended.
 
-        The same holds for the sources, where rows look at those.
+        Shorter sources, where rows look at those, are padded on the right, and so is `Attention.cross`.
         """
         ...
 

@@ -104,12 +104,17 @@ def _refuse(system: str, reason: str) -> None:
 class OneMessage:
     """An encoder reads a single text: the newest message, whatever was said before."""
 
-    manner: str = "each message alone"
     stop_texts: tuple[str, ...] = ()
     no_system: str = "it reads each message alone"
 
-    def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
+    def __init__(self, ids_of: Callable[[str], Sequence[int]], *, languages: str = "") -> None:
+        """
+        Args:
+            ids_of: a text → what the encoder reads.
+            languages: between which the text is translated, where that is known, in words for people.
+        """
         self._ids_of = ids_of
+        self.manner = f"each message alone, {languages}" if languages else "each message alone"
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `Chat.prompt`; the answer has a context of its own, so it needs no room in this one."""

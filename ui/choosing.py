@@ -14,7 +14,7 @@ from model import catalog
 from model.loaded import LoadedModel
 from model.placement import in_words
 from ui.checks import checked_text
-from ui.contract import ModelValue
+from ui.contract import LanguagesValue, ModelValue
 from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
@@ -22,9 +22,11 @@ from ui.session import Session
 
 
 def current(session: Session, models: Models) -> str:
-    """The name of the visitor's model, which from here on stays in memory for as long as they are here."""
-    session.holds = models.get(session.model)
-    return session.model
+    """The name of the visitor's model between their languages, which from here on stays in memory for as long as they
+    are here."""
+    loaded = models.between(session.model, *(session.languages or ("", "")))
+    session.holds = loaded
+    return loaded.name
 
 
 def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
@@ -60,6 +62,7 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
         session.choosing, session.unseen = None, True
         if isinstance(loaded, LoadedModel):
             session.model, session.holds, session.encoder = loaded.name, loaded, None
+            session.languages = None
         else:
             session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
@@ -81,6 +84,14 @@ def cancel(session: Session) -> None:
         session.choosing = None
 
 
+def translate(session: Session, models: Models, source: str, target: str) -> Screen:
+    """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
+    told = models.between(session.model, source, target).languages
+    assert told is not None  # or the model would have refused
+    session.languages, session.unseen = (told.source, told.target), True
+    return Screen(model=standing(session, models))
+
+
 def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `current` asks for the model again."""
     cancel(session)
@@ -89,7 +100,7 @@ def leave(session: Session) -> None:
 
 def standing(session: Session, models: Models) -> ModelValue:
     """The choice while nothing is loading."""
-    writes, encoder = models.get(session.model), session.encoder
+    writes, encoder = models.get(current(session, models)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
         "name": name,
@@ -99,6 +110,20 @@ def standing(session: Session, models: Models) -> ModelValue:
         "share": None,
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
+        "languages": languages_value(writes),
+    }
+
+
+def languages_value(loaded: LoadedModel) -> LanguagesValue:
+    """What the model can be told of languages, and what it is told."""
+    told = loaded.languages
+    if told is None:
+        return {"sources": [], "targets": [], "source": "", "target": ""}
+    return {
+        "sources": sorted(told.sources),
+        "targets": sorted(told.targets),
+        "source": told.source,
+        "target": told.target,
     }
 
 
@@ -118,7 +143,7 @@ def choices(models: Models, *also: str) -> list[tuple[str, str]]:
 
 def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
     """The choice while a model is on its way."""
-    done, total = arriving.done, arriving.total
+    writes, done, total = models.get(current(session, models)), arriving.done, arriving.total
     downloading = 0 < done < total
     return {
         "name": name,
@@ -127,5 +152,6 @@ def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> 
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
-        "context": models.get(session.model).model.context_length,
+        "context": writes.model.context_length,
+        "languages": languages_value(writes),
     }

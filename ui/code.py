@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decoding.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model import catalog
+from model.languages import Languages
 from model.loaded import LoadedModel
 from ui.chat import chat_settings, drawn_seed
 from ui.prompt_value import system_of
@@ -29,6 +30,7 @@ class Asked:
     model: str  # a name or a folder
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
+    languages: Languages | None = None  # that a translator is told
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
 
@@ -41,7 +43,7 @@ def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings:
     else:
         turns = turns[: 1 + max(place for place, turn in enumerate(turns) if turn.role == "user")]
     chosen = chat_settings(loaded, _with_seed(session, settings))
-    return Asked(loaded.address, chosen, turns[-1].text, tuple(turns), system_of(session, loaded))
+    return Asked(loaded.address, chosen, turns[-1].text, loaded.languages, tuple(turns), system_of(session, loaded))
 
 
 def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
@@ -50,7 +52,7 @@ def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: D
     if run is not None and text == session.draft.text:
         given = itertools.takewhile(lambda one: one.given, run.tokens)
         text = loaded.tokenizer.decode((token.id for token in given), begins=True)
-    return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING)
+    return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING, loaded.languages)
 
 
 def blocks(asked: Asked) -> list[dict[str, str]]:
@@ -71,6 +73,9 @@ def command(asked: Asked) -> str:
         flags += _flag("system", asked.system)
     if asked.model != catalog.DEFAULT:
         flags += _flag("model", asked.model)
+    if (told := asked.languages) is not None:
+        for name, code in (("from-language", told.source), ("to-language", told.target)):
+            flags += _flag(name, code) if code else []
     for parameter, value in _chosen(asked.settings).items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
     if asked.prompt.startswith("-"):  # which is no flag where it stands behind two dashes
@@ -91,7 +96,7 @@ def lines(asked: Asked) -> str:
             "from model import catalog",
             *(["from model.chat import Message"] if asked.turns else []),
             "",
-            f"loaded = catalog.load({asked.model!r})",
+            f"loaded = catalog.load({asked.model!r}){_between(asked.languages)}",
             f"settings = DecodingSettings({settings}).seeded()",
             "tokenizer = loaded.tokenizer",
             *(_conversation(asked.turns) if asked.turns else [f"prompt = {asked.prompt!r}"]),
@@ -128,6 +133,10 @@ def _chosen(settings: DecodingSettings) -> Mapping[Parameter, Value]:
 
 def _conversation(turns: Sequence[Turn]) -> list[str]:
     return ["messages = [", *(f"    Message({turn.role!r}, {turn.text!r})," for turn in turns), "]"]
+
+
+def _between(languages: Languages | None) -> str:
+    return "" if languages is None else f".between({languages.source!r}, {languages.target!r})"
 
 
 def _ids(asked: Asked) -> str:

@@ -109,6 +109,15 @@ class InspectorValue(TypedDict):
     since: NotRequired[int]
 
 
+class LanguagesValue(TypedDict):
+    """What a translator can be told, and is; none of others. Its event: `translate {source, target}`."""
+
+    sources: list[str]  # codes; none where a source needs no language
+    targets: list[str]
+    source: str
+    target: str  # "" where the model chooses
+
+
 class ModelValue(TypedDict):
     """Which model is chosen, and what there is to say about it."""
 
@@ -119,6 +128,7 @@ class ModelValue(TypedDict):
     share: float | None  # of the download that is here; None where that is not known or is no matter
     notes: list[str]  # sentences about how the model was loaded
     context: int  # how many tokens the model that writes reads at once
+    languages: LanguagesValue  # of the model that is in use
 
 
 class PromptValue(TypedDict):

@@ -97,7 +97,7 @@ def register(models: Models) -> None:
         Args:
             message: what the user says.
             history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
             system: the system prompt before the conversation, of a model that takes one.
 
@@ -113,7 +113,7 @@ def register(models: Models) -> None:
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
 
         Returns:
@@ -135,7 +135,7 @@ def register(models: Models) -> None:
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
             common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
             chat: whether the text is a message to answer instead.

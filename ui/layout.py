@@ -31,7 +31,8 @@ def _read(name: str) -> str:
 
 
 CSS = "\n".join(
-    _read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code", "inspect")
+    _read(f"{part}.css")
+    for part in ("page", "header", "prompt", "model_picker", "languages", "settings", "code", "inspect")
 )
 SCRIPT = _read("page.js")
 

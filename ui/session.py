@@ -147,6 +147,7 @@ class Session:
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # that this visitor uses
+    languages: tuple[str, str] | None = None  # between which it translates for them; None as it comes
     holds: object = None  # what keeps it in memory
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.strategy import Request
+from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 from model.huggingface_attention import ATTENTION
 from model.huggingface_seq2seq import Seq2SeqModel
@@ -75,7 +76,7 @@ def text(length: int, seed: int = 1) -> list[int]:
     return torch.randint(4, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
-def asked(model: Seq2SeqModel, source: list[int], ends: list[int]) -> Request:
+def asked(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
     return Request(
         prompt=model.decoder_start,
         source=tuple(source),

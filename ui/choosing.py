@@ -19,6 +19,8 @@ from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.translate import is_translator
+from ui.ways import first_way
 
 
 def current(session: Session, models: Models) -> str:
@@ -99,6 +101,7 @@ def standing(session: Session, models: Models) -> ModelValue:
         "share": None,
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
+        "way": first_way(translates=is_translator(writes)),
     }
 
 
@@ -121,11 +124,11 @@ def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> 
     done, total = arriving.done, arriving.total
     downloading = 0 < done < total
     return {
+        **standing(session, models),
         "name": name,
         "choices": choices(models, session.model, name),
         "title": f"Downloading {name}" if downloading else f"Loading {name}",
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
-        "context": models.get(session.model).model.context_length,
     }

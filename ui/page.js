@@ -1,7 +1,7 @@
 /* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
  * closes or stops, notices, and typing. */
 () => {
-  const STOPS = '#attend-stop, #attend-halt, #attend-compare .at-stop';
+  const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
   const find = (selector) => document.querySelector(selector);
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);

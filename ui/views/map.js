@@ -1,9 +1,9 @@
 /**
  * The attention map: a row for every pass at hand, a column for every token it could look at.
  *
- * It is told how to read a pass (`weightsOf`), what its tokens are called and whom to tell about a row that was picked.
- * A decoder's row is called after the token that the pass chose; an encoder's (`both`: its tokens look at both sides)
- * after the token that looks.
+ * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
+ * picked. A decoder's row is called after the token that the pass chose and sees the keys up to its query; with `whole`
+ * every row sees all keys.
  */
 
 const CELL = { narrowest: 3, widest: 36, height: 196 };
@@ -11,19 +11,20 @@ const MOST_HIGH = 200; // of what is shown; the rest is scrolled to
 const STOPS = 5;
 
 /**
- * @param {{weightsOf: (query: number) => Float32Array | null, nameOf: (token: number) => string,
- *   describe: (query: number, key: number) => string, onPick: (query: number) => void, both: boolean}} wiring
+ * @param {{weightsOf: (query: number) => Float32Array | null, rowName: (query: number) => string,
+ *   keyName: (key: number) => string, describe: (query: number, key: number) => string,
+ *   onPick: (query: number) => void, whole: boolean, label?: string, corner?: string}} wiring `corner` is what a row is
  */
-function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
+function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: called = 'Attention map', corner: of = 'chosen' }) {
   const canvas = make('canvas', {
     class: 'at-canvas', tabindex: 0, role: 'img',
-    'aria-label': 'Attention map; arrow keys move over it, Enter shows that row',
+    'aria-label': `${called}; arrow keys move over it, Enter shows that row`,
   });
   const scroller = make('div', { class: 'at-map-scroll' }, canvas);
   const chosen = makeAxis('rows');
   const looked = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
-    make('span', { text: both ? '↑ token' : '↑ chosen' }), make('span', { text: 'looked at →' }));
+    make('span', { text: `↑ ${of}` }), make('span', { text: 'looked at →' }));
   const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
@@ -31,7 +32,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
     make('div', { class: 'at-map-foot' }, readout, scale));
   const cells = document.createElement('canvas'); // a pixel a cell
-  let range = { from: 0, end: 0, marked: -1, title: '', full: 1 };
+  let range = { from: 0, end: 0, keys: 0, marked: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
   let scrolled = { top: 0, left: 0 };
   let width = 0; // as last measured: asking for it while drawing would lay the page out again
@@ -40,13 +41,13 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
   /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
   let colours = null;
 
-  const keys = () => range.end;
+  const keys = () => range.keys;
   const rows = () => range.end - range.from;
-  const seen = (query) => (both ? keys() : query + 1); // how many keys
+  const seen = (query) => (whole ? keys() : query + 1); // how many keys
 
   /**
-   * @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads;
-   *   `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
+   * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
+   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
    */
   function draw(next) {
     const moved = next.marked !== range.marked || next.end !== range.end;
@@ -112,11 +113,11 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
-      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + (both ? 0 : 1)),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
     });
     looked.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
-      marked: cursor?.key ?? -1, ...paints, name: nameOf,
+      marked: cursor?.key ?? -1, ...paints, name: keyName,
     });
   }
 

@@ -25,7 +25,9 @@ def wire(parts: Parts, models: Models) -> None:
     def show(session: Session, mode: str, message: object, text: object, given: object, *settings: object) -> Any:
         with for_people():
             if mode == COMPARE:
-                raise AttendError("A comparison is no single command: save its JSON, or switch to another of the entries.")
+                raise AttendError(
+                    "A comparison is no single command: save its JSON, or switch to another of the entries."
+                )
             loaded, chosen = models.get(current(session, models)), panel.read_as_it_is(settings)
             if mode == TRANSLATE:
                 asked = code.asked_in_translate(session, loaded, checked_text(given, "The text"), chosen)

@@ -35,7 +35,8 @@ def _read(name: str) -> str:
 
 
 CSS = "\n".join(
-    _read(f"{part}.css") for part in ("page", "header", "prompt", "model_picker", "settings", "code", "inspect", "translate")
+    _read(f"{part}.css")
+    for part in ("page", "header", "prompt", "model_picker", "settings", "code", "inspect", "translate")
 )
 SCRIPT = _read("page.js")
 
@@ -46,7 +47,6 @@ def modes(loaded: LoadedModel) -> tuple[str, ...]:
     """The entries of the switch: what can be done with a model. One that translates answers every text for itself, so
     that a conversation with it would promise a memory that it has not, and it goes on with no text of anybody's."""
     return (TRANSLATE, COMPARE) if is_translator(loaded) else (CHAT, WRITE, COMPARE)
-
 
 
 Outputs = Component | BlockContext

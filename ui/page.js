@@ -31,6 +31,13 @@
     } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();
   });
 
+  // Gradio's text box sends with Enter alone; of a box for longer texts people expect this as well.
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    const go = event.target.matches?.('#attend-given textarea') && find('#attend-go');
+    if (go && go.checkVisibility()) go.click();
+  });
+
   // A notice is about what was done last: whatever is done next takes it away.
   const dismiss = (event) => {
     if (!event.target.closest?.('.toast-wrap')) document.querySelectorAll('.toast-close').forEach((cross) => cross.click());

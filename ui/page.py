@@ -160,7 +160,7 @@ def _wire_page(parts: Parts, models: Models) -> None:
 
 
 def _looked_at(models: Models, session: Session, mode: str) -> Screen:
-    """The page as the visitor asked for it last, as far as their model can do it; and an encoder in its place while they
+    """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
     look into one.
 
     Args:

@@ -253,7 +253,7 @@ class Session:
                 run.trace = None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that neither the conversation, its Undo, the translation, the draft nor the comparison can open."""
+        """Forget runs that nothing can open: the conversation, its Undo, the translation, the draft, the comparison."""
         turns = itertools.chain(self.turns, self.former or (), [self.translation] if self.translation else ())
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:

@@ -41,6 +41,12 @@ def is_translator(loaded: LoadedModel) -> bool:
     return bool(loaded.model.decoder_start)
 
 
+def check_translator(loaded: LoadedModel) -> None:
+    """`AttendError` for a model that goes on with texts instead."""
+    if not is_translator(loaded):
+        raise AttendError(f"{loaded.name} goes on with a text and translates none: choose an encoder with a decoder.")
+
+
 def examples(loaded: LoadedModel) -> tuple[str, ...]:
     """Short texts in the language that the model reads, which only the catalogue knows."""
     reads = next((entry.languages.partition(",")[0] for entry in catalog.ENTRIES if entry.name == loaded.name), "")
@@ -58,8 +64,7 @@ def translate(
     given = checked_start(text, "The text to translate")
     session.refuse_while_busy()
     loaded = models.get(name)
-    if not is_translator(loaded):
-        raise AttendError(f"{name} goes on with a text and translates none: choose a translator in the settings.")
+    check_translator(loaded)
     settings = chat_settings(loaded, settings)
     request = models.request(loaded, chat_prompt(loaded, [Turn("user", given)], settings).ids)
     settings.strategy_for(request)  # refuses what cannot be done with this model
@@ -123,12 +128,13 @@ def overview(session: Session, models: Models, name: str) -> Screen:
     run = session.runs.get(session.translation.run or "") if session.translation else None
     if run is not None and run.model != name:
         run = session.translation = None
-    growing = run is not None and run.id in session.growing
+    finished = run if run is not None and run.id not in session.growing else None
+    read = run.trace.request.source if run is not None and run.trace is not None else ()
     return Screen(
         translation=translation_value(session, loaded),
-        alignment=run is not None and not growing and (alignment_value(run, loaded) or False),
+        alignment=finished is not None and (alignment_value(finished, loaded) or False),
         inspector=opened_if_there(session, models, run),
-        meter=meter_value(0 if run is None else run.first - 1, loaded.model.context_length),
+        meter=meter_value(len(read), loaded.model.context_length),
     )
 
 

@@ -126,7 +126,15 @@ def packed_conversation(value: ConversationValue) -> dict[str, Any]:
 
 
 def packed(
-    value: AlignmentValue | TranslationValue | InspectorValue | CompareValue | Answer | RecordReply | PromptValue | ReadingValue | WordsValue,
+    value: AlignmentValue
+    | TranslationValue
+    | InspectorValue
+    | CompareValue
+    | Answer
+    | RecordReply
+    | PromptValue
+    | ReadingValue
+    | WordsValue,
 ) -> str:
     """What a handler returns for any other component: one string, for the same reason.
 

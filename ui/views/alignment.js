@@ -40,7 +40,7 @@ const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or t
 const ends = make('input', { type: 'checkbox' });
 const said = make('p', { class: 'at-quiet' });
 const drawn = [
-  make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Alignment' }), layerSelect, headSelect),
+  make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), layerSelect, headSelect),
   links.node,
   make('label', { class: 'at-sink' }, ends, ' hide the source’s control tokens'),
   make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),

@@ -8,6 +8,9 @@
 const FAINTEST = 0.04; // a weight that is not drawn: of ten tokens, less than half of an even share
 const SIDES = { source: 0, text: 1 };
 
+/** @param {string} text as it is read out, without the space before a word */
+const wordOf = (text) => visibleText(text.replace(/^ (?=\S)/u, ''));
+
 /** @param {{onPick: (index: number) => void}} wiring told of a token of the written text that was clicked */
 function makeLinks({ onPick }) {
   const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
@@ -34,7 +37,7 @@ function makeLinks({ onPick }) {
     const wanted = JSON.stringify([next.source, next.text]);
     if (wanted !== shown) {
       shown = wanted;
-      names = [next.source.map(visibleText), next.text.map(visibleText)];
+      names = [next.source.map(wordOf), next.text.map(wordOf)];
       tokens = [next.source, next.text].map((texts, side) => texts.map((text, index) => make('button', {
         type: 'button', class: 'at-link', dir: 'auto', tabindex: index ? -1 : 0, 'data-side': side, 'data-index': index,
       }, ...visible(text, true), make('i', { class: 'at-link-number' }))));

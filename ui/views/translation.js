@@ -11,8 +11,8 @@ const root = element.querySelector('.attend-translation');
 const body = makeAnswer(0);
 const note = make('p', { class: 'at-note', role: 'status' });
 const copyButton = iconButton('copy', 'Copy the translation', () => copy(body.node.textContent, copyButton));
-const said = make('div', { class: 'at-said', role: 'region', 'aria-label': 'Translation' },
-  body.node, make('div', { class: 'at-said-tools' }, copyButton));
+const said = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
+  body.node, make('div', { class: 'at-translated-tools' }, copyButton));
 
 followColour(root);
 offerTokens(root, (_, index) => trigger('token', { index }));

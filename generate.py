@@ -25,7 +25,7 @@ from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
 from model import catalog
-from model.chat import Message
+from model.chat import Message, as_dicts
 from model.choice import ModelChoice
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -69,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     ModelChoice.add_flags(parser)
     parser.add_argument("--list-models", action=_ListModels, nargs=0, help="print the catalogue and exit")
     parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
+    parser.add_argument(
+        "--system", metavar="TEXT", default="", help="with --chat, the system prompt before the message"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
     decoding = parser.add_argument_group("decoding")
     for parameter in parameters():
@@ -85,9 +88,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], settings: DecodingSettings) -> Request:
+def _request(
+    loaded: LoadedModel, prompt: str, messages: Sequence[Message], system: str, settings: DecodingSettings
+) -> Request:
     """What the model is asked: to answer the conversation or, without one, to continue the prompt."""
-    length = loaded.model.context_length
     if not prompt.strip():
         raise AttendError("The prompt is empty: write at least one character.")
     if not messages:
@@ -95,7 +99,7 @@ def _request(loaded: LoadedModel, prompt: str, messages: Sequence[Message], sett
     elif loaded.chat is None:
         raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
     else:
-        ids = loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids
+        ids = loaded.chat_prompt(messages, system=system, reserve=settings.max_new_tokens).ids
     return Request.of(
         loaded.model,
         ids,
@@ -137,6 +141,9 @@ def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    system = arguments.system if arguments.system.strip() else ""
+    if system and not arguments.chat:
+        raise AttendError("--system stands before a conversation, not before a text: add --chat, or leave it out.")
     names = {parameter.name for parameter in parameters()}
     settings = DecodingSettings.from_dict(
         {name: value for name, value in vars(arguments).items() if name in names}
@@ -149,7 +156,7 @@ def _run(arguments: argparse.Namespace) -> int:
     messages = [Message("user", arguments.prompt)] if arguments.chat else []
     if messages and loaded.chat is not None:
         settings = settings.ending_at(loaded.chat.stop_texts)
-    request = _request(loaded, arguments.prompt, messages, settings)
+    request = _request(loaded, arguments.prompt, messages, system, settings)
     strategy = settings.strategy_for(request)
     trace = Trace(
         model=loaded.name,
@@ -157,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> int:
         request=request,
         settings=settings,
         label=loaded.tokenizer.label,
-        messages=[{"role": message.role, "content": message.text} for message in messages],
+        messages=as_dicts(messages, system),
     )
     code = 0
     with _document(arguments.json) as document:

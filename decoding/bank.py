@@ -21,16 +21,24 @@ class Bank:
     (a positive penalty favours long texts, so it is taken as long as it may get; log-probabilities only fall).
     """
 
-    def __init__(self, size: int, *, length_penalty: float, early_stopping: EarlyStopping, limit: int) -> None:
+    def __init__(
+        self, size: int, *, length_penalty: float, early_stopping: EarlyStopping, limit: int, forced: int = 0
+    ) -> None:
+        """
+        Args:
+            limit: the most tokens that a text may have.
+            forced: tokens before those of every text that count in its length, too.
+        """
         self.kept: list[Hypothesis] = []  # best first
         self._size = size
         self._length_penalty = length_penalty
         self._early_stopping = early_stopping
-        self._limit = limit  # the most tokens that a text may have
+        self._limit = limit
+        self._forced = forced
 
     def final_score(self, score: float, length: int) -> float:
         """What a finished text of this score and length is ranked by."""
-        return score / length**self._length_penalty
+        return score / (length + self._forced) ** self._length_penalty
 
     def add(self, ended: Iterable[Hypothesis]) -> list[Dropped]:
         """Take in what has finished; returns what there is no room for any more."""

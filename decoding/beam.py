@@ -127,6 +127,7 @@ class BeamSearch:
                     length_penalty=length_penalty,
                     early_stopping=early_stopping,
                     limit=self._stop.limit,
+                    forced=request.forced,
                 ),
             )
             for number in range(num_beam_groups)

@@ -23,6 +23,7 @@ class Several:
     def __init__(self, request: Request, texts: Sequence[OneByOne]) -> None:
         self.want = texts[0].want
         self._texts = tuple(texts)
+        self._source = len(request.source)
         self._length = len(request.prompt)  # of every row of the next pass, in tokens
         self._newest: dict[int, Hypothesis] = {}  # of each text, by its place
         self._living = tuple(range(len(texts)))  # the places of those that have not finished, row by row
@@ -30,7 +31,7 @@ class Several:
     def advance(self, forward: Forward[Any]) -> Step:
         for row, place in enumerate(self._living):
             row = row if self._newest.get(place) else 0  # of the prompt there is one row for all
-            share = part(forward, self.want, slice(row, row + 1), self._length, self.want)
+            share = part(forward, self.want, slice(row, row + 1), self._source, self._length, self.want)
             step = self._texts[place].advance(share)
             assert step.best is not None  # each of these steps decides a token
             self._newest[place] = replace(step.best, parent=row, group=place)

@@ -73,6 +73,12 @@ class Request:
         return self.source or self.prompt
 
     @property
+    def forced(self) -> int:
+        """How many of the prompt's last tokens are the answer's own, although nobody chose them: of a decoder that
+        reads a source, all behind its start, such as the language of a translation."""
+        return len(self.prompt) - 1 if self.source else 0
+
+    @property
     def read(self) -> tuple[int, ...]:
         """All that stands before the first choice, which is what attention looks at: the source, then the prompt."""
         return (*self.source, *self.prompt)

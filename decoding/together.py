@@ -45,6 +45,7 @@ class _Seat:
     place: int  # among the strategies
     strategy: Strategy
     first: int  # the first of its rows in the cache
+    source: int  # tokens of the source that all of its rows look at; 0 without an encoder
     length: int  # tokens in each of its rows; every pass adds one
     step: Step  # its newest
 
@@ -58,9 +59,10 @@ def _read(
     rows = {prompt: row for row, prompt in enumerate(passes)}
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
+        source = len(prompt) if model.decoder_start else 0
         length = len(model.decoder_start or prompt)
-        step = strategy.advance(part(passes[prompt], asked, slice(1), length, strategy.want))
-        seats.append(_Seat(place, strategy, rows[prompt], length, step))
+        step = strategy.advance(part(passes[prompt], asked, slice(1), source, length, strategy.want))
+        seats.append(_Seat(place, strategy, rows[prompt], source, length, step))
     return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
 
 
@@ -74,19 +76,19 @@ def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT)
     for seat in living:
         rows = slice(first, first + len(seat.step.feed))
         seat.first, seat.length, first = rows.start, seat.length + 1, rows.stop
-        seat.step = seat.strategy.advance(part(forward, asked, rows, seat.length, seat.strategy.want))
+        seat.step = seat.strategy.advance(part(forward, asked, rows, seat.source, seat.length, seat.strategy.want))
     return forward.cache
 
 
-def part(forward: Forward[CacheT], asked: Want, rows: slice, length: int, want: Want) -> Forward[CacheT]:
-    """One strategy's share of a pass that was asked for `asked`, as if it had asked alone: its rows, its tokens without
-    padding, and what it wants. The cache stays whole: only the loop knows caches."""
+def part(forward: Forward[CacheT], asked: Want, rows: slice, source: int, length: int, want: Want) -> Forward[CacheT]:
+    """One strategy's share of a pass that was asked for `asked`, as if it had asked alone: its rows, its tokens and
+    those of its source without padding, and what it wants. The cache stays whole: only the loop knows caches."""
     attention = hidden = layer_logits = None
     if want.attention and forward.attention is not None:
-        cross = forward.attention.cross  # a source is never padded: all rows of a batch read the same one
+        cross = forward.attention.cross
         attention = Attention(
             forward.attention.decoder[rows, ..., -length:],  # (rows, layers, heads, queries, length)
-            None if cross is None else cross[rows],
+            None if cross is None else cross[rows, ..., :source],  # (rows, layers, heads, queries, source)
         )
     if want.hidden and forward.hidden is not None:
         hidden = forward.hidden[rows]  # (rows, fed, width): a prompt is read alone and a step feeds one token

@@ -26,7 +26,7 @@ class Trace:
     request: Request
     settings: DecodingSettings  # with the seed that was used, where anything was drawn
     label: Callable[[int], str]  # how a token is shown by itself
-    messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one
+    messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one, its system prompt first
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -27,7 +27,6 @@ from benchmarks.timing import machine, table
 from decoding.settings import DecodingSettings
 from experiments.alignment import draw
 from experiments.recurrent import Recurrent, RecurrentConfig
-from model.chat import OneMessage
 from model.encoder_decoder import build
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -101,10 +100,8 @@ def taught(model: nn.Module, name: str, lessons: TranslationLessons) -> float:
 
 def ready(name: str, model: Any, tokenizer: Tokenizer) -> LoadedModel:
     """A network with all that translating needs."""
-    end = tokenizer.control(END)
-    chat = OneMessage(lambda text: [*tokenizer.encode(text, begins=True), end])
-    never = frozenset({model.vocabulary_size - 1})
-    return LoadedModel(name, model.eval(), tokenizer, (), frozenset({end}), chat, ending=(end,), never=never)
+    end, never = tokenizer.control(END), frozenset({model.vocabulary_size - 1})
+    return LoadedModel(name, model.eval(), tokenizer, (), frozenset({end}), None, ending=(end,), never=never)
 
 
 def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -36,18 +36,28 @@ class ChatPrompt:
     dropped: int  # how many of the oldest messages did not fit
 
 
+def as_dicts(messages: Iterable[Message], system: str = "") -> list[dict[str, str]]:
+    """The conversation as chat templates and the documents of runs have it: a system prompt is its first message."""
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, *({"role": message.role, "content": message.text} for message in messages)]
+
+
 class Chat(Protocol):
     """A way in which conversations are written for a model."""
 
     manner: str  # in which way, in words for people
     stop_texts: tuple[str, ...]  # what ends an answer besides the model's end tokens
+    no_system: str  # why conversations have no system prompt, as the end of a sentence; "": they may have one
 
-    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
 
         The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
         always stays, whatever room it leaves. Raises `AttendError` for a blank last message, and for one that is too
         long for the context even alone.
+
+        Args:
+            system: the system prompt, which never drops; "" is none, and the only one where `no_system` says why.
         """
         ...
 
@@ -59,21 +69,24 @@ def fitted(
     frame: int,
     context_length: int,
     reserve: int,
+    system: str = "",
 ) -> ChatPrompt:
     """What `Chat.prompt` promises, for any format.
 
     Args:
         ids_from: the prompt of all messages from this number on; never longer where it begins later.
-        frame: how many tokens of every prompt belong to no message.
+        frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
+        system: the one that every prompt of `ids_from` has, to be blamed where nothing fits.
     """
     if not messages or not messages[-1].text.strip():
         raise AttendError("The message is empty: type something first.")
     last = len(messages) - 1
     alone = len(ids_from(last))
     if alone >= context_length:
+        what, them = ("The system prompt and the message have", "them") if system else ("The message has", "it")
         raise AttendError(
-            f"The message has {alone - frame:,} tokens, but this model reads at most {context_length - frame - 1:,} "
-            "at once: shorten it."
+            f"{what} {alone - frame:,} tokens, but this model reads at most {context_length - frame - 1:,} at once: "
+            f"shorten {them}."
         )
     room = context_length - min(reserve, context_length // 2)
     begins = [place for place, message in enumerate(messages[:last]) if message.role == "user"]
@@ -82,17 +95,30 @@ def fitted(
     return ChatPrompt(tuple(ids_from(first)), dropped=first)
 
 
+def _refuse(system: str, reason: str) -> None:
+    """`ValueError` for a system prompt that nobody should have let come so far."""
+    if system:
+        raise ValueError(f"no system prompt can be written: {reason}")
+
+
 class OneMessage:
     """An encoder reads a single text: the newest message, whatever was said before."""
 
-    manner: str = "each message alone"
     stop_texts: tuple[str, ...] = ()
+    no_system: str = "it reads each message alone"
 
-    def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
+    def __init__(self, ids_of: Callable[[str], Sequence[int]], *, languages: str = "") -> None:
+        """
+        Args:
+            ids_of: a text → what the encoder reads.
+            languages: between which the text is translated, where that is known, in words for people.
+        """
         self._ids_of = ids_of
+        self.manner = f"each message alone, {languages}" if languages else "each message alone"
 
-    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `Chat.prompt`; the answer has a context of its own, so it needs no room in this one."""
+        _refuse(system, self.no_system)
         ids = fitted(
             messages[-1:], lambda _: self._ids_of(messages[-1].text), frame=0, context_length=context_length, reserve=0
         ).ids
@@ -102,11 +128,13 @@ class OneMessage:
 class Transcript:
     """A conversation as plain text, for a model that was never shown any other form.
 
+    A system prompt is its first paragraph.
     Nothing but words tells its turns apart, so a message may well contain a line that looks like one.
     """
 
     manner: str = "plain transcript"
     stop_texts: tuple[str, ...] = ("\nUser:",)
+    no_system: str = ""
 
     def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
         """
@@ -115,21 +143,24 @@ class Transcript:
         """
         self._ids_of = ids_of
 
-    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `Chat.prompt`."""
         return fitted(
             messages,
-            lambda first: self._ids_of(self.text(messages[first:])),
+            lambda first: self._ids_of(self.text(messages[first:], system)),
             frame=len(self._ids_of(self.text([Message("user", "")]))),
             context_length=context_length,
             reserve=reserve,
+            system=system,
         )
 
     @staticmethod
-    def text(messages: Sequence[Message]) -> str:
+    def text(messages: Sequence[Message], system: str = "") -> str:
         """The transcript up to where the answer begins; the space before it is for the model to write."""
         names: dict[Role, str] = {"user": "User", "assistant": "Assistant"}
-        return "\n".join([*(f"{names[one.role]}: {one.text.strip()}" for one in messages), "Assistant:"])
+        paragraph = f"{system.strip()}\n\n" if system else ""
+        turns = [*(f"{names[one.role]}: {one.text.strip()}" for one in messages), "Assistant:"]
+        return paragraph + "\n".join(turns)
 
 
 class ChatFormat:
@@ -137,6 +168,7 @@ class ChatFormat:
 
     manner: str = "turns as the model was trained on them"
     stop_texts: tuple[str, ...] = ()
+    no_system: str = "it was trained on conversations without one"
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -152,8 +184,9 @@ class ChatFormat:
         """One whole turn: role, text, `<end>`."""
         return [self._roles[message.role], *self._tokenizer.encode(message.text), self.end]
 
-    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
         """See `Chat.prompt`."""
+        _refuse(system, self.no_system)
         turns = [self.turn(message) for message in messages]
 
         def ids_from(first: int) -> list[int]:

@@ -30,6 +30,8 @@ class ModelChoice:
     device: str = "auto"
     dtype: str = "auto"
     max_size: float | None = None  # gigabytes of a download; None for what the machine has of memory
+    from_language: str = ""  # of a translator's source and of its answer; empty leaves it as the checkpoint has it
+    to_language: str = ""
 
     @staticmethod
     def add_flags(parser: ArgumentParser) -> None:
@@ -45,10 +47,22 @@ class ModelChoice:
         parser.add_argument(
             "--max-size", type=float, metavar="GB", help="the largest download (as much as this machine has memory)"
         )
+        for flag, what in (("--from-language", "a text"), ("--to-language", "its translation")):
+            parser.add_argument(
+                flag, default="", metavar="CODE", help=f"the language of {what} (fr, fra, fra_Latn; by the model)"
+            )
 
     @classmethod
     def of(cls, read: Namespace) -> Self:
-        return cls(read.model, read.engine, read.device, read.dtype, read.max_size)
+        return cls(
+            read.model,
+            read.engine,
+            read.device,
+            read.dtype,
+            read.max_size,
+            read.from_language,
+            read.to_language,
+        )
 
     def load(self) -> LoadedModel:
         """The model; a download is shown on the terminal."""
@@ -56,7 +70,9 @@ class ModelChoice:
         from model.progress import terminal_bar
 
         with terminal_bar() as progress:
-            return self._load(self.name, self.engine, Placement(self.device, self.dtype), progress)
+            loaded = self._load(self.name, self.engine, Placement(self.device, self.dtype), progress)
+        translates = self.from_language or self.to_language
+        return loaded.between(self.from_language, self.to_language) if translates else loaded
 
     def load_another(self, name: str, progress: Progress) -> LoadedModel | Encoder:
         """Another one beside it under the same conditions, whole or not at all: what is in use keeps its memory."""
@@ -78,6 +94,8 @@ class ModelChoice:
         from model.placement import Placement
         from model.progress import terminal_bar
 
+        if self.from_language or self.to_language:
+            raise AttendError(f"{self.name} reads texts and translates none: leave the languages out.")
         with terminal_bar() as progress:
             return self._load_encoder(self.name, Placement(self.device, self.dtype), progress)
 

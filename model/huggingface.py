@@ -46,18 +46,11 @@ class HuggingFaceCache:
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
-        mine, cache = self.theirs, other.opened()
-        for layer, own in zip(cache.layers, mine.layers, strict=True):
-            layer.keys = torch.cat((_padded(own.keys, length), _padded(layer.keys, length)))  # (R, G, K, D)
-            layer.values = torch.cat((_padded(own.values, length), _padded(layer.values, length)))
         padding = [pad + length - cache.length for cache in (self, other) for pad in cache.padding]
-        return type(self)(cache, length, tuple(padding))
+        return type(self)(joined(self.theirs, other.theirs, length), length, tuple(padding))
 
     def attention_mask(self) -> Tensor | None:
-        """(R, K), 0 for padding; None where there is none."""
-        if not any(self.padding):
-            return None
-        return (torch.arange(self.length)[None, :] >= torch.tensor(self.padding)[:, None]).long()
+        return unpadded(self.length, self.padding)
 
     def extended(self, count: int) -> Self:
         """The same rows, `count` columns longer; to be filled by a pass."""
@@ -80,8 +73,27 @@ def selected(theirs: Any, rows: Sequence[int]) -> Any:
     return cache
 
 
-def _padded(columns: Tensor, length: int) -> Tensor:
-    return functional.pad(columns, (0, 0, length - columns.shape[2], 0))  # (R, G, length, D)
+def joined(mine: Any, theirs: Any, length: int, *, on_the_right: bool = False) -> Any:
+    """The rows of two caches of transformers in a new one, all padded to so many columns, on the left unless said."""
+    cache = opened(theirs)
+    for layer, own in zip(cache.layers, mine.layers, strict=True):
+        pairs = (own.keys, layer.keys), (own.values, layer.values)
+        layer.keys, layer.values = (  # (R, G, K, D)
+            torch.cat([_padded(part, length, on_the_right=on_the_right) for part in pair]) for pair in pairs
+        )
+    return cache
+
+
+def unpadded(length: int, padding: Sequence[int]) -> Tensor | None:
+    """A mask of so many columns (R, K), 0 for each row's padding; None where there is none."""
+    if not any(padding):
+        return None
+    return (torch.arange(length)[None, :] >= torch.tensor(padding)[:, None]).long()
+
+
+def _padded(columns: Tensor, length: int, *, on_the_right: bool) -> Tensor:
+    missing = length - columns.shape[2]
+    return functional.pad(columns, (0, 0, 0, missing) if on_the_right else (0, 0, missing, 0))  # (R, G, length, D)
 
 
 class HuggingFaceModel:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Self
 
 from jinja2 import TemplateError
 
-from model.chat import ChatPrompt, Message, fitted
+from model.chat import ChatPrompt, Message, as_dicts, fitted
 from model.errors import AttendError
 from model.huggingface_tokenizer import HuggingFaceTokenizer
 
@@ -30,7 +31,8 @@ class TemplateChat:
     def __init__(self, tokenizer: HuggingFaceTokenizer) -> None:
         """Raises `AttendError` for a template that cannot write a single message."""
         self._tokenizer = tokenizer
-        self._written([Message("user", "Hi")], answered=False)
+        self._written(as_dicts([Message("user", "Hi")]), answered=False)
+        self.no_system = self._why_no_system()
 
     @classmethod
     def of(cls, tokenizer: HuggingFaceTokenizer) -> Self | None:
@@ -40,26 +42,42 @@ class TemplateChat:
     def end_tokens(self) -> frozenset[int]:
         """The control token that follows an answer, where the template writes one."""
         exchange = [Message("user", "\ue0000\ue001"), Message("assistant", "\ue0001\ue001")]
-        behind = self._written(exchange, answered=True).rpartition("\ue001")[2]
+        behind = self._written(as_dicts(exchange), answered=True).rpartition("\ue001")[2]
         return frozenset(self._controls(self._tokenizer.parse(behind))[:1])
 
-    def prompt(self, messages: Sequence[Message], *, context_length: int, reserve: int) -> ChatPrompt:
-        """See `model.chat.Chat.prompt`."""
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
+        """See `model.chat.Chat.prompt`; without a system prompt the template may put in one of its own."""
         return fitted(
             messages,
-            lambda first: self._ids(messages[first:]),
+            lambda first: self._ids(as_dicts(messages[first:], system)),
             frame=0,  # a template may refuse an empty message, so its own words cannot be told from the shortest
             context_length=context_length,
             reserve=reserve,
+            system=system,
         )
 
-    def _ids(self, messages: Sequence[Message]) -> list[int]:
-        marks = [Message(message.role, f"\ue000{place}\ue001") for place, message in enumerate(messages)]
+    def _why_no_system(self) -> str:
+        """See `model.chat.Chat.no_system`; a template tells by what it makes of one."""
+        mark, message = "\ue0000\ue001", Message("user", "\ue0001\ue001")
+        try:
+            written = self._written(as_dicts([message], mark), answered=False)
+        except AttendError:
+            return "its chat template refuses one"
+        if mark not in written:
+            return "its chat template leaves one out"
+        for role in ("user", "assistant"):
+            with suppress(AttendError):  # turns that do not alternate, which no system prompt is
+                if written == self._written(as_dicts([Message(role, mark), message]), answered=False):
+                    return "its chat template knows none"
+        return ""
+
+    def _ids(self, messages: list[dict[str, str]]) -> list[int]:
+        marks = [{**message, "content": f"\ue000{place}\ue001"} for place, message in enumerate(messages)]
         apart: list[int] = []
         own: list[int] = []  # the template's control tokens
         for place, part in enumerate(_MARK.split(self._written(marks, answered=False))):
             if place % 2:
-                apart += self._tokenizer.encode(messages[int(part)].text)
+                apart += self._tokenizer.encode(messages[int(part)]["content"])
             else:
                 apart += (ids := self._tokenizer.parse(part))
                 own += self._controls(ids)
@@ -69,12 +87,11 @@ class TemplateChat:
     def _controls(self, ids: Sequence[int]) -> list[int]:
         return [piece for piece in ids if self._tokenizer.is_control(piece)]
 
-    def _written(self, messages: Sequence[Message], *, answered: bool) -> str:
+    def _written(self, messages: list[dict[str, str]], *, answered: bool) -> str:
         """The conversation as one text; unless it is answered already, up to where the answer begins."""
-        turns = [{"role": message.role, "content": message.text} for message in messages]
         try:
             return str(
-                self._tokenizer.theirs.apply_chat_template(turns, tokenize=False, add_generation_prompt=not answered)
+                self._tokenizer.theirs.apply_chat_template(messages, tokenize=False, add_generation_prompt=not answered)
             )
         except (TemplateError, TypeError, ValueError) as error:
             raise AttendError(f"The chat template of this model refuses the conversation ({error}).") from error

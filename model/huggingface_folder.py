@@ -21,7 +21,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from model import checkpoint
-from model.chat import OneMessage, Transcript
+from model.chat import Transcript
 from model.errors import AttendError, EncoderOnly
 from model.huggingface_chat import TemplateChat
 from model.huggingface_marian import SOURCE as MARIAN_SOURCE
@@ -29,6 +29,7 @@ from model.huggingface_marian import MarianTokenizer
 from model.huggingface_tokenizer import HuggingFaceTokenizer
 from model.huggingface_weights import offloaded, read_theirs, stored_dtype, weight_files
 from model.interface import LanguageModel
+from model.languages import Languages
 from model.layouts import Layout, layout_of
 from model.loaded import LoadedModel
 from model.placement import DTYPES, Placement, native_shortage, shortage
@@ -105,9 +106,20 @@ def _answering(
     else:
         tokenizer = (theirs := HuggingFaceTokenizer.load(folder, model.vocabulary_size))
         start, ending = theirs.start, theirs.ending
-    ends |= frozenset(ending[-1:])
-    loaded = LoadedModel(name, model, tokenizer, start, ends, None, ending=ending, never=never, notes=notes)
-    return replace(loaded, chat=OneMessage(loaded.prompt))
+    ends |= frozenset(ending[:1])  # what may follow is the language
+    languages = Languages.of(tokenizer, (*start, *ending), model.decoder_start)
+    notes = (*notes, *_tasks(checkpoint.read_config(folder)))
+    return LoadedModel(
+        name, model, tokenizer, start, ends, None, ending=ending, never=never, notes=notes, languages=languages
+    ).answering_each()
+
+
+def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a model that was taught several tasks expects before a text, as T5's config.json says it."""
+    tasks = values.get("task_specific_params")
+    said = [task.get("prefix") for task in tasks.values() if isinstance(task, dict)] if isinstance(tasks, dict) else []
+    prefixes = [repr(prefix) for prefix in said if isinstance(prefix, str) and 0 < len(prefix) <= 60]
+    return (f"A text begins with its task, such as {' or '.join(prefixes[:4])}.",) if prefixes else ()
 
 
 def check_config(folder: Path, called: str) -> None:

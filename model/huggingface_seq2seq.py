@@ -1,7 +1,7 @@
 """Any encoder with a decoder of transformers behind `LanguageModel`: T5, BART, Marian, mBART, NLLB and their like.
 
-The prompt is the encoder's source; it is read once, in `prefill`. What the decoder's layers look up in it (keys and
-values of cross-attention) stays with one row for as long as all rows have the same source.
+The prompt is the encoder's source; it is read once and alone, in `prefill`. What the decoder's layers look up in it
+(keys and values of cross-attention) is kept once for as long as all rows have the same source.
 
 Shapes: R rows, T tokens fed in this pass, S source tokens, K keys (all of the decoder's tokens so far), H heads, W
 model width, V vocabulary.
@@ -9,8 +9,9 @@ model width, V vocabulary.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -20,45 +21,86 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
-from model.huggingface import context_length, input_device, opened, selected
+from model.huggingface import context_length, input_device, joined, opened, selected, unpadded
 from model.huggingface_attention import captured, stacked
+from model.huggingface_positions import follow_padding, padded
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length
 
 
 @dataclass(frozen=True, slots=True)
 class Seq2SeqCache:
-    """What the decoder has read and the source it looks at; nobody changes either."""
+    """What the decoder has read, and the keys and values that it looks up in the sources; nobody changes either.
+
+    Texts of one batch end in the same column and sources begin in the same: a shorter text is padded on the left, a
+    shorter source on the right.
+    """
 
     theirs: Any  # an EncoderDecoderCache, whose layers all hold keys and values
-    source: Tensor  # (1, S, W), the encoder's hidden states, the same for all rows
-    rows: int
-    length: int  # of the decoder's text
+    length: int  # columns of the decoder's texts, padding included
+    padding: tuple[int, ...]  # of each row's text
+    sources: tuple[int, ...]  # of each row, the number of its source
+    source_lengths: tuple[int, ...]  # of each row's source, without padding
+    joinable: bool  # whether the model reads rows with padding as it reads them alone
+
+    @property
+    def rows(self) -> int:
+        return len(self.padding)
+
+    @property
+    def source_length(self) -> int:
+        """Columns of the sources, padding included."""
+        return self.theirs.cross_attention_cache.layers[0].keys.shape[2]
 
     def opened(self) -> Any:
         """One to hand to a pass, which only ever puts new tensors in the place of the old."""
-        cache = EncoderDecoderCache(opened(self.theirs.self_attention_cache), self.theirs.cross_attention_cache)
-        cache.is_updated = dict(self.theirs.is_updated)
-        return cache
+        return EncoderDecoderCache(opened(self.theirs.self_attention_cache), self.theirs.cross_attention_cache)
 
     def select(self, rows: Sequence[int]) -> Self:
         if tuple(rows) == tuple(range(self.rows)):
             return self
-        cache = self.opened()
-        cache.self_attention_cache = selected(cache.self_attention_cache, rows)
-        cache.cross_attention_cache = opened(cache.cross_attention_cache)
-        for layer in cache.cross_attention_cache.layers:
-            layer.keys, layer.values = (one[:1].expand(len(rows), -1, -1, -1) for one in (layer.keys, layer.values))
-        return type(self)(cache, self.source, len(rows), self.length)
+        texts, looked_up = self.theirs.self_attention_cache, self.theirs.cross_attention_cache
+        sources = tuple(self.sources[row] for row in rows)
+        if len(set(sources)) == 1:
+            looked_up = opened(looked_up)
+            for layer in looked_up.layers:  # (1, H, S, D), seen as (R, H, S, D): one source is never copied
+                layer.keys, layer.values = (
+                    one[rows[0], None].expand(len(rows), -1, -1, -1) for one in (layer.keys, layer.values)
+                )
+        elif sources != self.sources:  # beams that change places among themselves have the same source
+            looked_up = selected(looked_up, rows)
+        padding = tuple(self.padding[row] for row in rows)
+        source_lengths = tuple(self.source_lengths[row] for row in rows)
+        cache = EncoderDecoderCache(selected(texts, rows), looked_up)
+        return replace(self, theirs=cache, padding=padding, sources=sources, source_lengths=source_lengths)
 
     def join(self, other: Self) -> Self:
-        raise AttendError("This model cannot read several sources in one batch: give it one after the other.")
+        """See `Cache.join`; `AttendError` for a family of which nobody has seen that it reads padding well."""
+        if not self.joinable:
+            raise AttendError("This model cannot read several sources in one batch: give it one after the other.")
+        mine, theirs = self.theirs, other.theirs
+        length, source_length = max(self.length, other.length), max(self.source_length, other.source_length)
+        cache = EncoderDecoderCache(
+            joined(mine.self_attention_cache, theirs.self_attention_cache, length),
+            joined(mine.cross_attention_cache, theirs.cross_attention_cache, source_length, on_the_right=True),
+        )
+        return replace(
+            self,
+            theirs=cache,
+            length=length,
+            padding=tuple(pad + length - one.length for one in (self, other) for pad in one.padding),
+            sources=(*self.sources, *(source + max(self.sources) + 1 for source in other.sources)),
+            source_lengths=self.source_lengths + other.source_lengths,
+        )
+
+
+# Families whose rows, joined, are held equal to the same rows alone in the tests.
+_JOINABLE = {"t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "blenderbot-small"}
 
 
 class Seq2SeqModel:
     """A model of transformers with an encoder, in evaluation mode, loaded with what `attention_for` names."""
 
-    joinable: bool = False
     layer_count: int = 0  # a layer's own guess is a matter of decoders alone (DoLa, Chuang et al., 2023)
 
     def __init__(self, theirs: PreTrainedModel, *, forced_start: Sequence[int] = ()) -> None:
@@ -77,6 +119,16 @@ class Seq2SeqModel:
         self.decoder_start: tuple[int, ...] = (start, *forced_start)
         self.vocabulary_size: int = self._theirs.get_output_embeddings().weight.shape[0]
         self.context_length = context_length(config, endless=512)  # of the source and of the answer
+        self.joinable = config.model_type in _JOINABLE
+        positions = getattr(theirs.get_decoder(), "embed_positions", None)
+        if self.joinable and positions is not None:
+            follow_padding(positions)
+
+    def begun_by(self, start: Sequence[int]) -> Self:
+        """The same model, whose answers begin with other tokens."""
+        other = copy.copy(self)
+        other.decoder_start = tuple(start)
+        return other
 
     @property
     def device(self) -> torch.device:
@@ -85,8 +137,10 @@ class Seq2SeqModel:
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Seq2SeqCache]:
         source, _ = self._encoded(prompt)
+        start = torch.tensor([self.decoder_start])
         empty = EncoderDecoderCache(DynamicCache(), DynamicCache())
-        return self._forward(torch.tensor([self.decoder_start]), Seq2SeqCache(empty, source, 1, 0), want)
+        cache = Seq2SeqCache(empty, 0, (0,), (0,), (len(prompt),), self.joinable)
+        return self._forward(start, source, cache, want)
 
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], cache: Seq2SeqCache, *, want: Want = Want()) -> Forward[Seq2SeqCache]:
@@ -96,7 +150,9 @@ class Seq2SeqModel:
             raise AttendError(
                 f"The answer has filled the {self.context_length:,} tokens that this model writes: give it less to do."
             )
-        return self._forward(torch.tensor(tokens)[:, None], cache, want)
+        # What was encoded is not read again: of it the decoder only takes how long it is.
+        source = cache.theirs.cross_attention_cache.layers[0].keys.new_zeros(1, 1, 1)
+        return self._forward(torch.tensor(tokens)[:, None], source.expand(1, cache.source_length, 1), cache, want)
 
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
@@ -130,23 +186,37 @@ class Seq2SeqModel:
             **options,
         )
 
-    def _forward(self, tokens: Tensor, cache: Seq2SeqCache, want: Want) -> Forward[Seq2SeqCache]:
-        """A pass over the decoder's tokens (R, T) that answers for each row's newest."""
+    def _forward(self, tokens: Tensor, source: Tensor, cache: Seq2SeqCache, want: Want) -> Forward[Seq2SeqCache]:
+        """A pass over the decoder's tokens (R, T), which stand before sources (1, S, W), that answers for each row's
+        newest."""
         theirs, columns = cache.opened(), cache.length + tokens.shape[1]
-        answer, weights = self._decoded(
-            tokens,
-            cache.source,
-            queries=1 if want.attention else 0,
-            past_key_values=theirs,
-            use_cache=True,
-            output_hidden_states=want.hidden,
-        )
+        masks = {
+            "decoder_attention_mask": unpadded(columns, cache.padding),  # (R, K)
+            "attention_mask": _real(source.shape[1], cache.source_lengths),  # (R, S)
+        }
+        with padded(cache.padding):
+            answer, weights = self._decoded(
+                tokens,
+                source,
+                queries=1 if want.attention else 0,
+                past_key_values=theirs,
+                use_cache=True,
+                output_hidden_states=want.hidden,
+                **{name: mask.to(self.device) for name, mask in masks.items() if mask is not None},
+            )
         return Forward(
             answer.logits[:, -1].float(),  # (R, V)
-            Seq2SeqCache(theirs, cache.source, cache.rows, columns),
-            _attention(weights, columns, cache.source.shape[1]) if want.attention else None,
+            replace(cache, theirs=theirs, length=columns),
+            _attention(weights, columns, source.shape[1]) if want.attention else None,
             answer.decoder_hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
         )
+
+
+def _real(columns: int, lengths: Sequence[int]) -> Tensor | None:
+    """A mask of sources (R, S), 0 for the padding on the right; None where there is none."""
+    if min(lengths) == columns:
+        return None
+    return (torch.arange(columns)[None, :] < torch.tensor(lengths)[:, None]).long()
 
 
 def _attention(weights: Sequence[Tensor], keys: int, source: int, encoder: Tensor | None = None) -> Attention:

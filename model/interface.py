@@ -29,7 +29,10 @@ class Cache(Protocol):
         ...
 
     def join(self, other: Self) -> Self:
-        """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended."""
+        """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended.
+
+        Shorter sources, where rows look at those, are padded on the right, and so is `Attention.cross`.
+        """
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.chat import ChatFormat, OneMessage
+from model.chat import ChatFormat
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
@@ -19,8 +19,8 @@ def assembled(name: str, model: Transformer, tokenizer: Tokenizer) -> LoadedMode
         )
     end = tokenizer.control(END)
     if model.config.padding is not None:
-        chat = OneMessage(lambda text: [*tokenizer.encode(text, begins=True), end])
         never = frozenset({model.config.padding})
-        return LoadedModel(name, model, tokenizer, (), frozenset({end}), chat, ending=(end,), never=never)
+        loaded = LoadedModel(name, model, tokenizer, (), frozenset({end}), None, ending=(end,), never=never)
+        return loaded.answering_each()
     chat = ChatFormat(tokenizer) if all(map(tokenizer.has_control, (USER, ASSISTANT))) else None
     return LoadedModel(name, model, tokenizer, (tokenizer.control(BEGIN),), frozenset({end}), chat)

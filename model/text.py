@@ -57,6 +57,11 @@ class TextTokenizer(ABC):
     def has_control(self, name: str) -> bool:
         return name in self._names
 
+    @property
+    def controls(self) -> Mapping[str, int]:
+        """Name → id of all control tokens."""
+        return self._names
+
     def is_control(self, piece: int) -> bool:
         return piece in self._control
 

@@ -37,7 +37,7 @@ INST = (  # as Llama 2's: turns must alternate, and messages lose the blanks aro
 )
 
 
-def _merged(spoken: list[str], alphabet: list[str]) -> tuple[dict[str, int], list[Any]]:
+def merged(spoken: list[str], alphabet: list[str]) -> tuple[dict[str, int], list[Any]]:
     """Pieces and merges of a BPE over words that are written the vocabulary's way."""
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -66,7 +66,7 @@ def byte_level(template: str | None = CHATML) -> PreTrainedTokenizerFast:
 
 def sentence_piece(template: str | None = INST) -> PreTrainedTokenizerFast:
     """As Llama's: a space before every text, lone bytes for what has no piece, and a token before a text."""
-    pieces, merges = _merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
+    pieces, merges = merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
     names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
     built = Tokenizer(
         models.BPE({name: place for place, name in enumerate(names)}, merges, unk_token="<unk>", byte_fallback=True)

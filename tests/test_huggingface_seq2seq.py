@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.strategy import Request
+from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 from model.huggingface_attention import ATTENTION
 from model.huggingface_seq2seq import Seq2SeqModel
@@ -61,9 +62,9 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
 }
 
 
-def made(name: str, attention: str = ATTENTION) -> Any:
+def made(family: str | Callable[[], PreTrainedModel], attention: str = ATTENTION) -> Any:
     torch.manual_seed(3)
-    model = FAMILIES[name]().eval()
+    model = (FAMILIES[family] if isinstance(family, str) else family)().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
@@ -75,7 +76,7 @@ def text(length: int, seed: int = 1) -> list[int]:
     return torch.randint(4, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
-def asked(model: Seq2SeqModel, source: list[int], ends: list[int]) -> Request:
+def asked(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
     return Request(
         prompt=model.decoder_start,
         source=tuple(source),
@@ -208,8 +209,6 @@ def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
         ours.step([5], cache)
     with pytest.raises(ValueError, match="1 tokens for 2 rows"):
         ours.step([5], ours.prefill([5]).cache.select([0, 0]))
-    with pytest.raises(AttendError, match="cannot read several sources in one batch"):
-        cache.join(cache)
     silent = hf.T5ForConditionalGeneration(
         hf.T5Config(**{name: T5[name] for name in T5.keys() - {"decoder_start_token_id"}})
     )

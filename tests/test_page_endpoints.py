@@ -142,7 +142,7 @@ def test_numbers_that_json_does_not_have_are_refused(
     ("endpoint", "data", "sentence"),
     [
         ("generate", '["Hi"]', "/generate was sent 1 value, but takes 3: send prompt, model, settings."),
-        ("chat", "[]", "/chat was sent 0 values, but takes 4: send message, history, model, settings."),
+        ("chat", "[]", "/chat was sent 0 values, but takes 5: send message, history, model, settings, system."),
     ],
 )
 def test_too_few_values_get_a_sentence(served: tuple[str, Models], endpoint: str, data: str, sentence: str) -> None:
@@ -222,7 +222,7 @@ def test_a_program_that_leaves_ends_its_run(
             ended.set()
 
     monkeypatch.setattr(models, "decode", slow)
-    data = {"data": ["Hi", [], tiny.name, {"max_new_tokens": 100, "temperature": 2, "seed": 1}]}
+    data = {"data": ["Hi", [], tiny.name, {"max_new_tokens": 100, "temperature": 2, "seed": 1}, ""]}
     event = httpx.post(f"{url}/gradio_api/call/chat", json=data).json()["event_id"]
     with httpx.stream("GET", f"{url}/gradio_api/call/chat/{event}", timeout=30) as answer:
         next(line for line in answer.iter_lines() if "generating" in line)

@@ -22,6 +22,8 @@ import generate
 from decoding.parameter import Parameter
 from decoding.settings import STRATEGIES, parameters
 from model import catalog
+from tests.folders import CHATML, gpt2
+from tests.translators import nllb
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -203,7 +205,14 @@ def test_terminal_examples_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     arguments = command[command.index("generate.py") + 1 :]
-    assert generate.main([*arguments, "--model", str(tiny_checkpoint)]) == 0
+    if "--system" in arguments:
+        model = gpt2(tmp_path / "takes-one", CHATML)
+    elif "--to-language" in arguments:
+        model = nllb(tmp_path / "nllb")
+    else:
+        model = tiny_checkpoint
+    capsys.readouterr()  # what saving says
+    assert generate.main([*arguments, "--model", str(model)]) == 0
     # A tiny model goes on until something stops it, and an example without a seed tells the one it drew.
     notes = ("Note: stopped at", "Note: the seed was")
     assert all(line.startswith(notes) for line in capsys.readouterr().err.splitlines())

@@ -25,10 +25,7 @@ SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_n
 
 def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings) -> str:
     """The model's next turn, as a person would see it."""
-    if loaded.chat is None:
-        raise AttendError(f"{loaded.name} knows no turns, so it cannot answer.")
-    context_length = loaded.model.context_length
-    prompt = loaded.chat.prompt(messages, context_length=context_length, reserve=settings.max_new_tokens).ids
+    prompt = loaded.chat_prompt(messages, reserve=settings.max_new_tokens).ids
     request = Request.of(loaded.model, prompt, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode)
     *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
     return loaded.tokenizer.decode(last.returned[0].tokens)

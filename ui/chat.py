@@ -11,21 +11,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from decoding.settings import DecodingSettings
-from model.chat import ChatPrompt, Message
+from model.chat import ChatPrompt, Message, as_dicts
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.checks import checked_message
+from ui.checks import checked_message, checked_system
 from ui.contract import InspectorValue
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
-from ui.prompt_value import prompt_value
+from ui.prompt_value import prompt_value, system_of
 from ui.screen import Screen
 from ui.session import MOST_TURNS, Run, Seen, Session, Turn
 from ui.spoken import Spoken
 from ui.values import OVERLAP, answer_tokens, conversation_value, empty_inspector, inspector_value, meter_value
 
 _MOST_SAID = 24  # characters of a stop text, in a note
+
+
+def instruct(session: Session, system: object) -> None:
+    """This system prompt stands before every conversation from here on; what has been answered stays as it is."""
+    session.system = checked_system(system)
 
 
 def send(session: Session, models: Models, name: str, text: object, settings: DecodingSettings) -> Iterator[Screen]:
@@ -110,13 +115,16 @@ def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
     return turns[-(MOST_TURNS - 1) :]
 
 
-def chat_prompt(loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings) -> ChatPrompt:
-    """The prompt that asks for the next answer, with room for as long a one as the settings allow."""
+def chat_prompt(
+    loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings, system: str = ""
+) -> tuple[ChatPrompt, list[dict[str, str]]]:
+    """The prompt that asks for the next answer, with room for as long a one as the settings allow, and the conversation
+    as the document of the run has it."""
     if loaded.chat is None:
         raise AttendError(f"{loaded.name} was not made for conversations: switch to Write.")
-    limit = loaded.model.context_length
     messages = [Message(turn.role, turn.text) for turn in turns]
-    return loaded.chat.prompt(messages, context_length=limit, reserve=settings.max_new_tokens)
+    prompt = loaded.chat_prompt(messages, system=system, reserve=settings.max_new_tokens)
+    return prompt, as_dicts(messages, system)
 
 
 def chat_settings(loaded: LoadedModel, settings: DecodingSettings) -> DecodingSettings:
@@ -159,10 +167,9 @@ def _answer(
     loaded = models.get(name)
     settings = chat_settings(loaded, settings)
     turns = latest(turns)
-    prompt = chat_prompt(loaded, turns, settings)
+    prompt, messages = chat_prompt(loaded, turns, settings, system_of(session, loaded))
     request = models.request(loaded, prompt.ids)
     settings.strategy_for(request)  # refuses what cannot be done with this model
-    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
     spoken = Spoken(loaded.tokenizer, settings.stop_texts)
     stop = session.begin()

@@ -30,6 +30,12 @@ def checked_message(value: object) -> str:
     return text
 
 
+def checked_system(value: object) -> str:
+    """A system prompt; a blank one is none."""
+    text = checked_text(value, "The system prompt")
+    return text if text.strip() else ""
+
+
 def checked_switch(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise AttendError(f"{name} is {shown(value)}, but must be true or false.")

@@ -14,7 +14,7 @@ from model import catalog
 from model.loaded import LoadedModel
 from model.placement import in_words
 from ui.checks import checked_text
-from ui.contract import ModelValue
+from ui.contract import LanguagesValue, ModelValue
 from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
@@ -24,9 +24,11 @@ from ui.ways import first_way
 
 
 def current(session: Session, models: Models) -> str:
-    """The name of the visitor's model, which from here on stays in memory for as long as they are here."""
-    session.holds = models.get(session.model)
-    return session.model
+    """The name of the visitor's model between their languages, which from here on stays in memory for as long as they
+    are here."""
+    loaded = models.between(session.model, *(session.languages or ("", "")))
+    session.holds = loaded
+    return loaded.name
 
 
 def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
@@ -62,6 +64,7 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
         session.choosing, session.unseen = None, True
         if isinstance(loaded, LoadedModel):
             session.model, session.holds, session.encoder = loaded.name, loaded, None
+            session.languages = None
         else:
             session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
@@ -83,6 +86,14 @@ def cancel(session: Session) -> None:
         session.choosing = None
 
 
+def translate(session: Session, models: Models, source: str, target: str) -> Screen:
+    """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
+    told = models.between(session.model, source, target).languages
+    assert told is not None  # or the model would have refused
+    session.languages, session.unseen = (told.source, told.target), True
+    return Screen(model=standing(session, models))
+
+
 def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `current` asks for the model again."""
     cancel(session)
@@ -91,7 +102,7 @@ def leave(session: Session) -> None:
 
 def standing(session: Session, models: Models) -> ModelValue:
     """The choice while nothing is loading."""
-    writes, encoder = models.get(session.model), session.encoder
+    writes, encoder = models.get(current(session, models)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
         "name": name,
@@ -102,6 +113,20 @@ def standing(session: Session, models: Models) -> ModelValue:
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
         "way": first_way(translates=is_translator(writes)),
+        "languages": languages_value(writes),
+    }
+
+
+def languages_value(loaded: LoadedModel) -> LanguagesValue:
+    """What the model can be told of languages, and what it is told."""
+    told = loaded.languages
+    if told is None:
+        return {"sources": [], "targets": [], "source": "", "target": ""}
+    return {
+        "sources": sorted(told.sources),
+        "targets": sorted(told.targets),
+        "source": told.source,
+        "target": told.target,
     }
 
 
@@ -121,7 +146,7 @@ def choices(models: Models, *also: str) -> list[tuple[str, str]]:
 
 def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
     """The choice while a model is on its way."""
-    done, total = arriving.done, arriving.total
+    writes, done, total = models.get(current(session, models)), arriving.done, arriving.total
     downloading = 0 < done < total
     return {
         **standing(session, models),

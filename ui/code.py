@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from decoding.parameter import Parameter, Value
 from decoding.settings import DecodingSettings, parameters
 from model import catalog
+from model.languages import Languages
 from model.loaded import LoadedModel
 from ui.chat import chat_settings, drawn_seed
+from ui.prompt_value import system_of
 from ui.session import Session, Turn
 from ui.translate import examples
 from ui.values import EXAMPLES
@@ -29,7 +31,9 @@ class Asked:
     model: str  # a name or a folder
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
+    languages: Languages | None = None  # that a translator is told
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
+    system: str = ""  # of a conversation
 
 
 def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings: DecodingSettings) -> Asked:
@@ -40,7 +44,7 @@ def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings:
     else:
         turns = turns[: 1 + max(place for place, turn in enumerate(turns) if turn.role == "user")]
     chosen = chat_settings(loaded, _with_seed(session, settings))
-    return Asked(loaded.address, chosen, turns[-1].text, tuple(turns))
+    return Asked(loaded.address, chosen, turns[-1].text, loaded.languages, tuple(turns), system_of(session, loaded))
 
 
 def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
@@ -49,14 +53,14 @@ def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: D
     if run is not None and text == session.draft.text:
         given = itertools.takewhile(lambda one: one.given, run.tokens)
         text = loaded.tokenizer.decode((token.id for token in given), begins=True)
-    return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING)
+    return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING, loaded.languages)
 
 
 def asked_in_translate(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
     """The text in the box, as the one message."""
     given = text if text.strip() else [*examples(loaded), *EXAMPLES][0]
     chosen = chat_settings(loaded, _with_seed(session, settings))
-    return Asked(loaded.address, chosen, given, (Turn("user", given),))
+    return Asked(loaded.address, chosen, given, loaded.languages, (Turn("user", given),))
 
 
 def blocks(asked: Asked) -> list[dict[str, str]]:
@@ -73,8 +77,13 @@ def blocks(asked: Asked) -> list[dict[str, str]]:
 def command(asked: Asked) -> str:
     """The line for a shell. Of a conversation it has the last message alone: `generate.py` answers no more than one."""
     flags: list[str] = ["--chat"] if asked.turns else []
+    if asked.system:
+        flags += _flag("system", asked.system)
     if asked.model != catalog.DEFAULT:
         flags += _flag("model", asked.model)
+    if (told := asked.languages) is not None:
+        for name, code in (("from-language", told.source), ("to-language", told.target)):
+            flags += _flag(name, code) if code else []
     for parameter, value in _chosen(asked.settings).items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
     if asked.prompt.startswith("-"):  # which is no flag where it stands behind two dashes
@@ -95,11 +104,11 @@ def lines(asked: Asked) -> str:
             "from model import catalog",
             *(["from model.chat import Message"] if asked.turns else []),
             "",
-            f"loaded = catalog.load({asked.model!r})",
+            f"loaded = catalog.load({asked.model!r}){_between(asked.languages)}",
             f"settings = DecodingSettings({settings}).seeded()",
-            "tokenizer, length = loaded.tokenizer, loaded.model.context_length",
+            "tokenizer = loaded.tokenizer",
             *(_conversation(asked.turns) if asked.turns else [f"prompt = {asked.prompt!r}"]),
-            f"ids = {_ids(bool(asked.turns))}",
+            f"ids = {_ids(asked)}",
             "request = Request.of(",
             "    loaded.model, ids, end_tokens=loaded.end_tokens, never=loaded.never,",
             "    text_of=tokenizer.decode, ids_of=tokenizer.encode,",
@@ -134,9 +143,14 @@ def _conversation(turns: Sequence[Turn]) -> list[str]:
     return ["messages = [", *(f"    Message({turn.role!r}, {turn.text!r})," for turn in turns), "]"]
 
 
-def _ids(chat: bool) -> str:
-    if chat:
-        return "loaded.chat.prompt(messages, context_length=length, reserve=settings.max_new_tokens).ids"
+def _between(languages: Languages | None) -> str:
+    return "" if languages is None else f".between({languages.source!r}, {languages.target!r})"
+
+
+def _ids(asked: Asked) -> str:
+    if asked.turns:
+        system = f"system={asked.system!r}, " if asked.system else ""
+        return f"loaded.chat_prompt(messages, {system}reserve=settings.max_new_tokens).ids"
     return "loaded.prompt(prompt)"
 
 

@@ -9,7 +9,7 @@ import gradio as gr
 
 from model.errors import AttendError
 from ui import code
-from ui.chat import drawn_seed
+from ui.chat import drawn_seed, instruct
 from ui.checks import checked_text
 from ui.choosing import current
 from ui.errors import for_people
@@ -22,7 +22,9 @@ from ui.session import Session
 def wire(parts: Parts, models: Models) -> None:
     panel = parts.panel
 
-    def show(session: Session, mode: str, message: object, text: object, given: object, *settings: object) -> Any:
+    def show(
+        session: Session, mode: str, system: object, message: object, text: object, given: object, *settings: object
+    ) -> Any:
         with for_people():
             if mode == COMPARE:
                 raise AttendError(
@@ -34,10 +36,12 @@ def wire(parts: Parts, models: Models) -> None:
             elif mode == WRITE or loaded.chat is None:
                 asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
             else:
+                instruct(session, system)
                 asked = code.asked_in_chat(session, loaded, checked_text(message, "The message"), chosen)
             # a new value opens it, even with the same text
             return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
-    said = [parts.session, parts.mode, parts.message, parts.text, parts.translating.given, *panel.inputs]
+    boxes = [parts.system, parts.message, parts.text, parts.translating.given]
+    said = [parts.session, parts.mode, *boxes, *panel.inputs]
     panel.code.click(show, said, panel.dialog, **QUICK)

@@ -51,7 +51,7 @@ class Asked:
 
     text: str  # as a person wrote it
     ids: tuple[int, ...]
-    messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one
+    messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one, its system prompt first
     dropped: int = 0  # how many of its oldest messages had no room
 
 
@@ -112,14 +112,13 @@ def written(loaded: LoadedModel, text: object) -> Asked:
     return Asked(checked, loaded.prompt(checked))
 
 
-def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings]) -> Asked:
+def said(loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings], system: str = "") -> Asked:
     """A conversation whose last message is to be answered, with room for the longest answer asked for."""
     if loaded.chat is None:
         raise AttendError(f"{loaded.name} was not made for conversations: let it continue the text instead.")
     longest = max(settings, key=lambda one: one.max_new_tokens)
-    prompt = chat_prompt(loaded, turns, longest)
-    messages = tuple({"role": turn.role, "content": turn.text} for turn in turns)
-    return Asked(turns[-1].text, prompt.ids, messages, prompt.dropped)
+    prompt, messages = chat_prompt(loaded, turns, longest, system)
+    return Asked(turns[-1].text, prompt.ids, tuple(messages), prompt.dropped)
 
 
 def sweep(base: DecodingSettings, name: str, values: Sequence[float | str]) -> list[DecodingSettings]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import gradio as gr
 
-from ui import comparing, handlers
+from ui import chat, comparing, handlers
 from ui.choosing import current
 from ui.compare_values import card_settings
 from ui.handlers import QUICK, QUIET, RUNNING, field
@@ -20,7 +20,8 @@ from ui.session import Session
 def wire(parts: Parts, models: Models) -> None:
     panel, outputs = parts.panel, parts.compare_outputs
 
-    def run(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+    def run(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        chat.instruct(session, system)
         return comparing.compare(
             session,
             models,
@@ -51,7 +52,7 @@ def wire(parts: Parts, models: Models) -> None:
 
     view, at_once = parts.comparison, partial(handlers.screen, parts, outputs)
     going = handlers.screens(parts, outputs, run)
-    view.compare(going, [parts.session, *panel.inputs], outputs, **RUNNING)
+    view.compare(going, [parts.session, parts.system, *panel.inputs], outputs, **RUNNING)
     view.panel(at_once(take), panel.inputs, outputs, **QUICK)
     view.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
     view.remove(at_once(remove), parts.session, outputs, trigger_mode="multiple", **QUICK)

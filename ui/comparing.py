@@ -22,6 +22,7 @@ from ui.compare import Comparison, Update, checked_cards, prepare, run_cards, sa
 from ui.compare_values import FROM_PANEL, comparison_value, no_comparison
 from ui.contract import Answer, CompareValue, InspectorValue
 from ui.models import Models
+from ui.prompt_value import system_of
 from ui.screen import Screen
 from ui.session import Run, Session, Turn
 from ui.values import OVERLAP, inspector_value, meter_value
@@ -56,7 +57,8 @@ def compare(
     goes_on = checked_switch(history, "history")
     if checked_switch(answer, "answer"):
         before = session.turns if goes_on else []
-        asked = said(loaded, latest([*before, Turn("user", checked_message(text))]), settings)
+        turns = latest([*before, Turn("user", checked_message(text))])
+        asked = said(loaded, turns, settings, system_of(session, loaded))
     else:
         asked = written(loaded, text)
     session.counter += 1

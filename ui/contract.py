@@ -140,6 +140,15 @@ class InspectorValue(TypedDict):
     since: NotRequired[int]
 
 
+class LanguagesValue(TypedDict):
+    """What a translator can be told, and is; none of others. Its event: `translate {source, target}`."""
+
+    sources: list[str]  # codes; none where a source needs no language
+    targets: list[str]
+    source: str
+    target: str  # "" where the model chooses
+
+
 class ModelValue(TypedDict):
     """Which model is chosen, and what there is to say about it."""
 
@@ -151,6 +160,7 @@ class ModelValue(TypedDict):
     notes: list[str]  # sentences about how the model was loaded
     context: int  # how many tokens the model that writes reads at once
     way: str  # of `ui.ways.WAYS`: how its tokens are chosen as long as nobody has said
+    languages: LanguagesValue  # of the model that is in use
 
 
 class PromptValue(TypedDict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gradio as gr
@@ -26,7 +26,7 @@ from model.loaded import LoadedModel
 from ui import compare as side_by_side
 from ui import figures
 from ui.chat import chat_prompt, chat_settings
-from ui.checks import checked_message, checked_start, checked_switch, checked_text
+from ui.checks import checked_message, checked_start, checked_switch, checked_system, checked_text
 from ui.errors import for_programs
 from ui.models import Models
 from ui.session import Turn
@@ -92,28 +92,30 @@ def register(models: Models) -> None:
         history: list[dict[str, str]] | None = None,
         model: str = models.default,
         settings: dict[str, Any] | None = None,
+        system: str = "",
     ) -> Iterator[dict[str, Any]]:
         """Answer a message.
 
         Args:
             message: what the user says.
             history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
+            system: the system prompt before the conversation, of a model that takes one.
 
         Returns:
             One item a token: {"text": the answer so far, "token": {"id", "text"}, "finish_reason": null}; the last has
             a finish_reason and, as "trace", the run as an attend.trace/1 document.
         """
         with for_programs():
-            yield from chat_items(models, message, history or [], model, settings or {})
+            yield from chat_items(models, message, history or [], model, settings or {}, system)
 
     def generate(prompt: str, model: str = models.default, settings: dict[str, Any] | None = None) -> dict[str, Any]:
         """Continue a text.
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default.
 
         Returns:
@@ -129,22 +131,24 @@ def register(models: Models) -> None:
         common_draws: bool = True,
         chat: bool = False,
         history: list[dict[str, str]] | None = None,
+        system: str = "",
     ) -> dict[str, Any]:
         """Continue one text under several settings, side by side in one batch.
 
         Args:
             prompt: the text, taken as it is.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
             common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
             chat: whether the text is a message to answer instead.
             history: the conversation before such a message, as `/chat` takes it.
+            system: the system prompt before that, likewise.
 
         Returns:
             The comparison as an attend.compare/1 document, with each run as an attend.trace/1 document.
         """
         with for_programs():
-            return comparison(models, prompt, model, settings or [], common_draws, chat, history or [])
+            return comparison(models, prompt, model, settings or [], common_draws, chat, history or [], system)
 
     def translate(
         text: str, model: str = models.default, settings: dict[str, Any] | None = None, trace: bool = False
@@ -153,7 +157,7 @@ def register(models: Models) -> None:
 
         Args:
             text: what the encoder reads.
-            model: the name of a model of this page.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
                 beam search where none is named.
             trace: whether the run comes with the text, as an attend.trace/1 document.
@@ -171,15 +175,15 @@ def register(models: Models) -> None:
 
 
 def chat_items(
-    models: Models, message: object, history: object, model: object, settings: object
+    models: Models, message: object, history: object, model: object, settings: object, system: object = ""
 ) -> Iterator[dict[str, Any]]:
     """What `/chat` streams."""
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()
     chosen = chat_settings(loaded, chosen)
     turns = [*checked_history(history), Turn("user", checked_message(message))]
-    prompt = chat_prompt(loaded, turns, chosen).ids
-    trace = _trace(loaded, turns[-1].text, prompt, chosen, turns)
+    prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
+    trace = Models.trace(loaded, turns[-1].text, Models.request(loaded, prompt.ids), chosen, messages)
     spoken = Spoken(loaded.tokenizer, chosen.stop_texts)
     for _ in _steps(models, loaded, trace):
         best = trace.best
@@ -207,8 +211,7 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()
     text = checked_start(prompt, "The prompt")
-    ids = loaded.prompt(text)
-    trace = _trace(loaded, text, ids, chosen, ())
+    trace = Models.trace(loaded, text, Models.request(loaded, loaded.prompt(text)), chosen)
     for _ in _steps(models, loaded, trace):
         pass
     return trace.document()
@@ -223,7 +226,8 @@ def translated(models: Models, text: object, model: object, settings: object, tr
     turn = Turn("user", checked_start(text, "The text to translate"))
     check_translator(loaded)
     with_trace = checked_switch(trace, "trace")
-    run = _trace(loaded, turn.text, chat_prompt(loaded, [turn], chosen).ids, chosen, [turn])
+    prompt, messages = chat_prompt(loaded, [turn], chosen)
+    run = Models.trace(loaded, turn.text, Models.request(loaded, prompt.ids), chosen, messages)
     for _ in _steps(models, loaded, run):
         pass
     told = {"text": run.text, "finish_reason": run.finish_reason}
@@ -238,15 +242,17 @@ def comparison(
     common_draws: object,
     chat: object,
     history: object,
+    system: object = "",
 ) -> dict[str, Any]:
     """What `/compare` returns."""
     loaded = models.get(model)
     cards = side_by_side.checked_cards(settings)
-    turns = checked_history(history)
+    turns, instruction = checked_history(history), checked_system(system)
     if checked_switch(chat, "chat"):
-        asked = side_by_side.said(loaded, [*turns, Turn("user", checked_message(prompt))], cards)
-    elif turns:
-        raise AttendError("A history stands before a message, not before a text to continue: set chat to true as well.")
+        asked = side_by_side.said(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
+    elif turns or instruction:
+        what = "A history" if turns else "A system prompt"
+        raise AttendError(f"{what} stands before a message, not before a text to continue: set chat to true as well.")
     else:
         asked = side_by_side.written(loaded, prompt)
     compared = side_by_side.prepare(loaded, asked, cards, common_draws=checked_switch(common_draws, "common_draws"))
@@ -271,14 +277,6 @@ def checked_history(history: object) -> list[Turn]:
             )
         turns.append(Turn(role, checked_text(content, f"Message {place} of the history")))
     return turns
-
-
-def _trace(
-    loaded: LoadedModel, prompt: str, ids: tuple[int, ...], settings: DecodingSettings, turns: Sequence[Turn]
-) -> Trace:
-    request = Models.request(loaded, ids)
-    messages = [{"role": turn.role, "content": turn.text} for turn in turns]
-    return Models.trace(loaded, prompt, request, settings, messages)
 
 
 def _steps(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:

@@ -14,7 +14,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from model.loaded import LoadedModel
-from ui import inspect_parts, model_picker, settings_panel, translate_parts, views
+from ui import inspect_parts, model_picker, settings_panel, system_prompt, translate_parts, views
 from ui.compare_values import compare_form, no_comparison
 from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
@@ -36,7 +36,7 @@ def _read(name: str) -> str:
 
 CSS = "\n".join(
     _read(f"{part}.css")
-    for part in ("page", "header", "prompt", "model_picker", "settings", "code", "inspect", "translate")
+    for part in ("page", "header", "prompt", "model_picker", "languages", "settings", "code", "inspect", "translate")
 )
 SCRIPT = _read("page.js")
 
@@ -58,6 +58,7 @@ class Parts:
 
     session: gr.State
     picker: Picker
+    system: gr.Textbox
     panel: Panel
     mode: gr.Radio
     meter: gr.HTML
@@ -110,7 +111,7 @@ class Parts:
         """Everything that a screen can change."""
         sides = [self.chat_side, self.write_side, self.translating.side, self.comparison, self.inspection.side]
         own = [*self.chat_outputs, *self.write_outputs, *self.translate_outputs, *self.inspection.outputs]
-        return list(dict.fromkeys([*own, self.mode, *sides]))
+        return list(dict.fromkeys([*own, self.mode, self.system, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
@@ -152,6 +153,8 @@ class Parts:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
             changes |= self.inspection.render(screen.inspection)
+        if screen.no_system is not None:
+            changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode in (WRITE, TRANSLATE))
         if screen.model is not None:
             changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
@@ -172,6 +175,7 @@ def lay_out(models: Models) -> Parts:
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         picker = model_picker.build(models)
+        system = system_prompt.build(first.no_system, hidden=mode_first != CHAT)
         panel = settings_panel.build(limit, first_way(translates=mode_first == TRANSLATE))
     header("Chat with a small language model and watch it choose every word.")
     with gr.Row(elem_id="attend-main"):
@@ -252,6 +256,7 @@ def lay_out(models: Models) -> Parts:
     return Parts(
         session=session,
         picker=picker,
+        system=system,
         panel=panel,
         mode=mode,
         meter=meter,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import gradio as gr
 
 from ui import choosing, handlers
-from ui.handlers import QUICK, QUIET
+from ui.handlers import QUICK, QUIET, field
 from ui.layout import Parts
 from ui.models import Models
 from ui.screen import Screen
@@ -38,10 +38,16 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session,
         if session := here.get(request.session_hash or ""):
             choosing.leave(session)
 
+    def translate(session: Session, event: gr.EventData) -> Screen:
+        return choosing.translate(session, models, field(event, "source", str), field(event, "target", str))
+
     going, shown = handlers.screens(parts, outputs, choose), handlers.screen(parts, parts.all_outputs, show)
     # What a generator leaves alone Gradio's page may lose, so the rest of the page comes behind it.
     for chosen, event in ((picker.listed, picker.listed.input), (picker.other, picker.other.submit)):
         coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
         coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
+    told = handlers.screen(parts, outputs, translate)
+    turned = picker.languages.translate(told, parts.session, outputs, trigger_mode="multiple", **QUICK)
+    turned.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
     picker.cancel.click(choosing.cancel, parts.session, None, queue=False, **QUIET)
     page.unload(leave)

@@ -1,7 +1,9 @@
-"""The choice of the model, above the settings: what can be chosen, what is on its way, and what to know about it."""
+"""The choice of the model, above the settings: what can be chosen, what is on its way, and what to know about it; for a
+translator its languages."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +28,11 @@ class Picker:
     other: gr.Textbox
     state: gr.HTML
     cancel: gr.Button
+    languages: gr.HTML
 
     @property
     def outputs(self) -> list[Component | BlockContext]:
-        return [self.listed, self.other, self.state, self.cancel]
+        return [self.listed, self.other, self.state, self.cancel, self.languages]
 
     def render(self, value: ModelValue) -> dict[Block, Any]:
         """What these components show of it: everything, since Gradio's page may lose what a generator leaves alone."""
@@ -38,6 +41,7 @@ class Picker:
             self.other: gr.update(value=""),
             self.state: _said(value),
             self.cancel: gr.update(value=_CANCEL, visible=bool(value["title"])),
+            self.languages: json.dumps(value["languages"]),
         }
 
 
@@ -64,7 +68,14 @@ def build(models: Models) -> Picker:
         elem_id="attend-model-state",
     )
     cancel = gr.Button(_CANCEL, size="sm", visible=False, elem_id="attend-model-cancel")
-    return Picker(listed, other, state, cancel)
+    languages = gr.HTML(
+        json.dumps(value["languages"]),
+        html_template=_read("languages.html"),
+        js_on_load=_read("languages.js"),
+        apply_default_css=False,
+        elem_id="attend-languages",
+    )
+    return Picker(listed, other, state, cancel, languages)
 
 
 def _said(value: ModelValue) -> dict[str, Any]:

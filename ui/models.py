@@ -18,6 +18,7 @@ from decoding.together import generate_together
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.interface import Forward, Want
+from model.languages import marked, unmarked
 from model.loaded import LoadedModel
 from ui.checks import on_card
 from ui.loading import Arriving, Held, Load, Shelf
@@ -108,9 +109,30 @@ class Models:
     def get(self, name: object) -> LoadedModel:
         """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
 
-        `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be read, or that is
-        an encoder's alone.
+        Args:
+            name: with languages, as `between` marks it, the model between them.
+
+        `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be
+        read, or that is an encoder's alone.
         """
+        plain, languages = self._unmarked(name)
+        loaded = self._whole(plain)
+        return loaded if languages is None else replace(loaded.between(*languages), name=str(name))
+
+    def between(self, name: object, source: str, target: str) -> LoadedModel:
+        """The model between these languages, an empty one being its own, under a name that brings it back."""
+        loaded = self.get(name)
+        if not (source or target):
+            return loaded
+        told = loaded.between(source, target)
+        assert told.languages is not None  # or it would have refused
+        return replace(told, name=marked(self._unmarked(name)[0], told.languages))
+
+    def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
+        """A name that is offered stands for itself, whatever it looks like."""
+        return (str(name), None) if name in self.names else unmarked(str(name))
+
+    def _whole(self, name: str) -> LoadedModel:
         if (held := self.held(name)) is not None:
             return held
         waiting = self.load(name, offered=True)
@@ -135,7 +157,8 @@ class Models:
 
     def is_there(self, name: str) -> bool:
         """Whether an earlier text of the model can be looked into without loading anything."""
-        return name == self.default or self.held(name) is not None
+        plain, _ = self._unmarked(name)
+        return plain == self.default or self.held(plain) is not None
 
     def load(self, name: object, *, offered: bool = False) -> Generator[Arriving, None, Held]:
         """See `Shelf.load`.

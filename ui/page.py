@@ -35,6 +35,7 @@ from ui.errors import for_people, warn
 from ui.handlers import QUICK, QUIET, RUNNING, field
 from ui.layout import CHAT, COMPARE, TRANSLATE, WRITE, Parts, lay_out, modes
 from ui.models import Models
+from ui.prompt_value import prompt_value
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import HEARD
@@ -61,16 +62,20 @@ def build(models: Models) -> gr.Blocks:
 def _wire_chat(parts: Parts, models: Models) -> None:
     panel, outputs = parts.panel, parts.chat_outputs
 
-    def send(session: Session, text: str, *settings: object) -> Iterator[Screen]:
+    def send(session: Session, system: str, text: str, *settings: object) -> Iterator[Screen]:
+        chat.instruct(session, system)
         return chat.send(session, models, current(session, models), text, panel.read(settings))
 
-    def example(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+    def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        chat.instruct(session, system)
         return chat.send(session, models, current(session, models), field(event, "text", str), panel.read(settings))
 
-    def retry(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+    def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        chat.instruct(session, system)
         return chat.retry(session, models, current(session, models), field(event, "turn", int), panel.read(settings))
 
-    def edit(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+    def edit(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+        chat.instruct(session, system)
         turn, text = field(event, "turn", int), field(event, "text", str)
         return chat.edit(session, models, current(session, models), turn, text, panel.read(settings))
 
@@ -89,9 +94,13 @@ def _wire_chat(parts: Parts, models: Models) -> None:
     def missing(session: Session, event: gr.EventData) -> Screen:
         return chat.open_run(session, models, field(event, "run", str))
 
-    set_up = [parts.session, *panel.inputs]
+    def instruct(session: Session, system: str) -> Screen:
+        chat.instruct(session, system)
+        return Screen(prompt=prompt_value(session, models.get(current(session, models))))
+
+    set_up = [parts.session, parts.system, *panel.inputs]
     runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
-    said = [parts.session, parts.message, *panel.inputs]
+    said = [parts.session, parts.system, parts.message, *panel.inputs]
     gr.on([parts.message.submit, parts.send.click], runs(send), said, outputs, **RUNNING)
     parts.conversation.example(runs(example), set_up, outputs, **RUNNING)
     parts.conversation.retry(runs(retry), set_up, outputs, **RUNNING)
@@ -100,6 +109,9 @@ def _wire_chat(parts: Parts, models: Models) -> None:
     parts.clear.click(at_once(clear), parts.session, outputs, **QUICK)
     parts.restore.click(at_once(restore), parts.session, outputs, **QUICK)
     parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
+    instructed = [parts.session, parts.system]
+    # `input` would miss a text that is pasted or set by the browser
+    parts.system.change(at_once(instruct), instructed, outputs, trigger_mode="always_last", **QUICK)
     parts.inspector.missing(at_once(missing), parts.session, outputs, **QUICK)
 
 
@@ -170,14 +182,16 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
         return Screen(inspection=inspecting.overview(session.encoder, waiting=session.model))
     name = current(session, models)
     asked = session.asked = session.asked or mode
-    possible = _possible(models.get(name), asked)
+    loaded = models.get(name)
+    possible = _possible(loaded, asked)
     look = {
         CHAT: chat.overview,
         WRITE: write.overview,
         TRANSLATE: translate.overview,
         COMPARE: comparing.overview,
     }[possible]
-    shown = replace(look(session, models, name), mode=possible, corrected=possible != mode)
+    screen = look(session, models, name)
+    shown = replace(screen, mode=possible, corrected=possible != mode, no_system=loaded.no_system)
     return shown if session.asked == asked else _looked_at(models, session, session.asked)
 
 

@@ -13,6 +13,11 @@ from ui.session import Session
 from ui.values import EXAMPLES
 
 
+def system_of(session: Session, loaded: LoadedModel) -> str:
+    """The system prompt that this model is given: none where it takes none."""
+    return "" if loaded.no_system else session.system
+
+
 def prompt_value(session: Session, loaded: LoadedModel) -> PromptValue:
     """The prompt of the newest answer; where this model has not answered yet, that of an example."""
     run = session.newest_answer
@@ -22,8 +27,8 @@ def prompt_value(session: Session, loaded: LoadedModel) -> PromptValue:
         ids, of = run.ids[: run.first], "The newest answer’s prompt"
     else:
         try:
-            limit = loaded.model.context_length
-            ids = loaded.chat.prompt([Message("user", EXAMPLES[0])], context_length=limit, reserve=1).ids
+            example = [Message("user", EXAMPLES[0])]
+            ids = loaded.chat_prompt(example, system=system_of(session, loaded), reserve=1).ids
         except AttendError:  # a context or a template that has no room for it
             ids = ()
         of = "An example’s prompt"

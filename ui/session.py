@@ -136,6 +136,7 @@ class Session:
     """Everything that one visitor has on the page."""
 
     turns: list[Turn] = field(default_factory=list)
+    system: str = ""  # the system prompt that stands in its box, whether or not the model takes one
     former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
     translation: Turn | None = None  # what Translate shows; what was translated stands in its box
     draft: Draft = field(default_factory=Draft)
@@ -147,6 +148,7 @@ class Session:
     growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # that this visitor uses
+    languages: tuple[str, str] | None = None  # between which it translates for them; None as it comes
     holds: object = None  # what keeps it in memory
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it

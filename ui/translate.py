@@ -49,7 +49,7 @@ def check_translator(loaded: LoadedModel) -> None:
 
 def examples(loaded: LoadedModel) -> tuple[str, ...]:
     """Short texts in the language that the model reads, which only the catalogue knows."""
-    reads = next((entry.languages.partition(",")[0] for entry in catalog.ENTRIES if entry.name == loaded.name), "")
+    reads = next((entry.languages.partition(",")[0] for entry in catalog.ENTRIES if entry.name == loaded.address), "")
     return EXAMPLES.get(reads, ())
 
 
@@ -66,9 +66,9 @@ def translate(
     loaded = models.get(name)
     check_translator(loaded)
     settings = chat_settings(loaded, settings)
-    request = models.request(loaded, chat_prompt(loaded, [Turn("user", given)], settings).ids)
+    prompt, messages = chat_prompt(loaded, [Turn("user", given)], settings)
+    request = models.request(loaded, prompt.ids)
     settings.strategy_for(request)  # refuses what cannot be done with this model
-    messages = [{"role": "user", "content": given}]
     trace = models.trace(loaded, given, request, settings, messages)
     spoken = Spoken(loaded.tokenizer, settings.stop_texts)
     stop = session.begin()
@@ -123,10 +123,10 @@ def open_token(session: Session, models: Models, index: int) -> Screen:
 
 
 def overview(session: Session, models: Models, name: str) -> Screen:
-    """Translate as it stands; another model's translation is not shown."""
+    """Translate as it stands; another model's translation is not shown, but one between other languages is."""
     loaded = models.get(name)
     run = session.runs.get(session.translation.run or "") if session.translation else None
-    if run is not None and run.model != name:
+    if run is not None and not (models.is_there(run.model) and models.get(run.model).address == loaded.address):
         run = session.translation = None
     finished = run if run is not None and run.id not in session.growing else None
     read = run.trace.request.source if run is not None and run.trace is not None else ()

@@ -1,0 +1,138 @@
+"""Our translator beside transformers' Marian on the same weights: sentences a second with four beams.
+
+    python -m benchmarks.translation [--model attend-translate] [--sentences 64] [--beams 4] [--rounds 5] [--threads 1]
+
+The weights are those that `model.export` writes. Both translate the same sentences one after the other and in batches
+of 32; ours keep the candidates of every token meanwhile, and `generate` keeps nothing. The texts are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import MarianMTModel
+
+from benchmarks.timing import interleave, machine, ratio, table
+from decoding.settings import DecodingSettings
+from decoding.strategy import Request
+from decoding.together import generate_together
+from model import catalog, checkpoint
+from model.encoder_decoder import EncoderDecoder
+from model.errors import AttendError
+from model.export_marian import write_marian
+from model.loaded import LoadedModel
+
+AIM = 2.0  # times as many sentences a second as transformers
+BATCH = 32
+LONGEST = 60  # tokens of an answer
+SUBJECTS = (
+    "Le chat",
+    "Mon frère",
+    "La petite fille",
+    "Son voisin",
+    "Notre professeur",
+    "Une vieille dame",
+    "Tom",
+    "Marie",
+)
+VERBS = ("mange une pomme", "lit un livre", "est très fatigué", "ne comprend pas la question", "veut aller au cinéma")
+PLACES = ("dans le jardin.", "à la maison.", "avec ses amis.", "ce soir.", "parce qu'il pleut.", "depuis hier.")
+
+
+def sentences(count: int) -> list[str]:
+    """So many everyday ones, all different."""
+    every = [f"{who} {does} {where}" for who in SUBJECTS for does in VERBS for where in PLACES]
+    return [every[(7 * place) % len(every)] for place in range(count)]
+
+
+def ours(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
+    """The tokens of every translation, without its end."""
+    settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
+    known: dict[str, Any] = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.tokenizer.decode}
+    said: list[list[int]] = []
+    for start in range(0, len(sources), together):
+        batch = sources[start : start + together]
+        strategies = [settings.strategy_for(Request.of(loaded.model, source, **known)) for source in batch]
+        found: list[list[int]] = [[] for _ in batch]
+        for steps in generate_together(loaded.model, batch, strategies):
+            for place, step in enumerate(steps):
+                if step is not None and step.finished:
+                    found[place] = [token for token in step.returned[0].tokens if token not in loaded.end_tokens]
+        said += found
+    return said
+
+
+def theirs(model: Any, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
+    """The same of `generate`."""
+    padding, end = model.config.pad_token_id, model.config.eos_token_id
+    said = []
+    for start in range(0, len(sources), together):
+        batch = sources[start : start + together]
+        longest = max(map(len, batch))
+        ids = torch.tensor([[*source, *[padding] * (longest - len(source))] for source in batch])
+        with torch.inference_mode():
+            found = model.generate(
+                input_ids=ids,
+                attention_mask=(ids != padding).long(),
+                num_beams=beams,
+                max_new_tokens=LONGEST,
+                max_length=None,
+            )
+        said += [[token for token in row if token not in (padding, end)] for row in found.tolist()]
+    return said
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time a translator beside transformers' Marian.")
+    parser.add_argument("--model", default="attend-translate")
+    parser.add_argument("--sentences", type=int, default=64)
+    parser.add_argument("--beams", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        loaded = catalog.load(options.model)
+        if not isinstance(loaded.model, EncoderDecoder):
+            raise AttendError(f"{options.model} is not one of our own translators: name another model.")
+        folder = catalog.EMBEDDED / options.model if options.model in catalog.embedded() else Path(options.model)
+        with tempfile.TemporaryDirectory() as name:
+            write_marian(loaded.model, Path(name), folder / checkpoint.TOKENIZER)
+            marian = MarianMTModel.from_pretrained(name).eval()
+    except AttendError as error:
+        parser.exit(2, f"{error}\n")
+    sources = [loaded.prompt(sentence) for sentence in sentences(options.sentences)]
+    same = ours(loaded, sources, options.beams, BATCH) == theirs(marian, sources, options.beams, BATCH)
+    rows, figures = [["", "Marian, sentences/s", "ours", "times", "aim"]], {}
+    for together in (1, BATCH):
+        seconds = interleave(
+            {
+                "theirs": lambda: theirs(marian, sources, options.beams, together),  # noqa: B023
+                "ours": lambda: ours(loaded, sources, options.beams, together),  # noqa: B023
+            },
+            options.rounds,
+        )
+        times = ratio(seconds["theirs"], seconds["ours"])
+        speeds = [len(sources) / statistics.median(seconds[name]) for name in ("theirs", "ours")]
+        named = "one by one" if together == 1 else f"{together} together"
+        rows.append([named, *(f"{speed:.1f}" for speed in speeds), f"{times:.2f}", f">= {AIM}"])
+        figures[named] = {"marian": round(speeds[0], 2), "ours": round(speeds[1], 2), "times": round(times, 3)}
+    print(f"{options.model}, {len(sources)} sentences, {options.beams} beams, {options.threads} threads")
+    print(table(rows))
+    print(f"all texts the same: {'yes' if same else 'no'}")
+    summary = {"benchmark": "translation", "model": options.model, "same_text": same, "beams": options.beams, **figures}
+    print(json.dumps({**summary, "transformers": transformers.__version__, **machine()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Languages on the page: every visitor's own, brought to Chat, Compare, the code, the endpoints and back again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import generate
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.browsing import Opener, serving
+from tests.stage import BROWSER
+from tests.translators import marian_of_several, nllb
+from tests.visitor import PATIENCE, say
+from ui import chat, choosing, code, whatif
+from ui.endpoints import comparison, continuation
+from ui.models import Models
+from ui.prompt_value import prompt_value
+from ui.session import Session
+
+SOURCE = "the cat sat on the mat"
+GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=6)
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return catalog.load(str(nllb(tmp_path_factory.mktemp("page") / "nllb")))
+
+
+@pytest.fixture
+def page(translator: LoadedModel, tiny: LoadedModel) -> Models:
+    loaded = {one.name: one for one in (translator, tiny)}
+    return Models(tuple(loaded), lambda name, _: loaded[name])
+
+
+def answer(session: Session, page: Models) -> str:
+    *_, last = chat.send(session, page, choosing.current(session, page), SOURCE, GREEDY)
+    assert last.running is False
+    return session.turns[-1].text
+
+
+def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
+    """What the same model says between these languages when nobody else is there."""
+    told = translator.between(source, target)
+    return continuation(Models(["it"], lambda *_: told), SOURCE, "it", GREEDY.to_dict())["ids"]
+
+
+def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
+    first, second = Session(model="nllb"), Session(model="nllb")
+    screen = choosing.translate(first, page, "en", "fr")
+    assert screen.model is not None and screen.model["languages"]["target"] == "fra_Latn"
+    choosing.translate(second, page, "fr", "zho_Hant")
+    for _ in range(2):  # neither changes the other's
+        for session, source, target in ((first, "eng_Latn", "fra_Latn"), (second, "fra_Latn", "zho_Hant")):
+            answer(session, page)
+            run = session.newest_answer
+            assert run is not None and run.trace is not None
+            assert run.model == f"nllb [{source}→{target}]"
+            assert list(run.trace.ids) == alone(translator, source, target)
+            value = prompt_value(session, page.get(choosing.current(session, page)))
+            assert value["manner"] == f"each message alone, {source}→{target}"
+            assert (source, True) in value["parts"] and (target, True) in value["parts"]
+    chosen = choosing.standing(Session(model="nllb"), page)["languages"]
+    assert (chosen["source"], chosen["target"]) == ("eng_Latn", "")  # of a third one, as it comes
+
+
+def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None:
+    session = Session(model="nllb")
+    choosing.translate(session, page, "en", "fr")
+    answer(session, page)
+    run = session.newest_answer
+    assert run is not None
+    choosing.translate(session, page, "fr", "en")
+    asked = whatif.answer(session, page, run.id, {})  # its own settings
+    assert asked["first_difference"] is None and len(asked["tokens"]) == len(run.tokens) - run.first
+    assert chat.open_token(session, page, 1, 0).inspector is not None
+    list(choosing.choose(session, page, "tiny-chat"))
+    assert session.languages is None and choosing.current(session, page) == "tiny-chat"
+
+
+def test_programs_name_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
+    for name in ("nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"):
+        assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
+    compared = comparison(page, SOURCE, "nllb [fr->es]", [GREEDY.to_dict()] * 2, True, True, [])
+    assert compared["cards"][1]["trace"]["ids"] == alone(translator, "fr", "es")
+    for name, sentence in (
+        ("nllb [en->xx]", "knows no language 'xx': choose one of its 5, such as"),
+        ("tiny-chat [en->fr]", "tiny-chat is not told between which languages it translates: leave them out"),
+        ("nowhere [en->fr]", "There is no model nowhere here".replace("nowhere", "'nowhere'")),
+    ):
+        with pytest.raises(AttendError, match=sentence):
+            continuation(page, SOURCE, name, {})
+
+
+def test_the_code_translates_between_the_same_languages(
+    page: Models, translator: LoadedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session(model="nllb")
+    choosing.translate(session, page, "fr", "es")
+    said = answer(session, page)
+    asked = code.asked_in_chat(session, page.get(choosing.current(session, page)), "", GREEDY)
+    command, lines = code.command(asked), code.lines(asked)
+    assert generate.main(shlex.split(command)[2:]) == 0
+    assert capsys.readouterr().out == f"{said}\n"
+    assert ".between('fra_Latn', 'spa_Latn')" in lines
+    exec(compile(lines, "<code>", "exec"), {})
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+@pytest.fixture(scope="module")
+def page_url(translator: LoadedModel, tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    several = catalog.load(str(marian_of_several(tmp_path_factory.mktemp("page") / "marian")))
+    with serving(translator, tiny, several, pause=0.0) as address:
+        yield address
+
+
+def manner(page: Page) -> str:
+    return page.locator(".attend-prompt-manner").inner_text()
+
+
+@pytest.mark.browser
+@BROWSER[1]
+def test_the_languages_are_chosen_under_the_model(page_url: str, visit: Opener) -> None:
+    page, other = visit(at=page_url), visit(at=page_url)
+    source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
+    expect(source).to_have_value("eng_Latn")
+    assert target.locator("option").all_inner_texts() == [
+        "the model’s choice",
+        "English",
+        "French",
+        "Simplified Chinese",
+        "Spanish",
+        "Traditional Chinese",
+    ]
+    target.focus()
+    page.keyboard.type("Fr")  # as any list, from the keyboard
+    expect(page.locator(".attend-prompt-manner")).to_have_text(
+        "each message alone, eng_Latn→fra_Latn", timeout=PATIENCE
+    )
+    page.get_by_role("button", name="Swap the languages").click()
+    expect(page.locator(".attend-prompt-manner")).to_have_text(
+        "each message alone, fra_Latn→eng_Latn", timeout=PATIENCE
+    )
+    expect(source).to_have_value("fra_Latn")
+    expect(target).to_have_value("eng_Latn")
+    say(page, "the cat")
+    page.locator(".attend-prompt summary").click()
+    expect(page.locator(".attend-prompt-text b").first).to_have_text("fra_Latn")
+    assert manner(other) == "each message alone, eng_Latn→"
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="marian").click()
+    expect(page.get_by_label("From", exact=True)).to_be_hidden(timeout=PATIENCE)
+    expect(target).to_be_visible()
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="tiny-chat").click()
+    expect(target).to_be_hidden(timeout=PATIENCE)

@@ -146,7 +146,7 @@ def choices(models: Models, *also: str) -> list[tuple[str, str]]:
 
 def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
     """The choice while a model is on its way."""
-    writes, done, total = models.get(current(session, models)), arriving.done, arriving.total
+    done, total = arriving.done, arriving.total
     downloading = 0 < done < total
     return {
         **standing(session, models),

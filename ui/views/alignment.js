@@ -22,15 +22,15 @@ const chosenName = (query) => textName(shown.first + query);
 const kinds = [
   makeKind({
     name: 'cross', title: 'Cross-attention', help: 'the translation’s tokens, at the source',
-    keysOf: () => shown.source.length, rowName: chosenName, keyName: sourceName, whole: true, corner: 'chosen', pick: pickRow,
+    keysOf: () => shown.source.length, rowName: chosenName, keyName: sourceName, rowIs: 'chosen', pick: pickRow,
   }),
   makeKind({
     name: 'decoder', title: 'Decoder self-attention', help: 'masked: each looks at those before it',
-    keysOf: (query) => shown.first + query, rowName: chosenName, keyName: textName, whole: false, corner: 'chosen', pick: pickRow,
+    keysOf: (query) => shown.first + query, rowName: chosenName, keyName: textName, rowIs: 'chosen', pick: pickRow,
   }),
   makeKind({
     name: 'encoder', title: 'Encoder self-attention', help: 'the source’s tokens, at one another',
-    keysOf: () => shown.source.length, rowName: sourceName, keyName: sourceName, whole: true, corner: 'token', pick: () => {},
+    keysOf: () => shown.source.length, rowName: sourceName, keyName: sourceName, rowIs: 'token', pick: () => {},
   }),
 ];
 const [cross] = kinds;
@@ -108,11 +108,11 @@ function pickRow(query) {
   if (!signal(SIGNAL.select, { run: shown.run, index: query })) trigger('token', { index: query });
 }
 
-/** One kind of attention and its map; `whole` and `corner` as the map has them. @param {any} about */
-function makeKind({ name, title: called, help, keysOf, rowName, keyName, whole, corner, pick }) {
+/** One kind of attention and its map; `keysOf`, the names and `rowIs` as the map has them. @param {any} about */
+function makeKind({ name, title: called, help, keysOf, rowName, keyName, rowIs, pick }) {
   const attention = makeAttention(keysOf);
   const map = makeMap({
-    weightsOf, rowName, keyName, whole, corner, onPick: pick, label: `${called} map`,
+    weightsOf, rowName, keyName, keysOf, rowIs, onPick: pick, named: `${called} map`,
     describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
   });
   const node = make('figure', { class: 'at-kind', 'aria-label': called },

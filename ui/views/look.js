@@ -21,7 +21,8 @@ function makeLook({ attention, textOf, onPick, onChange, both = false, sinks = F
   const tokenOf = (query) => query + (both ? 0 : 1); // that a row is called after
   const map = makeMap({
     weightsOf, rowName: (query) => nameOf(tokenOf(query)), keyName: nameOf, describe,
-    onPick: (query) => onPick(tokenOf(query)), whole: both, corner: both ? 'token' : 'chosen',
+    onPick: (query) => onPick(tokenOf(query)), rowIs: both ? 'token' : 'chosen',
+    keysOf: (query) => (both ? attention.end : query + 1),
   });
   const looked = make('ol', { class: 'at-looked' });
   const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });

@@ -2,8 +2,7 @@
  * The attention map: a row for every pass at hand, a column for every token it could look at.
  *
  * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
- * picked. A decoder's row is called after the token that the pass chose and sees the keys up to its query; with `whole`
- * every row sees all keys.
+ * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
  */
 
 const CELL = { narrowest: 3, widest: 36, height: 196 };
@@ -13,18 +12,18 @@ const STOPS = 5;
 /**
  * @param {{weightsOf: (query: number) => Float32Array | null, rowName: (query: number) => string,
  *   keyName: (key: number) => string, describe: (query: number, key: number) => string,
- *   onPick: (query: number) => void, whole: boolean, label?: string, corner?: string}} wiring `corner` is what a row is
+ *   onPick: (query: number) => void, keysOf: (query: number) => number, named?: string, rowIs?: string}} wiring
  */
-function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: called = 'Attention map', corner: of = 'chosen' }) {
+function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf, named = 'Attention map', rowIs = 'chosen' }) {
   const canvas = make('canvas', {
     class: 'at-canvas', tabindex: 0, role: 'img',
-    'aria-label': `${called}; arrow keys move over it, Enter shows that row`,
+    'aria-label': `${named}; arrow keys move over it, Enter shows that row`,
   });
   const scroller = make('div', { class: 'at-map-scroll' }, canvas);
   const chosen = makeAxis('rows');
   const looked = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
-    make('span', { text: `↑ ${of}` }), make('span', { text: 'looked at →' }));
+    make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'looked at →' }));
   const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
@@ -43,7 +42,6 @@ function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: 
 
   const keys = () => range.keys;
   const rows = () => range.end - range.from;
-  const seen = (query) => (whole ? keys() : query + 1); // how many keys
 
   /**
    * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
@@ -101,7 +99,7 @@ function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: 
       context.strokeRect(x + 1, top, width - 2, Math.min(canvas.height - 1, y + height + 1) - top);
     };
     if (range.marked >= range.from && range.marked < range.end) {
-      frame(0, (range.marked - range.from) * down, seen(range.marked) * across, down, colours.row);
+      frame(0, (range.marked - range.from) * down, keysOf(range.marked) * across, down, colours.row);
     }
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
     label();
@@ -139,7 +137,7 @@ function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: 
   /** @param {{query: number, key: number} | null} place */
   function point(place) {
     const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
-    cursor = weights && place.key >= 0 && place.key < seen(place.query) ? place : null;
+    cursor = weights && place.key >= 0 && place.key < keysOf(place.query) ? place : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
     const text = cursor ? describe(cursor.query, cursor.key) : range.title;
     if (readout.textContent !== text) readout.textContent = text;
@@ -165,7 +163,7 @@ function makeMap({ weightsOf, rowName, keyName, describe, onPick, whole, label: 
     if (presses(event.key)) onPick(here.query);
     else if (way) {
       const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
-      point({ query, key: Math.min(seen(query) - 1, Math.max(0, here.key + way[0])) });
+      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + way[0])) });
     } else return;
     event.preventDefault();
   });

@@ -230,7 +230,7 @@ def translated(models: Models, text: object, model: object, settings: object, tr
     run = Models.trace(loaded, turn.text, Models.request(loaded, prompt.ids), chosen, messages)
     for _ in _steps(models, loaded, run):
         pass
-    told = {"text": run.text, "finish_reason": run.finish_reason}
+    told = {"text": run.text.strip(), "finish_reason": run.finish_reason}
     return {**told, "trace": run.document()} if with_trace else told
 
 

@@ -70,7 +70,7 @@ def translate(
     request = models.request(loaded, prompt.ids)
     settings.strategy_for(request)  # refuses what cannot be done with this model
     trace = models.trace(loaded, given, request, settings, messages)
-    spoken = Spoken(loaded.tokenizer, settings.stop_texts)
+    spoken = Spoken(loaded.tokenizer, settings.stop_texts, begins=True)
     stop = session.begin()
     run = session.add_run("translate", name, [Seen(token, "given") for token in request.read])
     answer = session.translation = Turn("assistant", "", tokens=[], run=run.id, state="streaming")

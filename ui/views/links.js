@@ -76,8 +76,7 @@ function makeLinks({ onPick }) {
     const levels = new Map(lit ? partners(lit.side, lit.index) : []);
     tokens.forEach((row, side) => row.forEach((token, index) => {
       const weight = lit && side !== lit.side ? levels.get(index) ?? 0 : null;
-      if (weight === null) delete token.dataset.look;
-      else token.dataset.look = String(level(weight));
+      token.style.setProperty('--at-lit', String(0.6 * (weight ?? 0)));
       token.lastChild.textContent = weight !== null && weight >= 0.005 ? `${Math.round(100 * weight)}` : '';
       token.classList.toggle('at-lit', Boolean(lit) && side === lit.side && index === lit.index);
       token.classList.toggle('at-shown', side === SIDES.text && index === selected);

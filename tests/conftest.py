@@ -12,9 +12,11 @@ import torch
 
 from model import catalog, checkpoint
 from model.config import TransformerConfig
+from model.encoder_decoder import build
 from model.loaded import LoadedModel
-from model.tokenizer import ASSISTANT, BEGIN, END, USER
+from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import Transformer
+from training.vocabulary import train_pairs_vocabulary
 from ui.models import Models
 
 pytest_plugins = ("tests.stage", "tests.browsing", "tests.hub_stage")
@@ -25,6 +27,7 @@ _TEXT = (
     "I feel a bit tired this evening. Do you want to talk about it?",
     "Once upon a time there was a small fox who lived in a big forest.",
 )
+_HOW = ("grand", "petit", "noir", "vieux")
 
 
 def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 128) -> Path:
@@ -79,6 +82,39 @@ def tiny(tiny_checkpoint: Path) -> LoadedModel:
 def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A model that knows no conversations."""
     return catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny-writer", chat=False)))
+
+
+def make_translator(folder: Path) -> Path:
+    """The same of an encoder with a decoder, which was taught no more."""
+    sentences = [f"Le {noun} {number} est {how}." for noun in ("chat", "chien") for number in range(9) for how in _HOW]
+    vocabulary = train_pairs_vocabulary([*sentences, *_TEXT], 360)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / checkpoint.TOKENIZER).write_bytes(vocabulary)
+    size = Tokenizer.load(folder / checkpoint.TOKENIZER, padded=True).vocabulary_size
+    torch.manual_seed(7)
+    config = TransformerConfig(
+        vocabulary_size=size,
+        context_length=128,
+        width=32,
+        layers=2,
+        encoder_layers=3,
+        heads=4,
+        key_value_heads=4,
+        feed_forward_width=64,
+        positions="sinusoidal",
+        norm="layer",
+        norm_place="after",
+        activation="relu",
+        biases="all",
+    )
+    checkpoint.save(build(config), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_translator(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """An encoder with a decoder."""
+    return catalog.load(str(make_translator(tmp_path_factory.mktemp("checkpoints") / "tiny-translate")))
 
 
 def unused_port() -> int:

@@ -108,7 +108,7 @@ def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str
         assert token.row is not None and row is not None
         pairs = zip(base64.b64decode(token.row), base64.b64decode(row), strict=True)
         assert all(abs(now - before) <= 1 for now, before in pairs)  # a pass of one token rounds otherwise
-    with pytest.raises(AttendError, match="give it the text in Chat"):
+    with pytest.raises(AttendError, match="give it the text in Translate"):
         list(write.write(session, models, name, SOURCE, settings))
     compared = comparison(models, SOURCE, name, [{"strategy": "greedy"}, HOW], True, False, [])
     assert len(compared["cards"]) == 2

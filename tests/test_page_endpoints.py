@@ -53,7 +53,7 @@ def answer_to(url: str, endpoint: str, body: str) -> str:
 def test_there_are_exactly_the_named_endpoints(client: Client) -> None:
     described = client.view_api(return_format="dict", print_info=False)
     assert isinstance(described, dict)
-    assert sorted(described["named_endpoints"]) == ["/chat", "/compare", "/generate"]
+    assert sorted(described["named_endpoints"]) == ["/chat", "/compare", "/generate", "/translate"]
     assert described["unnamed_endpoints"] == {}
 
 

@@ -192,7 +192,7 @@ def _answer(
         )
         steps = models.decode(name, prompt.ids, settings, 0)
         for progress in follow(run, trace, steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
-            _bring_up_to_date(answer, run, spoken, progress)
+            bring_up_to_date(answer, run, spoken, progress)
             if progress.ending is not None:
                 session.end(stop)
                 session.seed = drawn_seed(settings)
@@ -211,7 +211,8 @@ def _answer(
             answer.state = "stopped"  # the visitor has left
 
 
-def _bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress) -> None:
+def bring_up_to_date(answer: Turn, run: Run, spoken: Spoken, progress: Progress) -> None:
+    """Let an answer say what its run says."""
     ended = progress.ending is not None
     answer.tokens = answer_tokens(run.tokens[run.first :], spoken, finished=ended)
     answer.text = "".join(text for text, _ in answer.tokens)

@@ -19,6 +19,8 @@ from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.translate import is_translator
+from ui.ways import first_way
 
 
 def current(session: Session, models: Models) -> str:
@@ -110,6 +112,7 @@ def standing(session: Session, models: Models) -> ModelValue:
         "share": None,
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
+        "way": first_way(translates=is_translator(writes)),
         "languages": languages_value(writes),
     }
 
@@ -143,15 +146,14 @@ def choices(models: Models, *also: str) -> list[tuple[str, str]]:
 
 def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
     """The choice while a model is on its way."""
-    writes, done, total = models.get(current(session, models)), arriving.done, arriving.total
+    done, total = arriving.done, arriving.total
     downloading = 0 < done < total
     return {
+        **standing(session, models),
         "name": name,
         "choices": choices(models, session.model, name),
         "title": f"Downloading {name}" if downloading else f"Loading {name}",
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
-        "context": writes.model.context_length,
-        "languages": languages_value(writes),
     }

@@ -18,6 +18,7 @@ from model.loaded import LoadedModel
 from ui.chat import chat_settings, drawn_seed
 from ui.prompt_value import system_of
 from ui.session import Session, Turn
+from ui.translate import examples
 from ui.values import EXAMPLES
 
 _BEGINNING = "Once upon a time"  # where nothing has been written
@@ -53,6 +54,13 @@ def asked_in_write(session: Session, loaded: LoadedModel, text: str, settings: D
         given = itertools.takewhile(lambda one: one.given, run.tokens)
         text = loaded.tokenizer.decode((token.id for token in given), begins=True)
     return Asked(loaded.address, _with_seed(session, settings), text if text.strip() else _BEGINNING, loaded.languages)
+
+
+def asked_in_translate(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Asked:
+    """The text in the box, as the one message."""
+    given = text if text.strip() else [*examples(loaded), *EXAMPLES][0]
+    chosen = chat_settings(loaded, _with_seed(session, settings))
+    return Asked(loaded.address, chosen, given, loaded.languages, (Turn("user", given),))
 
 
 def blocks(asked: Asked) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from ui.checks import checked_text
 from ui.choosing import current
 from ui.errors import for_people
 from ui.handlers import QUICK
-from ui.layout import COMPARE, WRITE, Parts
+from ui.layout import COMPARE, TRANSLATE, WRITE, Parts
 from ui.models import Models
 from ui.session import Session
 
@@ -22,12 +22,18 @@ from ui.session import Session
 def wire(parts: Parts, models: Models) -> None:
     panel = parts.panel
 
-    def show(session: Session, mode: str, system: object, message: object, text: object, *settings: object) -> Any:
+    def show(
+        session: Session, mode: str, system: object, message: object, text: object, given: object, *settings: object
+    ) -> Any:
         with for_people():
             if mode == COMPARE:
-                raise AttendError("A comparison is no single command: save its JSON, or switch to Chat or Write.")
+                raise AttendError(
+                    "A comparison is no single command: save its JSON, or switch to another of the entries."
+                )
             loaded, chosen = models.get(current(session, models)), panel.read_as_it_is(settings)
-            if mode == WRITE or loaded.chat is None:
+            if mode == TRANSLATE:
+                asked = code.asked_in_translate(session, loaded, checked_text(given, "The text"), chosen)
+            elif mode == WRITE or loaded.chat is None:
                 asked = code.asked_in_write(session, loaded, checked_text(text, "The text"), chosen)
             else:
                 instruct(session, system)
@@ -36,5 +42,6 @@ def wire(parts: Parts, models: Models) -> None:
             return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
-    said = [parts.session, parts.mode, parts.system, parts.message, parts.text, *panel.inputs]
+    boxes = [parts.system, parts.message, parts.text, parts.translating.given]
+    said = [parts.session, parts.mode, *boxes, *panel.inputs]
     panel.code.click(show, said, panel.dialog, **QUICK)

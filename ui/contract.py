@@ -42,6 +42,37 @@ class ConversationValue(TypedDict):
     busy: bool  # a run is going on: nothing can be retried, undone or edited
 
 
+class TranslationValue(TypedDict):
+    """What Translate shows of what was written. Its events: `token {index}` (the inspector shows another run, or none),
+    `example {text}`."""
+
+    answer: Turn | None
+    examples: list[str]  # offered while there is no answer
+    busy: bool
+
+
+class HeadsValue(TypedDict):
+    """The attention of all layers and heads over one pair of texts."""
+
+    layers: int
+    heads: int
+    rows: list[str]  # `ui.values.attention_row` of every query
+
+
+class AlignmentValue(TypedDict):
+    """Where a finished translation's model looked; made by `ui.alignment.alignment_value`."""
+
+    run: str
+    said: str  # why there are no maps; "" where there are
+    source: list[str]  # the tokens that the encoder read
+    text: list[str]  # those of the decoder, what its text begins with included
+    first: int  # the number in `text` of the first one that was chosen
+    controls: list[bool]  # whether each source token is a control token
+    encoder: HeadsValue | None  # queries and keys are the source's tokens
+    decoder: HeadsValue | None  # query i chose token first + i of `text`, and looked at those before it
+    cross: HeadsValue | None  # the same queries; the keys are the source's tokens
+
+
 class ContrastValue(TypedDict):
     """Which layer the last one was contrasted with."""
 
@@ -95,7 +126,7 @@ class InspectorValue(TypedDict):
     """
 
     run: str | None
-    mode: Literal["chat", "write"]
+    mode: Literal["chat", "write", "translate"]
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
     first: int  # number of the first token that has a step
     steps: list[StepValue]  # steps[i] explains token max(first, since) + i
@@ -128,6 +159,7 @@ class ModelValue(TypedDict):
     share: float | None  # of the download that is here; None where that is not known or is no matter
     notes: list[str]  # sentences about how the model was loaded
     context: int  # how many tokens the model that writes reads at once
+    way: str  # of `ui.ways.WAYS`: how its tokens are chosen as long as nobody has said
     languages: LanguagesValue  # of the model that is in use
 
 

@@ -1,4 +1,5 @@
-"""The endpoints for programs: `/chat` streams an answer, `/generate` continues a text, `/compare` does so under cards.
+"""The endpoints for programs: `/chat` streams an answer, `/generate` continues a text, `/compare` does so under cards,
+`/translate` gives a text to a translator.
 
 Everything that arrives is hostile until it has been checked here or by the functions that check the page's own input.
 Errors come back as the same plain sentences. The programs' types are those of JSON; all give runs as documents.
@@ -31,6 +32,7 @@ from ui.models import Models
 from ui.session import Turn
 from ui.spoken import Spoken
 from ui.stream import stream
+from ui.translate import check_translator
 
 MOST_MESSAGES = 200  # of a history
 _RUNS = 4  # at the same time
@@ -148,9 +150,28 @@ def register(models: Models) -> None:
         with for_programs():
             return comparison(models, prompt, model, settings or [], common_draws, chat, history or [], system)
 
+    def translate(
+        text: str, model: str = models.default, settings: dict[str, Any] | None = None, trace: bool = False
+    ) -> dict[str, Any]:
+        """Translate a text, with a model that is an encoder with a decoder.
+
+        Args:
+            text: what the encoder reads.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
+            settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
+                beam search where none is named.
+            trace: whether the run comes with the text, as an attend.trace/1 document.
+
+        Returns:
+            {"text": the translation, "finish_reason", and with trace "trace"}
+        """
+        with for_programs():
+            return translated(models, text, model, settings or {}, trace)
+
     api(chat, api_name="chat", concurrency_limit=_RUNS, concurrency_id="programs")
     api(generate, api_name="generate", concurrency_limit=_RUNS, concurrency_id="programs")
     api(compare, api_name="compare", concurrency_limit=_RUNS, concurrency_id="programs")
+    api(translate, api_name="translate", concurrency_limit=_RUNS, concurrency_id="programs")
 
 
 def chat_items(
@@ -194,6 +215,23 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     for _ in _steps(models, loaded, trace):
         pass
     return trace.document()
+
+
+def translated(models: Models, text: object, model: object, settings: object, trace: object) -> dict[str, Any]:
+    """What `/translate` returns."""
+    loaded = models.get(model)
+    if isinstance(settings, Mapping):
+        settings = {"strategy": "beam", **settings}
+    chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
+    turn = Turn("user", checked_start(text, "The text to translate"))
+    check_translator(loaded)
+    with_trace = checked_switch(trace, "trace")
+    prompt, messages = chat_prompt(loaded, [turn], chosen)
+    run = Models.trace(loaded, turn.text, Models.request(loaded, prompt.ids), chosen, messages)
+    for _ in _steps(models, loaded, run):
+        pass
+    told = {"text": run.text.strip(), "finish_reason": run.finish_reason}
+    return {**told, "trace": run.document()} if with_trace else told
 
 
 def comparison(

@@ -13,7 +13,8 @@ import gradio as gr
 from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
-from ui import inspect_parts, model_picker, settings_panel, system_prompt, views
+from model.loaded import LoadedModel
+from ui import inspect_parts, model_picker, settings_panel, system_prompt, translate_parts, views
 from ui.compare_values import compare_form, no_comparison
 from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
@@ -22,7 +23,10 @@ from ui.prompt_value import prompt_value
 from ui.screen import Screen
 from ui.session import Session
 from ui.settings_panel import Panel
+from ui.translate import is_translator, translation_value
+from ui.translate_parts import TranslateParts
 from ui.values import conversation_value, empty_inspector, meter_value
+from ui.ways import first_way
 from ui.whatif import whatif_form
 
 
@@ -32,11 +36,18 @@ def _read(name: str) -> str:
 
 CSS = "\n".join(
     _read(f"{part}.css")
-    for part in ("page", "header", "prompt", "model_picker", "languages", "settings", "code", "inspect")
+    for part in ("page", "header", "prompt", "model_picker", "languages", "settings", "code", "inspect", "translate")
 )
 SCRIPT = _read("page.js")
 
-CHAT, WRITE, COMPARE = "Chat", "Write", "Compare"
+CHAT, WRITE, TRANSLATE, COMPARE = "Chat", "Write", "Translate", "Compare"
+
+
+def modes(loaded: LoadedModel) -> tuple[str, ...]:
+    """The entries of the switch: what can be done with a model. One that translates answers every text for itself, so
+    that a conversation with it would promise a memory that it has not, and it goes on with no text of anybody's."""
+    return (TRANSLATE, COMPARE) if is_translator(loaded) else (CHAT, WRITE, COMPARE)
+
 
 Outputs = Component | BlockContext
 
@@ -69,6 +80,7 @@ class Parts:
     back: gr.Button
     forth: gr.Button
     empty: gr.Button
+    translating: TranslateParts
     comparison: gr.HTML
     inspection: InspectParts
 
@@ -85,6 +97,11 @@ class Parts:
         return [*shown, self.back, self.forth, self.empty, self.panel.used]
 
     @property
+    def translate_outputs(self) -> list[Outputs]:
+        """Everything that Translate's functions change."""
+        return [*self.translating.outputs, self.inspector, self.meter, self.panel.used]
+
+    @property
     def compare_outputs(self) -> list[Outputs]:
         """Everything that Compare's functions change."""
         return [self.comparison, self.inspector, self.meter, self.panel.used]
@@ -92,8 +109,9 @@ class Parts:
     @property
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
-        sides = [self.chat_side, self.write_side, self.comparison, self.inspection.side, *self.inspection.outputs]
-        return list(dict.fromkeys([*self.chat_outputs, *self.write_outputs, self.mode, self.system, *sides]))
+        sides = [self.chat_side, self.write_side, self.translating.side, self.comparison, self.inspection.side]
+        own = [*self.chat_outputs, *self.write_outputs, *self.translate_outputs, *self.inspection.outputs]
+        return list(dict.fromkeys([*own, self.mode, self.system, *sides]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
@@ -119,11 +137,15 @@ class Parts:
         if screen.history is not None:
             for button, possible in zip((self.back, self.forth), screen.history, strict=True):
                 changes[button] = gr.update(interactive=possible)
+        changes |= self.translating.render(screen)
+        if screen.modes is not None:
+            changes[self.mode] = gr.update(choices=list(screen.modes), value=screen.mode)
+        elif screen.corrected:
+            changes[self.mode] = screen.mode
         if screen.mode is not None:
-            if screen.corrected:
-                changes[self.mode] = screen.mode
             changes[self.chat_side] = gr.update(visible=screen.mode == CHAT)
             changes[self.write_side] = gr.update(visible=screen.mode == WRITE)
+            changes[self.translating.side] = gr.update(visible=screen.mode == TRANSLATE)
             # hidden and not taken away: what somebody typed and chose in it stays
             comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
             changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
@@ -132,7 +154,7 @@ class Parts:
         if screen.inspection is not None:
             changes |= self.inspection.render(screen.inspection)
         if screen.no_system is not None:
-            changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode == WRITE)
+            changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode in (WRITE, TRANSLATE))
         if screen.model is not None:
             changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
@@ -147,20 +169,21 @@ def lay_out(models: Models) -> Parts:
     """Put everything into the `gr.Blocks` that the caller has opened."""
     first = models.first
     limit = first.model.context_length
-    writes = first.chat is None
+    possible = modes(first)
+    mode_first = WRITE if CHAT in possible and first.chat is None else possible[0]
     session = gr.State(Session(model=models.default))
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         picker = model_picker.build(models)
-        system = system_prompt.build(first.no_system, hidden=writes)
-        panel = settings_panel.build(limit)
+        system = system_prompt.build(first.no_system, hidden=mode_first != CHAT)
+        panel = settings_panel.build(limit, first_way(translates=mode_first == TRANSLATE))
     header("Chat with a small language model and watch it choose every word.")
     with gr.Row(elem_id="attend-main"):
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
                 mode = gr.Radio(
-                    [CHAT, WRITE, COMPARE],
-                    value=WRITE if writes else CHAT,
+                    list(possible),
+                    value=mode_first,
                     label="What to do",
                     show_label=False,
                     container=False,
@@ -174,7 +197,7 @@ def lay_out(models: Models) -> Parts:
                     apply_default_css=False,
                     elem_id="attend-meter",
                 )
-            with gr.Column(visible=not writes, elem_id="attend-chat") as chat_side:
+            with gr.Column(visible=mode_first == CHAT, elem_id="attend-chat") as chat_side:
                 conversation = _starting_with(
                     views.conversation(), views.packed_conversation(conversation_value(Session()))
                 )
@@ -203,7 +226,7 @@ def lay_out(models: Models) -> Parts:
                     apply_default_css=False,
                     elem_id="attend-prompt",
                 )
-            with gr.Column(visible=writes, elem_id="attend-write") as write_side:
+            with gr.Column(visible=mode_first == WRITE, elem_id="attend-write") as write_side:
                 text = gr.Textbox(
                     "",
                     placeholder="Type the beginning of a text and let the model go on.",
@@ -221,9 +244,13 @@ def lay_out(models: Models) -> Parts:
                     back = _button("Undo", "attend-back", size="sm", interactive=False)
                     forth = _button("Redo", "attend-forth", size="sm", interactive=False)
                     empty = _button("Clear", "attend-empty", size="sm")
-            comparison = _starting_with(views.comparison(compare_form()), views.packed(no_comparison(chats=not writes)))
+            translating = translate_parts.lay_out(
+                translation_value(Session(), first) if mode_first == TRANSLATE else None
+            )
+            unused = views.packed(no_comparison(chats=first.chat is not None))
+            comparison = _starting_with(views.comparison(compare_form()), unused)
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-            inspector = _starting_with(views.inspector(), views.packed(empty_inspector("write" if writes else "chat")))
+            inspector = _starting_with(views.inspector(), views.packed(empty_inspector(mode_first.lower())))
             record = views.record(whatif_form())
     inspection = inspect_parts.lay_out()
     return Parts(
@@ -251,6 +278,7 @@ def lay_out(models: Models) -> Parts:
         back=back,
         forth=forth,
         empty=empty,
+        translating=translating,
         comparison=comparison,
         inspection=inspection,
     )

@@ -1,5 +1,5 @@
 /* What there is to say of the model: what is on its way and how far it is, or how it was loaded; and to the settings,
- * how much it reads. */
+ * how much it reads and how its tokens are chosen at first. */
 const title = element.querySelector('.attend-model-coming');
 const bar = element.querySelector('.attend-model-bar');
 const said = element.querySelector('.attend-model-said');
@@ -20,7 +20,8 @@ function draw() {
       return line;
     }),
   );
-  document.dispatchEvent(new CustomEvent('attend-context', { detail: value.context }));
+  const { context, way } = value;
+  document.dispatchEvent(new CustomEvent('attend-model', { detail: { context, way } }));
 }
 
 watch('value', draw);

@@ -79,7 +79,7 @@ def build(models: Models) -> Picker:
 
 
 def _said(value: ModelValue) -> dict[str, Any]:
-    return {key: value[key] for key in ("title", "said", "share", "notes", "context")}
+    return {key: value[key] for key in ("title", "said", "share", "notes", "context", "way")}
 
 
 def _read(name: str) -> str:

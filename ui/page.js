@@ -1,7 +1,7 @@
 /* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
  * closes or stops, notices, and typing. */
 () => {
-  const STOPS = '#attend-stop, #attend-halt, #attend-compare .at-stop';
+  const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
   const find = (selector) => document.querySelector(selector);
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
@@ -29,6 +29,13 @@
       toggleSettings();
       find('#attend-open-settings').focus();
     } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();
+  });
+
+  // Gradio's text box sends with Enter alone; of a box for longer texts people expect this as well.
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    const go = event.target.matches?.('#attend-given textarea') && find('#attend-go');
+    if (go && go.checkVisibility()) go.click();
   });
 
   // A notice is about what was done last: whatever is done next takes it away.

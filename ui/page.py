@@ -1,7 +1,7 @@
 """The page: which function answers which event.
 
 What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui/layout.py`; here they are joined. What
-belongs to Compare, to the code and to the record is joined in files of their own.
+belongs to Translate, to Compare, to the code and to the record is joined in files of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import gradio as gr
 
 from model.encoder import Encoder
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from ui import (
     chat,
     code_page,
@@ -25,12 +26,14 @@ from ui import (
     inspecting,
     model_page,
     record_page,
+    translate,
+    translate_page,
     write,
 )
 from ui.choosing import current
 from ui.errors import for_people, warn
 from ui.handlers import QUICK, QUIET, RUNNING, field
-from ui.layout import CHAT, COMPARE, WRITE, Parts, lay_out
+from ui.layout import CHAT, COMPARE, TRANSLATE, WRITE, Parts, lay_out, modes
 from ui.models import Models
 from ui.prompt_value import prompt_value
 from ui.screen import Screen
@@ -45,10 +48,11 @@ def build(models: Models) -> gr.Blocks:
         parts = lay_out(models)
         _wire_chat(parts, models)
         _wire_write(parts, models)
+        translate_page.wire(parts, models)
         compare_page.wire(parts, models)
         code_page.wire(parts, models)
         _wire_page(parts, models)
-        model_page.wire(page, parts, models, partial(_looked_at, models))
+        model_page.wire(page, parts, models, partial(_arrived, models))
         inspect_page.wire(parts.inspection, _encoder_of, [parts.session])
         record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)
@@ -168,8 +172,8 @@ def _wire_page(parts: Parts, models: Models) -> None:
 
 
 def _looked_at(models: Models, session: Session, mode: str) -> Screen:
-    """The page as the visitor asked for it last: in Write where their model cannot chat, until one comes that can; and
-    an encoder in its place while they look into one.
+    """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
+    look into one.
 
     Args:
         mode: what the switch says.
@@ -179,11 +183,29 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
     name = current(session, models)
     asked = session.asked = session.asked or mode
     loaded = models.get(name)
-    possible = WRITE if asked == CHAT and loaded.chat is None else asked
-    look = {CHAT: chat.overview, WRITE: write.overview, COMPARE: comparing.overview}[possible]
+    possible = _possible(loaded, asked)
+    look = {
+        CHAT: chat.overview,
+        WRITE: write.overview,
+        TRANSLATE: translate.overview,
+        COMPARE: comparing.overview,
+    }[possible]
     screen = look(session, models, name)
     shown = replace(screen, mode=possible, corrected=possible != mode, no_system=loaded.no_system)
     return shown if session.asked == asked else _looked_at(models, session, session.asked)
+
+
+def _arrived(models: Models, session: Session, mode: str) -> Screen:
+    """The same with the entries of the switch, where another model has come."""
+    shown = _looked_at(models, session, mode)
+    return shown if shown.mode is None else replace(shown, modes=modes(models.get(current(session, models))))
+
+
+def _possible(loaded: LoadedModel, asked: str) -> str:
+    """The entry of the switch that was asked for or, where the model cannot do it, what comes nearest."""
+    if asked not in modes(loaded):
+        asked = modes(loaded)[0]
+    return WRITE if asked == CHAT and loaded.chat is None else asked
 
 
 def _encoder_of(session: Session) -> Encoder:

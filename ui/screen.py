@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ui.contract import (
+    AlignmentValue,
     Answer,
     CompareValue,
     ConversationValue,
@@ -13,6 +15,7 @@ from ui.contract import (
     MeterValue,
     ModelValue,
     PromptValue,
+    TranslationValue,
 )
 
 
@@ -26,12 +29,16 @@ class Screen:
     running: bool | None = None  # whether Stop is shown
     message: str | None = None  # what stands in the message box
     text: str | None = None  # what stands in Write's box
+    given: str | None = None  # what stands in Translate's box
+    translation: TranslationValue | None = None
+    alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
     history: tuple[bool, bool] | None = None  # whether Write has anything to undo, and to redo
     comparison: CompareValue | Answer | None = None
     model: ModelValue | None = None
     prompt: PromptValue | None = None
     inspection: InspectionValue | None = None  # an encoder's, in the place of all else until there is a mode again
+    modes: tuple[str, ...] | None = None  # the switch's entries
     no_system: str | None = None  # why the model takes no system prompt; "": it takes one
     mode: str | None = None  # which of the switch's entries is shown
     corrected: bool = False  # whether that is not what the switch says, so that it must be moved

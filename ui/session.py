@@ -28,7 +28,7 @@ MOST_TRACED = 20_000  # hypotheses a visitor, one a step or one a beam; at 2.3 K
 MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
 MOST_UNDO = 50
 
-Mode = Literal["chat", "write"]
+Mode = Literal["chat", "write", "translate"]
 State = Literal["done", "streaming", "stopped"]
 
 
@@ -138,6 +138,7 @@ class Session:
     turns: list[Turn] = field(default_factory=list)
     system: str = ""  # the system prompt that stands in its box, whether or not the model takes one
     former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
+    translation: Turn | None = None  # what Translate shows; what was translated stands in its box
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
@@ -254,8 +255,8 @@ class Session:
                 run.trace = None
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that neither the conversation, its Undo, the draft nor the comparison can open."""
-        turns = itertools.chain(self.turns, self.former or ())
+        """Forget runs that nothing can open: the conversation, its Undo, the translation, the draft, the comparison."""
+        turns = itertools.chain(self.turns, self.former or (), [self.translation] if self.translation else ())
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}

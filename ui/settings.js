@@ -7,6 +7,7 @@
 const form = props.form;
 const state = { way: form.first.way, values: { ...form.first.values } };
 const fields = new Map(); // name -> {box, draw, parameter}
+let suggested = form.first.way; // by the model, for as long as nobody has chosen
 let before = null; // what the samplers said before they were neutralised
 
 /* ---- what the settings mean ---- */
@@ -58,6 +59,7 @@ function readAddress() {
   const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
   const address = new URLSearchParams(location.search);
   const way = address.get('way');
+  if (['way', ...form.samplers].some((name) => address.has(name))) suggested = null;
   if (Object.hasOwn(form.ways, way)) Object.assign(state, { way, values: { ...state.values, ...form.ways[way].starts } });
   for (const [name, said] of address) {
     if (name.startsWith('__') || GRADIOS.includes(name) || (name === 'way' && said === state.way)) continue;
@@ -93,6 +95,7 @@ const numberOf = (text) => (text.trim() === '' || Number.isNaN(Number(text)) ? n
 /* ---- changing them ---- */
 
 function change(values, way = state.way) {
+  if (way !== state.way || form.samplers.some((name) => name in values)) suggested = null;
   state.way = way;
   Object.assign(state.values, values);
   draw();
@@ -113,6 +116,13 @@ function neutralise() {
   change(neutral());
   before = kept;
   draw();
+}
+
+/** Another model is used in another way, unless somebody has chosen one. @param {string} way */
+function suggest(way) {
+  if (suggested === null || suggested === way) return;
+  change({}, way);
+  suggested = way;
 }
 
 /** Lengths reach as far as the context of the model. @param {number} tokens */
@@ -232,7 +242,7 @@ for (const parameter of form.parameters) fields.set(parameter.name, KINDS[parame
 
 const ways = radios('way', 'How to choose tokens', Object.keys(form.ways).map((way) => [way, way]), chooseWay);
 const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
-  { type: 'button', text: name, onclick: () => change(values, form.first.way) })]);
+  { type: 'button', text: name, onclick: () => change(values, form.whole) })]);
 const off = make('button', { type: 'button', onclick: neutralise });
 const note = make('p', { class: 'at-note', role: 'status' });
 const group = (place) => [...fields.values()].filter((field) => field.parameter.place === place).map(({ box }) => box);
@@ -246,7 +256,7 @@ function draw() {
   const isOff = isSet(neutral());
   if (!isOff) before = null;
   for (const [values, button] of presets) {
-    button.setAttribute('aria-pressed', state.way === form.first.way && !isOff && isSet(values));
+    button.setAttribute('aria-pressed', state.way === form.whole && !isOff && isSet(values));
   }
   off.textContent = isOff && before ? 'Bring back' : 'Neutralise';
   off.setAttribute('aria-pressed', isOff);
@@ -268,7 +278,10 @@ function tellPanel() {
 
 listen(SIGNAL.panelAsked, tellPanel);
 document.addEventListener('attend-seed', (event) => change({ seed: event.detail }));
-document.addEventListener('attend-context', (event) => reach(event.detail));
+document.addEventListener('attend-model', ({ detail: { context, way } }) => {
+  reach(context);
+  suggest(way);
+});
 const misread = readAddress();
 draw();
 // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.

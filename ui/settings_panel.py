@@ -141,9 +141,9 @@ class Panel:
         return settings_of(said)
 
 
-def build(context_length: int) -> Panel:
-    """Lay the panel out where the caller stands."""
-    declared = declaration(context_length)
+def build(context_length: int, way: str = FIRST_WAY) -> Panel:
+    """Lay the panel out where the caller stands; `way` is that of the page's first model."""
+    declared = declaration(context_length, way)
     form = gr.HTML(
         declared["first"],
         html_template='<div class="attend-settings"></div>',
@@ -174,7 +174,7 @@ def seed_note(seed: int) -> dict[str, object]:
     return gr.update(value=f"Seed used: {seed} · keep it", visible=seed >= 0)
 
 
-def declaration(context_length: int) -> dict[str, Any]:
+def declaration(context_length: int, way: str = FIRST_WAY) -> dict[str, Any]:
     """What the page's script draws the panel from."""
     first = {one.name: one.typed(getattr(FIRST_VALUES, one.name)) for one in parameters()}
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
@@ -185,7 +185,8 @@ def declaration(context_length: int) -> dict[str, Any]:
             for name, way in WAYS.items()
         },
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
-        "first": {"way": FIRST_WAY, "values": first | limits},
+        "first": {"way": way, "values": first | limits},
+        "whole": FIRST_WAY,  # which every preset belongs to
         "samplers": _SAMPLERS,
         "stages": dict(SWITCHES),
         "like": {name: traits.chain for name, traits in TRAITS.items() if traits.chain},

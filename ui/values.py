@@ -14,8 +14,9 @@ from torch import Tensor
 from decoding.step import Candidate, Choice, Weighed
 from model.text import TextTokenizer
 from ui.contract import ConversationValue, InspectorValue, MeterValue, Row, StepValue, TokenKind, Way, WeighedRow
+from ui.contract import Turn as TurnValue
 from ui.search import search_value
-from ui.session import Run, Seen, Session
+from ui.session import Run, Seen, Session, Turn
 from ui.spoken import Spoken
 
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
@@ -31,20 +32,21 @@ EXAMPLES = (
 
 def conversation_value(session: Session) -> ConversationValue:
     return {
-        "turns": [
-            {
-                "role": turn.role,
-                "text": turn.text,
-                "tokens": turn.tokens,
-                "run": turn.run,
-                "state": turn.state,
-                "dropped": place < session.dropped,
-                "note": turn.note,
-            }
-            for place, turn in enumerate(session.turns)
-        ],
+        "turns": [turn_value(turn, dropped=place < session.dropped) for place, turn in enumerate(session.turns)],
         "examples": list(EXAMPLES),
         "busy": session.busy,
+    }
+
+
+def turn_value(turn: Turn, *, dropped: bool = False) -> TurnValue:
+    return {
+        "role": turn.role,
+        "text": turn.text,
+        "tokens": turn.tokens,
+        "run": turn.run,
+        "state": turn.state,
+        "dropped": dropped,
+        "note": turn.note,
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import gradio as gr
 
 from ui.contract import (
+    AlignmentValue,
     Answer,
     CompareValue,
     ConversationValue,
@@ -21,6 +22,7 @@ from ui.contract import (
     PromptValue,
     ReadingValue,
     RecordReply,
+    TranslationValue,
     WordsValue,
 )
 
@@ -35,6 +37,8 @@ SCRIPTS = {
     ),
     "record": ("whatif", "record"),
     "compare": ("answer", "figures", "form", "card", "compare"),
+    "translation": ("answer", "translation"),
+    "alignment": ("attention", "axis", "map", "look", "links", "alignment"),
     "about": ("about",),
     "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
     "words": ("data", "words"),
@@ -44,6 +48,8 @@ STYLES = {
     "inspector": ("inspector", "step", "plots", "beams"),
     "record": ("record",),
     "compare": ("answer", "compare", "card", "figures", "form"),
+    "translation": ("answer", "translation"),
+    "alignment": ("inspector", "plots", "alignment"),
     "about": (),
     "reading": ("inspector", "plots", "reading"),
     "words": ("inspector", "plots", "reading"),
@@ -68,6 +74,16 @@ def comparison(form: Mapping[str, Any]) -> gr.HTML:
 def record(form: Mapping[str, Any]) -> gr.HTML:
     """What can be done with the run that is shown; its values are `RecordReply`s, its form is a `WhatIfForm`."""
     return _component("record", form=_pack(form))
+
+
+def translation() -> gr.HTML:
+    """What a translator wrote; its value is a `TranslationValue`."""
+    return _component("translation")
+
+
+def alignment() -> gr.HTML:
+    """Where it looked, in the source and in its own text; its value is an `AlignmentValue`, or nothing."""
+    return _component("alignment")
 
 
 def about() -> gr.HTML:
@@ -110,7 +126,15 @@ def packed_conversation(value: ConversationValue) -> dict[str, Any]:
 
 
 def packed(
-    value: InspectorValue | CompareValue | Answer | RecordReply | PromptValue | ReadingValue | WordsValue,
+    value: AlignmentValue
+    | TranslationValue
+    | InspectorValue
+    | CompareValue
+    | Answer
+    | RecordReply
+    | PromptValue
+    | ReadingValue
+    | WordsValue,
 ) -> str:
     """What a handler returns for any other component: one string, for the same reason.
 

@@ -41,7 +41,13 @@ WAYS: Mapping[str, Way] = {
 }
 MOST_NAMED, MOST_SAID = 3, 40  # parts of a link that are named, and characters of each
 FIRST_WAY = "Combined"
+FIRST_TRANSLATING = "Beam search"  # of what can be said in few ways, the most probable is wanted
 FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
+
+
+def first_way(*, translates: bool) -> str:
+    """How a model's tokens are chosen as long as nobody has said."""
+    return FIRST_TRANSLATING if translates else FIRST_WAY
 
 
 def shown_by(way: Way, strategy: object) -> frozenset[str]:

@@ -37,7 +37,7 @@ def write(session: Session, models: Models, name: str, text: object, settings: D
     """
     loaded = models.get(name)
     if loaded.model.decoder_start:
-        raise AttendError(f"{name} answers a text instead of going on with it: give it the text in Chat.")
+        raise AttendError(f"{name} answers a text instead of going on with it: give it the text in Translate.")
     checked = checked_start(text, "The text")
     session.refuse_while_busy()
     run = _run_of(session, loaded, checked)

@@ -13,12 +13,17 @@ const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => ke
 /**
  * @param {{attention: ReturnType<typeof makeAttention>, textOf: (token: number) => string,
  *   onPick: (token: number) => void, onChange: () => void, both?: boolean, sinks?: {name: string,
- *   are: (key: number) => boolean}}} wiring picked is a token to select; `both` as in map.js; `sinks` can be hidden
+ *   are: (key: number) => boolean}}} wiring picked is a token to select; `both`: its tokens look at both sides; `sinks` can be hidden
  */
 function makeLook({ attention, textOf, onPick, onChange, both = false, sinks = FIRST_TOKEN }) {
   const choice = { layer: AVERAGE, head: AVERAGE, sink: remembered('sink', 'shown') === 'shown' };
   const nameOf = (token) => visibleText(textOf(token));
-  const map = makeMap({ weightsOf, nameOf, describe, onPick: (query) => onPick(query + (both ? 0 : 1)), both });
+  const tokenOf = (query) => query + (both ? 0 : 1); // that a row is called after
+  const map = makeMap({
+    weightsOf, rowName: (query) => nameOf(tokenOf(query)), keyName: nameOf, describe,
+    onPick: (query) => onPick(tokenOf(query)), rowIs: both ? 'token' : 'chosen',
+    keysOf: (query) => (both ? attention.end : query + 1),
+  });
   const looked = make('ol', { class: 'at-looked' });
   const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
   const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
@@ -67,7 +72,7 @@ function makeLook({ attention, textOf, onPick, onChange, both = false, sinks = F
     noMap.hidden = Boolean(weights);
     noMap.textContent = from < 0 ? 'No attention was kept of this run.' : 'No attention was kept for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
-    if (from >= 0) map.draw({ from, end: attention.end, marked: query, title: title(), full });
+    if (from >= 0) map.draw({ from, end: attention.end, keys: attention.end, marked: query, title: title(), full });
     const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (sinks.are(key) ? 0 : weight)), 5) : [];
     looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
     looked.hidden = !shown.length;

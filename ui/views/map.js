@@ -1,9 +1,8 @@
 /**
  * The attention map: a row for every pass at hand, a column for every token it could look at.
  *
- * It is told how to read a pass (`weightsOf`), what its tokens are called and whom to tell about a row that was picked.
- * A decoder's row is called after the token that the pass chose; an encoder's (`both`: its tokens look at both sides)
- * after the token that looks.
+ * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
+ * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
  */
 
 const CELL = { narrowest: 3, widest: 36, height: 196 };
@@ -11,19 +10,20 @@ const MOST_HIGH = 200; // of what is shown; the rest is scrolled to
 const STOPS = 5;
 
 /**
- * @param {{weightsOf: (query: number) => Float32Array | null, nameOf: (token: number) => string,
- *   describe: (query: number, key: number) => string, onPick: (query: number) => void, both: boolean}} wiring
+ * @param {{weightsOf: (query: number) => Float32Array | null, rowName: (query: number) => string,
+ *   keyName: (key: number) => string, describe: (query: number, key: number) => string,
+ *   onPick: (query: number) => void, keysOf: (query: number) => number, named?: string, rowIs?: string}} wiring
  */
-function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
+function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf, named = 'Attention map', rowIs = 'chosen' }) {
   const canvas = make('canvas', {
     class: 'at-canvas', tabindex: 0, role: 'img',
-    'aria-label': 'Attention map; arrow keys move over it, Enter shows that row',
+    'aria-label': `${named}; arrow keys move over it, Enter shows that row`,
   });
   const scroller = make('div', { class: 'at-map-scroll' }, canvas);
   const chosen = makeAxis('rows');
   const looked = makeAxis('columns');
   const corner = make('p', { class: 'at-map-corner' },
-    make('span', { text: both ? '↑ token' : '↑ chosen' }), make('span', { text: 'looked at →' }));
+    make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'looked at →' }));
   const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
   const most = make('span');
   const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
@@ -31,7 +31,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
     make('div', { class: 'at-map-foot' }, readout, scale));
   const cells = document.createElement('canvas'); // a pixel a cell
-  let range = { from: 0, end: 0, marked: -1, title: '', full: 1 };
+  let range = { from: 0, end: 0, keys: 0, marked: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
   let scrolled = { top: 0, left: 0 };
   let width = 0; // as last measured: asking for it while drawing would lay the page out again
@@ -40,13 +40,12 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
   /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
   let colours = null;
 
-  const keys = () => range.end;
+  const keys = () => range.keys;
   const rows = () => range.end - range.from;
-  const seen = (query) => (both ? keys() : query + 1); // how many keys
 
   /**
-   * @param {typeof range} next queries from … end - 1; `marked` is the selected step's; the title says whose heads;
-   *   `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
+   * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
+   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
    */
   function draw(next) {
     const moved = next.marked !== range.marked || next.end !== range.end;
@@ -100,7 +99,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
       context.strokeRect(x + 1, top, width - 2, Math.min(canvas.height - 1, y + height + 1) - top);
     };
     if (range.marked >= range.from && range.marked < range.end) {
-      frame(0, (range.marked - range.from) * down, seen(range.marked) * across, down, colours.row);
+      frame(0, (range.marked - range.from) * down, keysOf(range.marked) * across, down, colours.row);
     }
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
     label();
@@ -112,11 +111,11 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
-      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => nameOf(range.from + row + (both ? 0 : 1)),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
     });
     looked.draw({
       count: keys(), size: size.cell, offset: scrolled.left, length: width,
-      marked: cursor?.key ?? -1, ...paints, name: nameOf,
+      marked: cursor?.key ?? -1, ...paints, name: keyName,
     });
   }
 
@@ -138,7 +137,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
   /** @param {{query: number, key: number} | null} place */
   function point(place) {
     const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
-    cursor = weights && place.key >= 0 && place.key < seen(place.query) ? place : null;
+    cursor = weights && place.key >= 0 && place.key < keysOf(place.query) ? place : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
     const text = cursor ? describe(cursor.query, cursor.key) : range.title;
     if (readout.textContent !== text) readout.textContent = text;
@@ -164,7 +163,7 @@ function makeMap({ weightsOf, nameOf, describe, onPick, both }) {
     if (presses(event.key)) onPick(here.query);
     else if (way) {
       const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
-      point({ query, key: Math.min(seen(query) - 1, Math.max(0, here.key + way[0])) });
+      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + way[0])) });
     } else return;
     event.preventDefault();
   });

@@ -1,0 +1,72 @@
+"""The components of Translate: the box, its buttons, what was written, and where the model looked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from gradio.blocks import Block, BlockContext
+from gradio.components import Component
+
+from ui import views
+from ui.contract import TranslationValue
+from ui.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class TranslateParts:
+    """The components, once they are on the page."""
+
+    side: gr.Column
+    given: gr.Textbox
+    go: gr.Button
+    stop: gr.Button
+    clear: gr.Button
+    translation: gr.HTML
+    alignment: gr.HTML
+
+    @property
+    def outputs(self) -> list[Component | BlockContext]:
+        """Everything of it that a translation changes."""
+        return [self.given, self.go, self.stop, self.translation, self.alignment]
+
+    def render(self, screen: Screen) -> dict[Block, Any]:
+        """The new values of these components."""
+        changes: dict[Block, Any] = {}
+        if screen.given is not None:
+            changes[self.given] = screen.given
+        if screen.translation is not None:
+            changes[self.translation] = views.packed(screen.translation)
+        if screen.alignment is not None:
+            changes[self.alignment] = views.packed(screen.alignment) if screen.alignment else ""
+        if screen.running is not None:
+            changes[self.go] = gr.update(visible=not screen.running)
+            changes[self.stop] = gr.update(visible=screen.running)
+        return changes
+
+
+def lay_out(value: TranslationValue | None) -> TranslateParts:
+    """Put it where the caller stands; without a value it is not seen."""
+    with gr.Column(visible=value is not None, elem_id="attend-translate") as side:
+        given = gr.Textbox(
+            "",
+            placeholder="Type a text to translate",
+            label="Text to translate",
+            show_label=False,
+            container=False,
+            lines=1,  # so that Enter translates
+            max_lines=8,
+            autofocus=value is not None,
+            elem_id="attend-given",
+        )
+        with gr.Row(elem_id="attend-translate-tools"):
+            go = gr.Button("Translate", variant="primary", scale=0, min_width=110, elem_id="attend-go")
+            stop = gr.Button(
+                "Stop", variant="stop", scale=0, min_width=110, visible=False, elem_id="attend-translate-stop"
+            )
+            clear = gr.Button("Clear", size="sm", scale=0, min_width=70, elem_id="attend-translate-clear")
+        translation, alignment = views.translation(), views.alignment()
+    if value is not None:
+        translation.value = views.packed(value)
+    return TranslateParts(side, given, go, stop, clear, translation, alignment)

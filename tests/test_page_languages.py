@@ -83,6 +83,14 @@ def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None
     assert session.languages is None and choosing.current(session, page) == "tiny-chat"
 
 
+@pytest.mark.parametrize("said", [("", ""), ("en", "fr"), ("", "fr")])
+def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: Models, said: tuple[str, str]) -> None:
+    session = Session(model="tiny-chat")
+    with pytest.raises(AttendError, match="tiny-chat is not told between which languages it translates"):
+        choosing.translate(session, page, *said)
+    assert session.languages is None and choosing.current(session, page) == "tiny-chat"
+
+
 def test_programs_name_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
     for name in ("nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"):
         assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from training import curve, recipe
 from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
 from training.evaluate import bits_per_byte, read_documents, windows
 from training.optimizer import Optimizer, make_optimizers, rate
+from training.pairs import read_pairs
 from training.settings import TrainingSettings
 from training.talk import answer
 from training.train import train
@@ -263,10 +265,26 @@ def test_settings_that_no_run_could_use_are_refused(changes: dict[str, Any], wor
 
 def test_a_curve_is_never_there_by_halves(tmp_path: Path) -> None:
     points = [curve.Point(step, step * 512, float(step), 5.0, None) for step in range(3000)]
-    curve.write(points, tmp_path)
+    curve.write(points, tmp_path, measured="")
     with pytest.raises(TypeError):  # something goes wrong on the way, after more lines than a buffer holds
-        curve.write([*points, replace(points[0], loss=[])], tmp_path)  # pyright: ignore[reportArgumentType]
+        curve.write([*points, replace(points[0], loss=[])], tmp_path, measured="")  # pyright: ignore[reportArgumentType]
     assert curve.read(tmp_path) == points
+
+
+def test_the_picture_says_what_was_measured() -> None:
+    points = [curve.Point(1, 512, 1.0, 5.0, None), curve.Point(2, 1024, 2.0, 4.0, 31.5)]
+    loss, measured = curve.draw(points, "BLEU").axes
+    assert loss.get_ylabel() == "nats per token" and measured.get_ylabel() == "BLEU"
+    assert measured.lines[0].get_xydata().tolist() == [[1024 / 1e6, 31.5]]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_run_of_before_a_setting_is_not_resumed(data_folder: Path, tmp_path: Path) -> None:
+    train(replace(TINY, passes=0.2), data_folder, tmp_path / "run")
+    state = torch.load(tmp_path / "run" / "resume.pt")
+    del state["settings"]["task"]
+    torch.save(state, tmp_path / "run" / "resume.pt")
+    with pytest.raises(AttendError, match="with task None, not chat"):
+        train(replace(TINY, passes=0.2), data_folder, tmp_path / "run")
 
 
 def test_talk_says_what_a_beam_search_returns(tiny: LoadedModel) -> None:
@@ -295,6 +313,14 @@ def test_a_data_file_of_another_form_is_refused(tmp_path: Path, content: bytes, 
     path.write_bytes(gzip.compress(content))
     with pytest.raises(AttendError, match=words):
         read_documents(path)
+
+
+@pytest.mark.parametrize("read", [read_documents, read_pairs])
+def test_a_data_file_that_was_damaged_on_its_way_is_refused(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    path = tmp_path / "damaged.gz"
+    path.write_bytes(gzip.compress(b"")[:10] + b"\xff" * 20)  # a header, then a block of no kind that there is
+    with pytest.raises(AttendError, match="is not gzipped"):
+        read(path)
 
 
 def test_a_data_file_that_is_not_gzipped_or_missing_is_refused(tmp_path: Path) -> None:

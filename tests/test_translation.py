@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import random
+import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,25 @@ import pytest
 import torch
 from torch.nn import functional
 
+from decoding.settings import DecodingSettings
 from model import catalog
+from model.chat import Message
 from model.encoder_decoder import build
 from model.errors import AttendError
+from model.ours import assembled
 from model.tokenizer import Tokenizer
 from training import evaluate
 from training.average import Average
 from training.optimizer import rate
 from training.pairs import SOURCE_FILE, Pair, by_length, by_source, read_pairs, split_pairs
 from training.settings import TRANSLATE
+from training.talk import answer
 from training.train import train
 from training.translate import scored
 from training.translation import TranslationLessons
 from training.vocabulary import train_pairs_vocabulary
 
+ROOT = Path(__file__).resolve().parents[1]
 TINY = replace(
     TRANSLATE,
     vocabulary_size=340,
@@ -171,6 +178,45 @@ def test_a_run_learns_and_its_mean_can_be_evaluated(
     assert 0 <= last["bleu"] <= 100 and last["chrf"] == last["all"][1]["chrf"]
 
 
+@pytest.mark.parametrize("changes", [{"context_length": 4}, {"passes": 0.001}])
+def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(AttendError, match="no pair is left to learn: raise --context-length"):
+        train(replace(TINY, **changes), data_folder, tmp_path / "run")
+
+
+def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_folder: Path, tmp_path: Path) -> None:
+    settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, save_minutes=60.0, validate_steps=1000)
+    rows = TranslationLessons(settings, data_folder, tmp_path / "one").batches
+    assert 1 in map(len, rows) and max(map(len, rows)) > 1
+    train(settings, data_folder, tmp_path / "one")
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(settings).items()]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m"]
+    command += ["training.train", str(data_folder), str(tmp_path / "two"), *flags]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    one, two = (
+        [float(line.split(",")[3]) for line in (tmp_path / name / "curve.csv").read_text().splitlines()[1:]]
+        for name in ("one", "two")
+    )
+    assert two == pytest.approx(one, abs=2e-3)  # the same sums in another order
+
+
+def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) -> None:
+    """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
+    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    model, word = build(TINY.config()).eval(), lessons.tokenizer.encode("e")[-1]
+    with torch.no_grad():
+        model.embedding.weight[:-1] = -1.0
+        model.embedding.weight[word] = -0.5
+        last = model.blocks[-1].feed_forward_norm
+        last.weight.zero_()  # type: ignore[union-attr]
+        last.bias.fill_(1.0)  # type: ignore[union-attr]
+    loaded = assembled("translator", model, lessons.tokenizer)
+    said = answer(loaded, [Message("user", "Le chat.")], DecodingSettings(strategy="greedy", max_new_tokens=3))
+    assert said == lessons.tokenizer.decode([word] * 3)
+
+
 def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
     train(replace(TINY, passes=1.0), data_folder, tmp_path / "run")
     steps = len((tmp_path / "run" / "curve.csv").read_text().splitlines()) - 1
@@ -190,6 +236,15 @@ def test_the_mean_is_of_the_last_weights_and_is_only_lent() -> None:
     with average.weights():
         assert model.weight.item() == 3.5  # of 2 and 5
     assert model.weight.item() == 9.0
+
+
+def test_the_mean_of_one_is_the_model_as_it_is() -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    average = Average(model, 1)
+    average.take()
+    model.weight.data.fill_(9.0)  # what a step later is measured and saved
+    with average.weights():
+        assert model.weight.item() == 9.0
 
 
 def test_the_inverse_square_root_is_the_papers() -> None:

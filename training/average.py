@@ -13,11 +13,14 @@ class Average:
     """Keeps copies of a model's last weights and lends their mean."""
 
     def __init__(self, model: nn.Module, count: int) -> None:
+        """`count`: how many; 1 is no mean, so nothing is kept and the model's own weights are lent."""
         self._model, self._count = model, count
         self.kept: list[Mapping[str, Tensor]] = []  # the oldest first
 
     def take(self) -> None:
         """Keep a copy of the weights as they are now."""
+        if self._count == 1:
+            return
         copy = {name: tensor.detach().clone() for name, tensor in self._model.state_dict().items()}
         self.kept = [*self.kept, copy][-self._count :]
 

@@ -7,6 +7,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +24,18 @@ class Point:
     figure: float | None  # on unseen text, where it was measured
 
 
-def write(points: Sequence[Point], folder: Path) -> None:
-    """`curve.csv`, which a resumed run reads and which is therefore never there by halves, and `curve.png`."""
+def write(points: Sequence[Point], folder: Path, *, measured: str) -> None:
+    """`curve.csv`, which a resumed run reads and which is therefore never there by halves, and `curve.png`.
+
+    Args:
+        measured: what the points' figure is, in words.
+    """
     with (folder / "curve.tmp").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow([field.name for field in fields(Point)])
         rows.writerows(["" if value is None else round(value, 5) for value in astuple(point)] for point in points)
     os.replace(folder / "curve.tmp", folder / "curve.csv")
-    _draw(points, folder / "curve.png")
+    draw(points, measured).savefig(folder / "curve.png", dpi=110)
 
 
 def read(folder: Path) -> list[Point]:
@@ -45,7 +53,8 @@ def read(folder: Path) -> list[Point]:
         ]
 
 
-def _draw(points: Sequence[Point], path: Path) -> None:
+def draw(points: Sequence[Point], measured: str) -> Figure:
+    """The loss and, on an axis of its own, the figure."""
     from matplotlib.figure import Figure  # here, so that only a run that saves pays for it
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -53,9 +62,9 @@ def _draw(points: Sequence[Point], path: Path) -> None:
     millions = [point.tokens / 1e6 for point in points]
     axes.plot(millions, [point.loss for point in points], color="#9db7cf", linewidth=0.7, label="loss of each step")
     axes.set(xlabel="million tokens", ylabel="nats per token")
-    measured = [(point.tokens / 1e6, point.figure) for point in points if point.figure is not None]
+    told = [(point.tokens / 1e6, point.figure) for point in points if point.figure is not None]
     right = axes.twinx()
-    right.plot(*zip(*measured, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
-    right.set_ylabel("bits per byte on unseen dialogues")
+    right.plot(*zip(*told, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
+    right.set_ylabel(measured)
     figure.legend(loc="upper right", bbox_to_anchor=(0.9, 0.96))
-    figure.savefig(path, dpi=110)
+    return figure

@@ -59,7 +59,7 @@ def read_records(path: Path) -> Iterator[Record]:
                 yield json.loads(line)
     except FileNotFoundError as error:
         raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
-    except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
 
 

@@ -47,7 +47,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 found.append(Pair(source=parts[1], target=parts[0]))
     except FileNotFoundError as error:
         raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise AttendError(f"{path} is not gzipped text: {error}.") from error
     return found
 
@@ -113,7 +113,8 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) 
     """Batches of pairs of about the same lengths, so that little is padding; in random order.
 
     Args:
-        batch_tokens: the most that a batch holds on both sides together, padding included.
+        batch_tokens: the most that a batch holds on both sides together, every pair counted as its longest one; the
+            padding of the two sides comes on top of it, where the longest source has not the longest target.
     """
     shuffled = dice.sample(pairs, len(pairs))
     shuffled.sort(key=lambda pair: (len(pair[0]), len(pair[1])))  # stable: equal lengths stay shuffled
@@ -127,7 +128,8 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) 
             batch, longer = [], len(source) + len(target)
         batch.append((source, target))
         longest = longer
-    batches.append(batch)
+    if batch:
+        batches.append(batch)
     dice.shuffle(batches)
     yield from batches
 

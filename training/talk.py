@@ -26,7 +26,8 @@ SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_n
 def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings) -> str:
     """The model's next turn, as a person would see it."""
     prompt = loaded.chat_prompt(messages, reserve=settings.max_new_tokens).ids
-    request = Request.of(loaded.model, prompt, end_tokens=loaded.end_tokens, text_of=loaded.tokenizer.decode)
+    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.tokenizer.decode}
+    request = Request.of(loaded.model, prompt, **known)
     *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
     return loaded.tokenizer.decode(last.returned[0].tokens)
 

@@ -39,6 +39,7 @@ from training.translation import TranslationLessons
 
 
 def make_lessons(settings: TrainingSettings, folder: Path, output: Path) -> Lessons[Any]:
+    """Those of the run's task; `AttendError` when the data is missing or too little."""
     return (TranslationLessons if settings.task == "translate" else ChatLessons)(settings, folder, output)
 
 
@@ -95,7 +96,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> None:
             speed = (step + 1 - start) * settings.batch_tokens / seconds
             bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
             if accelerator.is_main_process and (last or time.monotonic() - saved > 60 * settings.save_minutes):
-                _save(output, settings, step + 1, lessons.fingerprint(), bare, averaged, optimizers, history)
+                _save(output, settings, step + 1, lessons, bare, averaged, optimizers, history)
                 saved = time.monotonic()
     accelerator.end_training()
 
@@ -109,10 +110,14 @@ def learn(
     clip: float,
 ) -> float:
     """One step on this process's share of a batch, forward, backward and optimizers; the whole batch's loss in nats per
-    learned token."""
+    learned token.
+
+    Of a batch with fewer rows than processes, one without a share feeds a row that counts nothing: all of them must
+    meet where gradients are averaged.
+    """
     mine = batch[accelerator.process_index :: accelerator.num_processes]
     with accelerator.autocast():
-        loss = lessons.loss(model, mine, accelerator.device) / lessons.learned(batch)
+        loss = lessons.loss(model, mine or batch[:1], accelerator.device) * bool(mine) / lessons.learned(batch)
     accelerator.backward(loss * accelerator.num_processes)  # the processes' gradients are averaged, not summed
     accelerator.clip_grad_norm_(model.parameters(), clip)
     for optimizer in optimizers:
@@ -125,7 +130,7 @@ def _save(
     output: Path,
     settings: TrainingSettings,
     step: int,
-    lessons: str,
+    lessons: Lessons[Any],
     model: Transformer,
     averaged: Average,
     optimizers: Sequence[torch.optim.Optimizer],
@@ -134,10 +139,10 @@ def _save(
     """The checkpoint people use, the curve, and the state to resume from; the last by renaming, so never by halves."""
     with averaged.weights():
         checkpoint.save(model, output)
-    curve.write(history, output)
+    curve.write(history, output, measured=lessons.figure)
     state = {
         "settings": asdict(settings),
-        "lessons": lessons,
+        "lessons": lessons.fingerprint(),
         "step": step,
         "model": model.state_dict(),
         "averaged": averaged.kept,
@@ -163,10 +168,9 @@ def _resume(
     state = torch.load(path, map_location=device, weights_only=True)
     free = ("save_minutes", "validate_steps", "passes")  # may change between two sittings of one run
     for name, value in asdict(settings).items():
-        if name not in free and state["settings"][name] != value:
+        if name not in free and (held := state["settings"].get(name)) != value:
             raise AttendError(
-                f"{output} holds a run with {name} {state['settings'][name]}, not {value}: resume it with that, "
-                "or name a new folder."
+                f"{output} holds a run with {name} {held}, not {value}: resume it with that, or name a new folder."
             )
     if state["lessons"] != lessons:
         raise AttendError(

@@ -49,6 +49,11 @@ class TranslationLessons:
         for reading in range(math.ceil(settings.passes)):
             batches = list(by_length(encoded, settings.batch_tokens, random.Random(f"{settings.seed} {reading}")))
             self.batches += batches[: round(len(batches) * min(1.0, settings.passes - reading))]
+        if not self.batches:
+            raise AttendError(
+                f"Of {folder} no pair is left to learn: raise --context-length, which is {settings.context_length}, or "
+                f"--passes, which is {settings.passes}."
+            )
         self._first = [self.tokenizer.vocabulary_size, *encoded]
         self._validation = by_source(parts["valid"])
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from model import catalog
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.placement import in_words
 from ui.checks import checked_text
@@ -63,8 +64,8 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
             return
         session.choosing, session.unseen = None, True
         if isinstance(loaded, LoadedModel):
-            session.model, session.holds, session.encoder = loaded.name, loaded, None
-            session.languages = None
+            session.languages = session.encoder = None  # first: the model before takes any, the next one may not
+            session.model, session.holds = loaded.name, loaded
         else:
             session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
@@ -88,8 +89,9 @@ def cancel(session: Session) -> None:
 
 def translate(session: Session, models: Models, source: str, target: str) -> Screen:
     """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
-    told = models.between(session.model, source, target).languages
-    assert told is not None  # or the model would have refused
+    loaded = models.between(session.model, source, target)
+    if (told := loaded.languages) is None:
+        raise AttendError(f"{loaded.name} is not told between which languages it translates: choose a translator.")
     session.languages, session.unseen = (told.source, told.target), True
     return Screen(model=standing(session, models))
 

@@ -3,7 +3,7 @@
     python -m benchmarks.translation [--model attend-translate] [--sentences 64] [--beams 4] [--rounds 5] [--threads 1]
 
 The weights are those that `model.export` writes. Both translate the same sentences one after the other and in batches
-of 32; ours keep the candidates of every token meanwhile, and `generate` keeps nothing. The texts are compared.
+of 32, and neither keeps what the tokens were chosen from. The texts are compared.
 """
 
 from __future__ import annotations
@@ -56,11 +56,14 @@ def sentences(count: int) -> list[str]:
 def ours(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
     """The tokens of every translation, without its end."""
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
-    known: dict[str, Any] = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.tokenizer.decode}
+    known: dict[str, Any] = {"end_tokens": loaded.end_tokens, "never": loaded.never, "explained": False}
     said: list[list[int]] = []
     for start in range(0, len(sources), together):
         batch = sources[start : start + together]
-        strategies = [settings.strategy_for(Request.of(loaded.model, source, **known)) for source in batch]
+        strategies = [
+            settings.strategy_for(Request.of(loaded.model, source, text_of=loaded.tokenizer.decode, **known))
+            for source in batch
+        ]
         found: list[list[int]] = [[] for _ in batch]
         for steps in generate_together(loaded.model, batch, strategies):
             for place, step in enumerate(steps):

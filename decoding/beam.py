@@ -23,7 +23,7 @@ from torch import Tensor
 
 from decoding.bank import Bank, EarlyStopping, best_first
 from decoding.processors import Context, run_chain
-from decoding.recorder import record
+from decoding.recorder import Recording, Unexplained, record
 from decoding.sampling import Draws, places_without_replacement
 from decoding.step import Dropped, FinishReason, Hypothesis, Step
 from decoding.stop import Stop
@@ -80,6 +80,7 @@ class _Pass:
     """One pass through the model and the chain."""
 
     forward: Forward[Any]
+    log_probabilities: Tensor  # (R, V), the model's own
     stages: tuple[Tensor, ...]  # (R, V) each, as they are shown: the model's logits, then what the chain made of them
     final: Tensor  # (R, V) log-probabilities after the chain, not renormalised
 
@@ -136,9 +137,10 @@ class BeamSearch:
     def advance(self, forward: Forward[Any]) -> Step:
         logits = usable_logits(forward.logits, len(self._rows[0].tokens))  # (R, V)
         context = Context(self._request.prompt, tuple(row.tokens for row in self._rows))
-        processed = run_chain(self._terms.processors, logits.log_softmax(dim=-1), context)
+        log_probabilities = logits.log_softmax(dim=-1)  # (R, V)
+        processed = run_chain(self._terms.processors, log_probabilities, context)
         # The model's own stage shows its logits untouched; the softmax of either is the same distribution.
-        seen = _Pass(forward, (logits, *processed[1:]), processed[-1])
+        seen = _Pass(forward, log_probabilities, (logits, *processed[1:]), processed[-1])
         said = torch.zeros(logits.shape[-1])  # (V,) how often earlier groups have taken each token in this step
         turns: list[_Turn] = []
         for group in self._groups:
@@ -188,7 +190,11 @@ class BeamSearch:
 
         used = sorted({one.row for one in (*going, *ending)})
         picked = [row - first for row in used]
-        recordings = record(self._stages, [stage[picked] for stage in stages], self._terms.top_candidates)
+        recordings: Sequence[Recording | Unexplained]
+        if self._request.explained:
+            recordings = record(self._stages, [stage[picked] for stage in stages], self._terms.top_candidates)
+        else:
+            recordings = [Unexplained(seen.log_probabilities[row]) for row in used]
         keys = len(self._request.prompt) + len(self._rows[first].tokens)
         told = {
             row: (recording, newest_attention(seen.forward, row, keys))
@@ -211,7 +217,8 @@ class BeamSearch:
             )
 
         turn = _Turn([hypothesis(one) for one in going], ended=[hypothesis(one) for one in ending])
-        turn.dropped = [*self._died(group, turn, totals, offered), *group.bank.add(turn.ended)]
+        outranked = group.bank.add(turn.ended)
+        turn.dropped = [*self._died(group, turn, totals, offered), *outranked] if self._request.explained else []
         self._close(group, turn)
         return turn
 

@@ -172,6 +172,22 @@ class Recording:
         return 1 + int(better + np.count_nonzero(model[:token] == model[token]))
 
 
+class Unexplained:
+    """One row of which nothing is told but the probability of what is chosen, for whoever only wants the text."""
+
+    def __init__(self, log_probabilities: Tensor) -> None:
+        self._log_probabilities = log_probabilities  # (V,), the model's own
+
+    def log_probability(self, token: int, *, stage: int) -> float:
+        """In nats, the model's own; of no other stage anything is known."""
+        assert stage == 0
+        return self._log_probabilities[token].item()
+
+    def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
+        """The token alone; its rank, 0, is not known."""
+        return Choice(token, 0, draw, (), (), (), (), (), (), attention=attention)
+
+
 def record(stages: Sequence[str], logits: Sequence[Tensor], top_candidates: int) -> list[Recording]:
     """A recording a row, from the (rows, V) logits after each of the named stages, the model's own first."""
     by_stage = [_Stage.of_rows(stage.numpy()) for stage in logits]

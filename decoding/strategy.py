@@ -30,6 +30,9 @@ class Request:
     context_length: int  # the model's longest text, prompt and continuation together
     vocabulary_size: int  # ids are smaller than this
     attention: bool = False  # whether every choice carries the attention behind it
+    # Whether every choice carries what it was chosen from, and every step what a search let go. Beams do without where
+    # nobody looks; the other strategies always tell.
+    explained: bool = True
     drawn: int = 0  # draws already taken from the seed's stream, when a text begun earlier is continued
     # What an earlier run of this prompt has said, where that is to go on as if it had never ended: its tokens stand
     # behind the prompt, and count as generated. Only for settings that are `resumable`.

@@ -86,7 +86,7 @@ class Source:
         return type(self)(tuple(layers), self._lengths + other._lengths, (*self._of_row, *after))
 
     def _visible(self) -> Tensor | None:
-        if len(set(self._lengths)) == 1:
+        if min(self._lengths) == self.length:
             return None
         keys = self._layers[0].keys
         lengths = torch.tensor([self._lengths[source] for source in self._of_row], device=keys.device)  # (R,)

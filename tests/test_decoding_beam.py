@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -289,3 +290,19 @@ def test_one_beam_is_greedy() -> None:
         ]
         assert results[0] is not None and results[1] is not None
         assert results[0].tokens == results[1].tokens
+
+
+def test_a_search_that_explains_nothing_finds_the_same() -> None:
+    model = random_model(7, 3)
+    for never in (frozenset[int](), frozenset({1})):
+        found = []
+        for explained in (True, False):
+            asked = replace(request(end_tokens=(0,), vocabulary_size=7), never=never, explained=explained)
+            strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(asked)
+            found.append(list(generate(model, asked.prompt, strategy)))
+        told, untold = found
+        assert [one.tokens for one in told[-1].returned] == [one.tokens for one in untold[-1].returned]
+        assert [one.score for one in told[-1].returned] == [one.score for one in untold[-1].returned]
+        for first, second in zip(told[-1].returned, untold[-1].returned, strict=True):
+            assert first.log_probability == pytest.approx(second.log_probability, abs=1e-5)
+        assert told[0].hypotheses[0].choice.candidates and not untold[0].hypotheses[0].choice.candidates

@@ -99,6 +99,14 @@ def test_however_it_is_run_the_logits_are_the_same(config: TransformerConfig, fa
             assert not padding.any()
 
 
+@pytest.mark.parametrize("sources", [[SHORT], [SHORT, LONG[:3]]], ids=["one", "two"])
+def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
+    model = made(PAPER)
+    taught = torch.tensor([[PADDING, *TEXT]] * len(sources))
+    tight, roomy = (model(torch.tensor([[*one, *[PADDING] * more] for one in sources]), taught) for more in (0, 3))
+    torch.testing.assert_close(roomy, tight, atol=SAME, rtol=0)
+
+
 def test_a_row_that_joins_later_reads_as_alone() -> None:
     model = made(PAPER, fast=True)
     alone = steps(model, SHORT)

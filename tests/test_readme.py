@@ -36,7 +36,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.strip()
 ]
-PACKAGES = ("model", "decoding", "ui", "training", "benchmarks")
+PACKAGES = ("model", "decoding", "ui", "training", "experiments", "benchmarks")
 
 
 def requirements(python: str) -> dict[str, str]:

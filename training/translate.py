@@ -53,7 +53,8 @@ def _batch(loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: Deco
         return loaded.tokenizer.decode(ids, begins=True)
 
     known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": text_of}
-    strategies = [settings.strategy_for(Request.of(loaded.model, prompt, **known)) for prompt in prompts]
+    requests = [Request.of(loaded.model, prompt, explained=False, **known) for prompt in prompts]
+    strategies = [settings.strategy_for(request) for request in requests]
     said = [""] * len(prompts)
     for steps in generate_together(loaded.model, prompts, strategies):
         for place, step in enumerate(steps):

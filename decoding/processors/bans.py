@@ -5,11 +5,13 @@ Shapes: V is the vocabulary; rows are the sequences of one batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from decoding.processors.base import Context, without
@@ -64,7 +66,9 @@ class NeverSaid:
     name: ClassVar[str] = "never_said"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return without(logits, [self.tokens for _ in context.tokens])
+        banned = torch.tensor([token for token in self.tokens if token < logits.shape[-1]], dtype=torch.long)
+        left = logits.index_fill(-1, banned, -math.inf)  # the same tokens in every row
+        return torch.where(left.amax(dim=-1, keepdim=True) > -math.inf, left, logits)
 
 
 @dataclass(frozen=True, slots=True)

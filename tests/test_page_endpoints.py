@@ -179,7 +179,9 @@ def test_a_large_request_is_refused_with_the_limit(served: tuple[str, Models]) -
 def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models], how: str) -> None:
     answer = httpx.post(f"{served[0]}/gradio_api/{how}/trasnlate", json={"data": []})
     assert answer.status_code == 404
-    assert answer.json() == {"detail": "There is no endpoint /trasnlate here: call /chat, /generate, /compare."}
+    assert answer.json() == {
+        "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /compare, /translate."
+    }
 
 
 @pytest.mark.parametrize("arguments", [{}, {"prompt": "Once", "temperature": 1}])

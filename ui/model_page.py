@@ -38,7 +38,9 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session,
         if session := here.get(request.session_hash or ""):
             choosing.leave(session)
 
-    def translate(session: Session, event: gr.EventData) -> Screen:
+    def tell(
+        session: Session, event: gr.EventData
+    ) -> Screen:  # Gradio names a call by its function: /translate is taken
         return choosing.translate(session, models, field(event, "source", str), field(event, "target", str))
 
     going, shown = handlers.screens(parts, outputs, choose), handlers.screen(parts, parts.all_outputs, show)
@@ -46,7 +48,7 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session,
     for chosen, event in ((picker.listed, picker.listed.input), (picker.other, picker.other.submit)):
         coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
         coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
-    told = handlers.screen(parts, outputs, translate)
+    told = handlers.screen(parts, outputs, tell)
     turned = picker.languages.translate(told, parts.session, outputs, trigger_mode="multiple", **QUICK)
     turned.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
     picker.cancel.click(choosing.cancel, parts.session, None, queue=False, **QUIET)

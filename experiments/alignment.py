@@ -26,7 +26,7 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
         # The query of a token is the one before it, whose pass chose it.
         cross = loaded.model.inspect((*request.prompt, *said[:-1]), source=source).attention.cross
         assert cross is not None
-        axes.imshow(cross[0, -1].mean(dim=0), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
+        axes.imshow(cross[0, -1].mean(dim=0).numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
         axes.set_xticks(range(len(source)), [loaded.tokenizer.label(token) for token in source], rotation=60)
         axes.set_yticks(range(len(said)), [loaded.tokenizer.label(token) for token in said])
         axes.set_title(name)

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_model, save_model
 from torch import nn
 from tqdm import tqdm
 
@@ -30,7 +30,7 @@ from experiments.recurrent import Recurrent, RecurrentConfig
 from model.encoder_decoder import build
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.tokenizer import END, Tokenizer
+from model.ours import assembled
 from training.optimizer import make_optimizers, rate
 from training.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
 from training.settings import TRANSLATE
@@ -98,12 +98,6 @@ def taught(model: nn.Module, name: str, lessons: TranslationLessons) -> float:
     return sum(map(lessons.learned, batches)) / (time.perf_counter() - start)
 
 
-def ready(name: str, model: Any, tokenizer: Tokenizer) -> LoadedModel:
-    """A network with all that translating needs."""
-    end, never = tokenizer.control(END), frozenset({model.vocabulary_size - 1})
-    return LoadedModel(name, model.eval(), tokenizer, (), frozenset({end}), None, ending=(end,), never=never)
-
-
 def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Greedy translations: BLEU over all, and over sources of so many words."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
@@ -116,6 +110,7 @@ def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]])
     return {
         name: round(scored([said[one] for one in part], [references[one] for one in part]).bleu, 2)
         for name, part in parts.items()
+        if part
     }
 
 
@@ -129,15 +124,15 @@ def run(folder: Path, output: Path) -> None:
         model = made(kind)
         if not weights.exists():
             speed = taught(model, name, lessons)
-            save_file({part: tensor.contiguous() for part, tensor in model.state_dict().items()}, weights)
             told.write_text(json.dumps({"target_tokens_per_second": round(speed)}))
-        model.load_state_dict(load_file(weights))
-        models[name] = ready(name, model, lessons.tokenizer)
+            save_model(model, str(weights))
+        load_model(model, weights)
+        models[name] = assembled(name, model.eval(), lessons.tokenizer)
         figures[name] = json.loads(told.read_text()) | {
             "parameters": sum(parameter.numel() for parameter in model.parameters()),
             "bleu": bleu_by_length(models[name], references),
         }
-    lengths = list(figures[name]["bleu"])
+    lengths = list(next(iter(figures.values()))["bleu"])
     rows = [["", "parameters", "target tokens/s", *(f"BLEU {length}" for length in lengths)]]
     for name, found in figures.items():
         numbers = (f"{found['bleu'][length]:.1f}" for length in lengths)

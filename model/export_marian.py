@@ -19,7 +19,7 @@ from model.config import TransformerConfig
 from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 from model.export_llama import write_json
-from model.tokenizer import END, PADDING, Tokenizer
+from model.tokenizer import END, Tokenizer
 
 _REQUIRED = {
     "positions": "sinusoidal",
@@ -32,7 +32,7 @@ _REQUIRED = {
     "tied_embeddings": True,
 }
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new"}
-_END = "</s>"  # what Marian's tokenizer calls ours
+_CALLED = {END: "</s>"}  # what Marian's tokenizer calls otherwise than ours
 
 
 def marian_config(config: TransformerConfig) -> dict[str, Any]:
@@ -134,9 +134,8 @@ def write_marian(model: EncoderDecoder, directory: Path, tokenizer_file: Path) -
     special = {"eos_token_id": end, "pad_token_id": model.padding, "decoder_start_token_id": model.padding}
     for name in ("source.spm", "target.spm"):
         (directory / name).write_bytes(tokenizer_file.read_bytes())
-    names = {END: _END, PADDING: PADDING}
     pieces = [tokenizer.piece(token) for token in range(tokenizer.vocabulary_size)]
-    write_json(directory / "vocab.json", {names.get(piece, piece): token for token, piece in enumerate(pieces)})
+    write_json(directory / "vocab.json", {_CALLED.get(piece, piece): token for token, piece in enumerate(pieces)})
     read = {"tokenizer_class": "MarianTokenizer", "model_max_length": model.context_length}
     languages = {"source_lang": "fr", "target_lang": "en"}
     write_json(directory / "tokenizer_config.json", read | languages)

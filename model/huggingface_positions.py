@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+_COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
+
 # How many columns of padding each row of the passes of this thread has; None: no row has any.
 _padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
 
@@ -50,6 +52,3 @@ def _row_by_row(positions: Any, given: tuple[Any, ...], named: Mapping[str, Any]
         }
         of_padding[pad] = positions.forward(**{**bound.arguments, **earlier}).expand(len(padding), -1, -1)  # (R, T, W)
     return torch.stack([of_padding[pad][row] for row, pad in enumerate(padding)])  # (R, T, W)
-
-
-_COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come

@@ -1,8 +1,8 @@
 """The parts of a transformer: positions, norms, attention, feed-forward, and the block that joins them.
 
-Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), S tokens of the encoder's source, H query heads,
-G key/value heads, D head width, W model width, F feed-forward width. The parts know nothing of vocabularies, caches'
-insides or decoding.
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), U sources of S tokens each, padding
+included, H query heads, G key/value heads, D head width, W model width, F feed-forward width. The parts know nothing of
+vocabularies, caches' insides or decoding.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Pass:
 
     rows: int
     rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each
-    visible: Tensor | None = None  # boolean, (R, 1, T, K); None: everything up to oneself
+    visible: Tensor | None = None  # boolean, broadcastable to (R, 1, T, K); None: everything that `causal` allows
     causal: bool = True  # no token looks ahead; only an encoder's do
     cache: KeyValueCache | None = None  # where the keys before these tokens are; None: there are none
     source: Source | None = None  # what a decoder with cross-attention looks up
@@ -152,7 +152,7 @@ class Pass:
 
 
 class SelfAttention(nn.Module):
-    """Every token looks at itself and at the tokens before it."""
+    """Every token looks at itself and at the tokens before it or, in an encoder, at all of its text."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -198,21 +198,21 @@ class CrossAttention(nn.Module):
     def look_up(self, encoded: Tensor) -> KeysValues:
         """Keys and values of sources' hidden states (U, S, W), (G, U, S, D) each."""
         joint = self.keys_values(encoded).unflatten(-1, (2 * self.key_value_heads, -1))  # (U, S, 2G, D)
-        return KeysValues(*joint.permute(2, 0, 1, 3).chunk(2, dim=0))
+        return KeysValues(*joint.permute(2, 0, 1, 3).chunk(2, dim=0))  # (G, U, S, D) each
 
     def forward(self, hidden: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         """Hidden states (R * T, W) to the same, and the weights that were asked for, (R, H, capture, S)."""
         assert shared.source is not None
-        queries = (
-            self.queries(hidden).view(shared.rows, -1, self.heads, self.head_width).transpose(1, 2)
-        )  # (R, H, T, D)
+        queries = self.queries(hidden).view(shared.rows, -1, self.heads, self.head_width)  # (R, T, H, D)
+        queries = queries.transpose(1, 2)  # (R, H, T, D)
         keys, values = (part.transpose(0, 1) for part in shared.source.of(layer))  # (R or 1, G, S, D) each
         if len(keys) < shared.rows:
             keys, values = (part.expand(shared.rows, -1, -1, -1) for part in (keys, values))  # (R, G, S, D) each
         mixed, weights = attend(
             queries, keys, values, visible=shared.source.visible, causal=False, capture=shared.capture
         )
-        return self.output(mixed.transpose(1, 2).reshape(len(hidden), -1)), weights
+        mixed = mixed.transpose(1, 2).reshape(len(hidden), -1)  # (R * T, H * D)
+        return self.output(mixed), weights
 
 
 def swiglu(projected: Tensor) -> Tensor:

@@ -5,8 +5,9 @@ block. Here the blocks of `layers.py` run on their bare tensors, by kernels that
 the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
 a row goes through them.
 
-Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), H query heads, G key/value
-heads, D head width, W model and F feed-forward width.
+Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), S tokens of the source, U 1
+where all rows have the same source and else R, H query heads, G key/value heads, D head width, W model and F
+feed-forward width.
 """
 
 from __future__ import annotations
@@ -45,19 +46,21 @@ class FastCross:
     def __call__(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
         """Hidden states (R, W) to what is added to them, and the weights (R, H, 1, S) where they are asked for."""
         assert shared.source is not None
-        keys, values = shared.source.of(layer)  # (G, R or 1, S, D) each
+        keys, values = shared.source.of(layer)  # (G, U, S, D) each
         rows, (groups, sources, _, width) = shared.rows, keys.shape
         queries = self.queries(given).view(rows, groups, -1, width).transpose(0, 1)  # (G, R, H / G, D)
         # Rows of one source are as many queries of one text.
         queries = queries.reshape(groups * sources, -1, width)  # (G * U, R / U * H / G, D)
         unread, scale = queries.new_empty(()), width**-0.5
-        scores = torch.baddbmm(unread, queries, keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
+        keys = keys.flatten(0, 1).transpose(1, 2)  # (G * U, D, S)
+        scores = torch.baddbmm(unread, queries, keys, beta=0, alpha=scale)  # (G * U, R / U * H / G, S)
         scores = scores.view(groups, rows, self.heads // groups, -1)  # (G, R, H / G, S)
         if shared.source.visible is not None:
             scores = scores.masked_fill(~shared.source.visible[:, 0], -math.inf)
         weights = scores.softmax(dim=-1)  # (G, R, H / G, S)
-        mixed = torch.bmm(weights.view(groups * sources, -1, weights.shape[-1]), values.flatten(0, 1))
-        mixed = mixed.view(groups, rows, -1, width).transpose(0, 1).reshape(rows, -1)  # (R, W)
+        each = weights.view(groups * sources, -1, weights.shape[-1])  # (G * U, R / U * H / G, S)
+        mixed = torch.bmm(each, values.flatten(0, 1)).view(groups, rows, -1, width)  # (G, R, H / G, D)
+        mixed = mixed.transpose(0, 1).reshape(rows, -1)  # (R, H * D)
         if not shared.capture:
             return self.output(mixed), None
         return self.output(mixed), weights.transpose(0, 1).reshape(rows, self.heads, 1, -1)  # (R, H, 1, S)

@@ -49,6 +49,7 @@ class Entry:
 # One line a model; add your own at the end.
 ENTRIES = (
     Entry("attend-chat", 12, "Apache-2.0", "English", "small talk; comes with Attend"),
+    Entry("attend-translate", 17, "Apache-2.0", "French, English", "translates French; comes with Attend"),
     Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 269, "Apache-2.0", "English", "short answers"),
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
     Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),

@@ -195,8 +195,9 @@ def _source(name: str) -> _Source:
         if not at:
             return _Source(name, EMBEDDED / name)
         raise AttendError(f"{base} comes with Attend and has no revisions: leave @{revision[:80]} out.")
-    if os.path.isdir(name):  # which, unlike Path.is_dir, says False to a name that no system could hold
-        return _Source(os.path.basename(os.path.abspath(name)), Path(name))
+    folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
+    if os.path.isdir(folder):  # which, unlike Path.is_dir, says False to a name that no system could hold
+        return _Source(os.path.basename(os.path.abspath(folder)), Path(folder))
     if "://" in name:
         raise AttendError(f"A model is not named by an address ({name[:80]!r}): give owner/name as the Hub shows it.")
     if _REPOSITORY.fullmatch(base) and "--" not in base and ".." not in base:

@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from model.transformer import Transformer
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 
+_POINTER = b"version https://git-lfs"  # how the file begins that stands in a clone made without Git LFS
 _CPU = torch.device("cpu")
 _SHARED = "unembedding.weight"  # the same matrix as the embedding where they are tied: stored once
 
@@ -82,7 +84,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     except FileNotFoundError as error:
         raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:
-        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+        raise _damaged(path) from error
 
 
 def count_numbers(path: Path) -> int:
@@ -93,7 +95,14 @@ def count_numbers(path: Path) -> int:
     except FileNotFoundError as error:
         raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:
-        raise AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.") from error
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> AttendError:
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            return AttendError(f"{path} is a pointer of Git LFS and holds no weights: run git lfs pull in its folder.")
+    return AttendError(f"{path} is damaged or cut short: copy the checkpoint folder again.")
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -101,6 +110,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         return read_json(folder / CONFIG)
     except FileNotFoundError as error:
+        if folder.is_dir():
+            raise AttendError(f"{folder} has no {CONFIG}: copy the whole checkpoint folder.") from error
         raise AttendError(f"There is no checkpoint at {folder}: give the name or the folder of one.") from error
 
 

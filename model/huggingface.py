@@ -168,6 +168,11 @@ class HuggingFaceModel:
         wants_layers = bool(want.layers) or want.hidden
         options |= {"input_ids": tokens.to(self.device), "output_hidden_states": wants_layers}
         answer, weights = captured(self._theirs, 1 if want.attention else 0, **options)
+        if getattr(answer, "past_key_values", None) is None:  # a state-space model such as Mamba
+            raise AttendError(
+                f"A {type(self._theirs).__name__} keeps no keys and values of what it has read, so there is no "
+                "attention to show: choose a transformer."
+            )
         columns = length if cache is None else cache.length + length
         attention = Attention(stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
         padding = (0,) * rows if cache is None else cache.padding

@@ -144,7 +144,9 @@ def check_config(folder: Path, called: str) -> None:
         wanted = not writing.isdisjoint(map(str, architectures))
     else:
         continuing = _classes(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
-        wanted = values.get("is_decoder", True) is not False and not continuing.isdisjoint(map(str, architectures))
+        # Only families that come as encoders, too, tell by `is_decoder` which one this is.
+        reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+        wanted = not reads_alone and not continuing.isdisjoint(map(str, architectures))
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(map(str, architectures)) or kind
         if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not values.get("is_encoder_decoder"):

@@ -83,3 +83,22 @@ def test_a_tokenizer_of_another_model_is_refused(folder: Path) -> None:
 def test_a_folder_gives_the_model_its_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert [catalog.load(name).name for name in (str(folder), ".", f"{folder}/")] == ["spoilt"] * 3
+
+
+def test_a_pointer_of_git_lfs_is_named_as_such(folder: Path) -> None:
+    (folder / checkpoint.WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n")
+    with pytest.raises(AttendError, match="run git lfs pull"):
+        catalog.load(str(folder))
+
+
+def test_a_folder_without_a_config_is_told_from_no_folder(folder: Path, tmp_path: Path) -> None:
+    (folder / checkpoint.CONFIG).unlink()
+    with pytest.raises(AttendError, match=r"has no config\.json"):
+        catalog.load(str(folder))
+    with pytest.raises(AttendError, match="There is no checkpoint at"):
+        checkpoint.load(tmp_path / "elsewhere")
+
+
+def test_a_home_folder_may_be_written_as_in_a_shell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert catalog.load(f"~/{folder.name}").name == folder.name

@@ -18,6 +18,10 @@ from transformers import (
     AutoTokenizer,
     BertConfig,
     BertForMaskedLM,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
     OPTConfig,
     OPTForCausalLM,
 )
@@ -26,6 +30,7 @@ import generate
 from model import catalog
 from model.errors import AttendError
 from model.huggingface import HuggingFaceModel
+from model.huggingface_folder import check_config, load_model
 from model.loaded import LoadedModel
 from model.transformer import Transformer
 from tests.folders import byte_level, gpt2, llama, sentence_piece
@@ -190,6 +195,21 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(
     with pytest.raises(AttendError, match=words) as refused:
         catalog.load(str(copied), engine)
     assert "\n" not in str(refused.value)
+
+
+def test_a_model_without_attention_is_refused_in_words(tmp_path: Path) -> None:
+    mamba = MambaForCausalLM(MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=1, state_size=4))
+    with pytest.raises(AttendError, match="keeps no keys and values"):
+        HuggingFaceModel(mamba)
+
+
+def test_what_is_only_ever_a_decoder_writes_whatever_its_config_says_of_that(tmp_path: Path) -> None:
+    """transformers writes `is_decoder: false` for a GPT-NeoX, which is how an encoder would look in other families."""
+    sizes: dict[str, Any] = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
+    GPTNeoXForCausalLM(GPTNeoXConfig(**sizes, intermediate_size=32, is_decoder=False)).save_pretrained(tmp_path)
+    check_config(tmp_path, "a GPT-NeoX")
+    with pytest.raises(AttendError, match="Our transformer cannot be exactly the model"):
+        load_model(tmp_path, "a GPT-NeoX", "native")
 
 
 def test_models_that_write_no_texts_are_refused(tmp_path: Path) -> None:

@@ -115,13 +115,13 @@ def standing(session: Session, models: Models) -> ModelValue:
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
         "way": first_way(translates=is_translator(writes)),
-        "languages": languages_value(writes),
+        "languages": languages_value(writes if encoder is None else None),
     }
 
 
-def languages_value(loaded: LoadedModel) -> LanguagesValue:
-    """What the model can be told of languages, and what it is told."""
-    told = loaded.languages
+def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
+    """What the model can be told of languages, and what it is told; of an encoder alone, None, nothing."""
+    told = None if loaded is None else loaded.languages
     if told is None:
         return {"sources": [], "targets": [], "source": "", "target": ""}
     return {

@@ -153,6 +153,7 @@ class Parts:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
             changes |= self.inspection.render(screen.inspection)
+            changes[self.system] = gr.update(visible="hidden")  # an encoder alone has no conversation
         if screen.no_system is not None:
             changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode in (WRITE, TRANSLATE))
         if screen.model is not None:

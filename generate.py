@@ -104,7 +104,7 @@ def _request(
         loaded.model,
         ids,
         end_tokens=loaded.end_tokens,
-        text_of=loaded.tokenizer.decode,
+        text_of=loaded.text_of,
         ids_of=loaded.tokenizer.encode,
         never=loaded.never,
     )
@@ -113,7 +113,7 @@ def _request(
 def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
     """Decode to the end, handing out text as soon as it is certain."""
     settings = trace.settings
-    stream, text = loaded.tokenizer.stream(), ""
+    stream, text = loaded.tokenizer.stream(begins=loaded.begins_anew), ""
     read, handed_out = 0, 0  # tokens, characters
     for step in generate(loaded.model, trace.request.given, strategy):
         trace.add(step)

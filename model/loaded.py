@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self, cast
 
@@ -43,6 +43,16 @@ class LoadedModel:
     def prompt(self, text: str) -> tuple[int, ...]:
         """The ids of a text to continue or, for an encoder with a decoder, to answer."""
         return (*self.start, *self.tokenizer.encode(text, begins=True), *self.ending)
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether what the model says is a text of its own, as a translation is, and goes on with none: then the space
+        that some vocabularies put before a text is not shown."""
+        return bool(self.model.decoder_start)
+
+    def text_of(self, ids: Iterable[int]) -> str:
+        """What tokens of an answer or a continuation say."""
+        return self.tokenizer.decode(ids, begins=self.begins_anew)
 
     @property
     def no_system(self) -> str:

@@ -26,10 +26,10 @@ SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_n
 def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings) -> str:
     """The model's next turn, as a person would see it."""
     prompt = loaded.chat_prompt(messages, reserve=settings.max_new_tokens).ids
-    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.tokenizer.decode}
+    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.text_of}
     request = Request.of(loaded.model, prompt, **known)
     *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
-    return loaded.tokenizer.decode(last.returned[0].tokens)
+    return loaded.text_of(last.returned[0].tokens)
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:

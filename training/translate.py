@@ -49,17 +49,14 @@ def translated(
 
 
 def _batch(loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings) -> list[str]:
-    def text_of(ids: Sequence[int]) -> str:
-        return loaded.tokenizer.decode(ids, begins=True)
-
-    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": text_of}
+    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.text_of}
     requests = [Request.of(loaded.model, prompt, explained=False, **known) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
     said = [""] * len(prompts)
     for steps in generate_together(loaded.model, prompts, strategies):
         for place, step in enumerate(steps):
             if step is not None and step.finished:
-                said[place] = text_of(step.returned[0].tokens)
+                said[place] = loaded.text_of(step.returned[0].tokens)
     return said
 
 

@@ -171,7 +171,7 @@ def _answer(
     request = models.request(loaded, prompt.ids)
     settings.strategy_for(request)  # refuses what cannot be done with this model
     trace = models.trace(loaded, turns[-1].text, request, settings, messages)
-    spoken = Spoken(loaded.tokenizer, settings.stop_texts)
+    spoken = Spoken(loaded.tokenizer, settings.stop_texts, begins=loaded.begins_anew)
     stop = session.begin()
     run = session.add_run("chat", name, [Seen(token, "given") for token in request.read])
     answer = Turn("assistant", "", tokens=[], run=run.id, state="streaming")

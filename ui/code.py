@@ -111,7 +111,7 @@ def lines(asked: Asked) -> str:
             f"ids = {_ids(asked)}",
             "request = Request.of(",
             "    loaded.model, ids, end_tokens=loaded.end_tokens, never=loaded.never,",
-            "    text_of=tokenizer.decode, ids_of=tokenizer.encode,",
+            "    text_of=loaded.text_of, ids_of=tokenizer.encode,",
             ")",
             f"trace = Trace(loaded.name, {_prompt(asked)}, request, settings, tokenizer.label)",
             "print(trace.collect(generate(loaded.model, ids, settings.strategy_for(request))).text)",

@@ -185,7 +185,7 @@ def prepare(
         trace = Models.trace(loaded, asked.text, request, one, asked.messages)
         prompt = [Seen(token, "given") for token in request.read]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, prompt, dropped=asked.dropped)
-        cards.append(Card(one, Growth(run, trace), Spoken(loaded.tokenizer, one.stop_texts)))
+        cards.append(Card(one, Growth(run, trace), Spoken(loaded.tokenizer, one.stop_texts, begins=loaded.begins_anew)))
     return Comparison(loaded.name, asked, common_draws, tuple(cards))
 
 

@@ -184,7 +184,7 @@ def chat_items(
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
     trace = Models.trace(loaded, turns[-1].text, Models.request(loaded, prompt.ids), chosen, messages)
-    spoken = Spoken(loaded.tokenizer, chosen.stop_texts)
+    spoken = Spoken(loaded.tokenizer, chosen.stop_texts, begins=loaded.begins_anew)
     for _ in _steps(models, loaded, trace):
         best = trace.best
         if best is not None:

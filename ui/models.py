@@ -215,7 +215,7 @@ class Models:
             loaded.model,
             prompt,
             end_tokens=loaded.end_tokens,
-            text_of=loaded.tokenizer.decode,
+            text_of=loaded.text_of,
             attention=attention,
             drawn=drawn,
             ids_of=loaded.tokenizer.encode,

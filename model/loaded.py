@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, Self, cast
 
 from model.chat import Chat, ChatPrompt, Message, OneMessage
@@ -50,9 +51,10 @@ class LoadedModel:
         that some vocabularies put before a text is not shown."""
         return bool(self.model.decoder_start)
 
-    def text_of(self, ids: Iterable[int]) -> str:
-        """What tokens of an answer or a continuation say."""
-        return self.tokenizer.decode(ids, begins=self.begins_anew)
+    @property
+    def text_of(self) -> Callable[[Iterable[int]], str]:
+        """What tokens of an answer or a continuation say; whoever keeps it does not keep the model."""
+        return partial(self.tokenizer.decode, begins=self.begins_anew)
 
     @property
     def no_system(self) -> str:

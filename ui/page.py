@@ -196,9 +196,16 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
 
 
 def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same with the entries of the switch, where another model has come."""
+    """The same where another model has come, with the entries of the switch if it has others.
+
+    Others alone: new entries move the switch, which undoes what the visitor has clicked meanwhile.
+    """
     shown = _looked_at(models, session, mode)
-    return shown if shown.mode is None else replace(shown, modes=modes(models.get(current(session, models))))
+    entries = modes(models.get(current(session, models)))
+    if shown.mode is None or entries == (session.entries or modes(models.first)):
+        return shown
+    session.entries = entries
+    return replace(shown, modes=entries)
 
 
 def _possible(loaded: LoadedModel, asked: str) -> str:

@@ -43,7 +43,11 @@ SCRIPTS = {
     "about": ("about",),
     "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
     "words": ("data", "words"),
-    "lesson": ("matrix", "picture", "lesson", "lesson_positions", "learn"),
+    "lesson": (
+        *("matrix", "picture", "lesson"),
+        *("lesson_positions", "lesson_attention", "lesson_sentences"),
+        "learn",
+    ),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
@@ -55,7 +59,10 @@ STYLES = {
     "about": (),
     "reading": ("inspector", "plots", "reading"),
     "words": ("inspector", "plots", "reading"),
-    "lesson": ("matrix", "picture", "lesson", "lesson_positions"),
+    "lesson": (
+        *("matrix", "picture", "lesson"),
+        *("lesson_positions", "lesson_attention", "lesson_sentences"),
+    ),
 }
 
 

@@ -1,0 +1,164 @@
+/**
+ * A matrix as a table coloured by value: orange below zero, blue above, or violet for shares of a whole.
+ *
+ * Its cells are walked with the arrow keys, of which one at a time can be reached by Tab; those of an editable table are
+ * fields. What was typed stays until it is a number and was answered: only then does `update` put another in its place.
+ *
+ * @typedef {(number | null)[][]} MatrixRows null is minus infinity, which JSON cannot tell
+ * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string}} MatrixNames
+ */
+
+/**
+ * @param {{caption: string, rows: MatrixRows, rowNames: string[], columnNames: string[], editable?: boolean,
+ *   onEdit?: (row: number, column: number, value: number) => void,
+ *   onPoint?: (place: {row: number, column: number} | null) => void,
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given `onPoint` hears which cell is under the pointer or has
+ *   the focus
+ */
+function matrixTable({ caption, rows, rowNames, columnNames, editable = false, onEdit, onPoint, digits = 2, scale = 'signed' }) {
+  const title = make('span', { class: 'at-matrix-name' });
+  const size = make('span', { class: 'at-matrix-size' });
+  const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
+  const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
+  const node = make('figure', { class: 'at-matrix' },
+    make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
+  let names = { caption, rowNames, columnNames };
+  let numbers = rows;
+  /** @type {HTMLElement[][]} what takes the focus: the cells, or the fields in them */
+  let cells = [];
+
+  function build() {
+    cells = numbers.map((row, i) => row.map((_, j) => {
+      if (!editable) return make('td', { tabindex: -1 });
+      const name = [names.rowNames[i], names.columnNames[j]].filter(Boolean).join(', ');
+      return make('input', { inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name });
+    }));
+    const head = make('tr', {}, make('td'), ...names.columnNames.map((name) => make('th', { scope: 'col', text: name })));
+    table.replaceChildren(
+      make('thead', { hidden: !names.columnNames.some(Boolean) }, head),
+      make('tbody', {}, ...cells.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names.rowNames[i] }),
+        ...row.map((cell) => (editable ? make('td', {}, cell) : cell))))));
+    if (cells[0]?.[0]) cells[0][0].tabIndex = 0;
+  }
+
+  function paint() {
+    const most = Math.max(...numbers.flat().map((number) => Math.abs(number ?? 0)));
+    cells.forEach((row, i) => row.forEach((cell, j) => {
+      const number = numbers[i][j];
+      const shade = editable ? cell.parentElement : cell;
+      delete shade.dataset.level;
+      delete shade.dataset.look;
+      if (scale === 'signed' && number !== null) shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
+      if (scale === 'share') shade.dataset.look = String(level(number ?? 0));
+      shade.classList.toggle('at-matrix-none', number === null);
+      if (!editable) cell.textContent = matrixNumber(number, digits);
+      else if (!matrixTouched(cell)) matrixFill(cell, number, digits);
+    }));
+  }
+
+  /** @param {MatrixRows} next of any shape @param {MatrixNames} changed */
+  function update(next, changed = {}) {
+    const before = JSON.stringify([names, numbers.length, numbers[0]?.length]);
+    names = { ...names, ...changed };
+    numbers = next;
+    title.textContent = names.caption;
+    size.textContent = `${numbers.length} × ${numbers[0]?.length ?? 0}`;
+    table.setAttribute('aria-label', names.caption);
+    if (!cells.length || before !== JSON.stringify([names, numbers.length, numbers[0]?.length])) build();
+    paint();
+  }
+
+  /** @param {EventTarget | null} target @returns {{row: number, column: number} | null} */
+  function placeOf(target) {
+    const within = target instanceof Element ? target.closest('td') : null;
+    const cell = editable ? within?.firstElementChild : within;
+    const row = cells.findIndex((one) => one.includes(cell));
+    return row < 0 ? null : { row, column: cells[row].indexOf(cell) };
+  }
+
+  /** @param {((row: number, column: number) => boolean) | null} test which cells to mark; null marks none */
+  function light(test) {
+    cells.forEach((row, i) => row.forEach((cell, j) => {
+      (editable ? cell.parentElement : cell).classList.toggle('at-lit', Boolean(test?.(i, j)));
+    }));
+  }
+
+  /** What was typed and not taken goes with the next update. */
+  function forget() {
+    if (editable) cells.flat().forEach((field) => { field.dataset.given = field.value; });
+    wrong.textContent = '';
+  }
+
+  /** @param {HTMLInputElement} field */
+  function take(field) {
+    const place = placeOf(field);
+    if (!place || !matrixTouched(field)) return;
+    const value = matrixRead(field.value);
+    field.toggleAttribute('aria-invalid', value === null);
+    wrong.textContent = value === null ? `“${field.value}” is not a number: write one such as −0.25.` : '';
+    if (value === null) return;
+    field.dataset.given = field.value; // until the answer to it is drawn
+    onEdit?.(place.row, place.column, value);
+  }
+
+  table.addEventListener('keydown', (event) => {
+    const place = placeOf(event.target);
+    const way = onPlane(event.key);
+    if (!place) return;
+    if (editable && event.key === 'Enter') take(event.target);
+    if (editable && event.key === 'Escape') {
+      matrixFill(event.target, numbers[place.row][place.column], digits);
+      wrong.textContent = '';
+    }
+    const next = way && cells[place.row + way[1]]?.[place.column + way[0]];
+    if (!next || (editable && !matrixLeaves(event.target, way))) return;
+    event.preventDefault();
+    next.focus();
+  });
+  table.addEventListener('focusin', (event) => {
+    const place = placeOf(event.target);
+    if (!place) return;
+    cells.flat().forEach((cell) => { cell.tabIndex = -1; });
+    cells[place.row][place.column].tabIndex = 0;
+    if (editable) event.target.select();
+    onPoint?.(place);
+  });
+  table.addEventListener('focusout', () => onPoint?.(null));
+  table.addEventListener('pointerover', (event) => onPoint?.(placeOf(event.target)));
+  table.addEventListener('pointerleave', () => onPoint?.(placeOf(document.activeElement)));
+  table.addEventListener('change', (event) => take(event.target));
+
+  update(rows);
+  return { node, update, light, forget };
+}
+
+/** @param {number | null} number @param {number} digits with the minus sign of the page, and never a minus zero */
+function matrixNumber(number, digits) {
+  if (number === null) return '−∞';
+  const text = number.toFixed(digits);
+  return signed(Number(text) === 0 ? text.replace('-', '') : text);
+}
+
+/** A field shows its number whole, since that is what is counted with. @param {HTMLInputElement} field */
+function matrixFill(field, number, digits) {
+  const short = matrixNumber(number, digits);
+  field.value = matrixRead(short) === number ? short : signed(String(number));
+  field.dataset.given = field.value;
+  field.removeAttribute('aria-invalid');
+}
+
+/** @param {HTMLInputElement} field whether it holds what nobody has taken yet */
+const matrixTouched = (field) => field.dataset.given !== undefined && field.value !== field.dataset.given;
+
+/** @param {string} text with a minus sign of any kind, a decimal point or a comma @returns {number | null} */
+function matrixRead(text) {
+  const plain = text.trim().replace('−', '-').replace(',', '.');
+  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : null;
+}
+
+/** Whether an arrow leaves a field: sideways from its ends alone. @param {HTMLInputElement} field */
+function matrixLeaves(field, [right, down]) {
+  const { selectionStart: start, selectionEnd: end, value } = field;
+  if (down || (start === 0 && end === value.length)) return true;
+  return start === end && (right > 0 ? end === value.length : start === 0);
+}

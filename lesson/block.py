@@ -24,7 +24,7 @@ from model.layers import Block, attend, sinusoids
 Rows = tuple[tuple[float, ...], ...]
 
 WORDS = ("<sos>", "<eos>", "hello", "am", "fine", "how", "I", "is", "are", "you", "<pad>")  # by their ids
-PADDING = len(WORDS) - 1
+START, PADDING = 0, len(WORDS) - 1
 WIDTH = 6
 HEADS = (1, 2, 3, 6)  # those that share the width out evenly
 LONGEST = 5  # tokens of a text, so that its tables can be read
@@ -116,8 +116,7 @@ class BlockSettings:
     """
 
     source: tuple[int, ...] = (5, 8, 9)  # what the encoder reads
-    decoder_input: tuple[int, ...] = (0, 6, 3)  # what the decoder reads
-    target: tuple[int, ...] = (6, 3, 4)  # what should come next at each of its positions
+    answer: tuple[int, ...] = (6, 3, 4)  # what the decoder should say
     heads: int = 1
     encoder_mask: bool = False  # hides later words from the encoder too, which the model itself never does
     embeddings: Rows = EMBEDDINGS  # (PADDING, W), of every word but padding, whose embedding is zero
@@ -128,19 +127,19 @@ class BlockSettings:
     first_bias: tuple[float, ...] = _B1  # (W,)
 
     def __post_init__(self) -> None:
-        for name in ("source", "decoder_input", "target"):
-            _check_text(name.replace("_", " "), getattr(self, name))
-        if len(self.target) != len(self.decoder_input):
-            raise AttendError(
-                f"The target has {len(self.target)} words, but needs one for each of the {len(self.decoder_input)} "
-                "that the decoder reads."
-            )
+        _check_text("source", self.source)
+        _check_text("answer", self.answer)
         if self.heads not in HEADS:
             raise AttendError(f"heads is {self.heads}, but must be one of {', '.join(map(str, HEADS))}.")
         _check_numbers("embeddings", self.embeddings, PADDING)
         for name in ("query_weights", "key_weights", "value_weights", "first_weights"):
             _check_numbers(name.replace("_", " "), getattr(self, name), WIDTH)
         _check_numbers("first bias", (self.first_bias,), 1)
+
+    @property
+    def decoder_input(self) -> tuple[int, ...]:
+        """What the decoder reads: its answer, shifted right by the start, so that each position's target is the next."""
+        return (START, *self.answer[:-1])
 
 
 def make_model(settings: BlockSettings) -> EncoderDecoder:

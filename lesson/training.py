@@ -142,11 +142,11 @@ def train(settings: TrainingSettings) -> Step:
 def teacher_forcing(model: EncoderDecoder, block: BlockSettings) -> tuple[Position, ...]:
     """Every position of the decoder in one pass: the look-ahead mask keeps from each what comes after it."""
     logits = _logits(model, block)  # (T, V)
-    losses = functional.cross_entropy(logits, torch.tensor(block.target), reduction="none")  # (T,)
+    losses = functional.cross_entropy(logits, torch.tensor(block.answer), reduction="none")  # (T,)
     probabilities = logits.softmax(-1)  # (T, V)
     return tuple(
         Position(block.decoder_input[: place + 1], target, probabilities[place], float(losses[place]))
-        for place, target in enumerate(block.target)
+        for place, target in enumerate(block.answer)
     )
 
 
@@ -168,7 +168,7 @@ def _logits(model: EncoderDecoder, block: BlockSettings) -> Tensor:
 
 
 def _loss(model: EncoderDecoder, block: BlockSettings) -> Tensor:
-    return functional.cross_entropy(_logits(model, block), torch.tensor(block.target))
+    return functional.cross_entropy(_logits(model, block), torch.tensor(block.answer))
 
 
 def _gradient(model: EncoderDecoder, block: BlockSettings) -> tuple[float, Tensor]:

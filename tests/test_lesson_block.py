@@ -108,8 +108,8 @@ def test_the_lecture_s_words_have_their_ids(lecture: Walk) -> None:
 
 
 CHANGED = {
-    "other words": {"source": (2, 8), "decoder_input": (0, 6, 7, 4), "target": (6, 7, 4, 1)},
-    "one word": {"source": (9,), "decoder_input": (0,), "target": (6,)},
+    "other words": {"source": (2, 8), "answer": (6, 7, 4, 1)},
+    "one word": {"source": (9,), "answer": (6,)},
     "other embeddings": {"embeddings": tuple(tuple(-value for value in row) for row in EMBEDDINGS)},
     "other weights": {
         "key_weights": tuple(tuple(0.1 * (i - j) for j in range(WIDTH)) for i in range(WIDTH)),
@@ -126,7 +126,7 @@ def test_the_walk_ends_where_the_model_s_own_pass_does(heads: int, changes: dict
     source, answer = torch.tensor([settings.source]), torch.tensor([settings.decoder_input])
     logits = model(source, answer)[0].detach()  # (T, V)
     torch.testing.assert_close(walked["output.logits"].values, logits)
-    loss = torch.nn.functional.cross_entropy(logits, torch.tensor(settings.target))
+    loss = torch.nn.functional.cross_entropy(logits, torch.tensor(settings.answer))
     assert walked.loss == pytest.approx(float(loss), abs=1e-5)
     attention = model.inspect(settings.decoder_input, source=settings.source).attention
     assert attention.cross is not None and attention.encoder is not None
@@ -189,7 +189,7 @@ def test_every_stage_is_made_from_those_it_names(heads: int) -> None:
             for query in range(len(stage.rows)):
                 expected[:, query, query + 1 :] = -math.inf
         elif stage.how == "loss":
-            expected = -of[0][range(len(settings.target)), settings.target].log()[:, None]
+            expected = -of[0][range(len(settings.answer)), settings.answer].log()[:, None]
         elif stage.how == "given":
             continue
         else:
@@ -203,7 +203,7 @@ def shape(stage: Stage) -> tuple[int, int]:
 
 
 def test_names_fit_the_matrices() -> None:
-    settings = BlockSettings(source=(5, 8), decoder_input=(0, 6, 3, 4), target=(6, 3, 4, 1), heads=3)
+    settings = BlockSettings(source=(5, 8), answer=(6, 3, 4, 1), heads=3)
     for stage in walk(settings).stages:
         assert shape(stage) == stage.values.shape[-2:], stage.name
 
@@ -228,7 +228,7 @@ def test_padding_has_no_embedding_and_is_no_answer(lecture: Walk) -> None:
         ({"source": ()}, "The source has 0 words, but must have 1 to 5."),
         ({"source": (5,) * 6}, "The source has 6 words, but must have 1 to 5."),
         ({"source": (PADDING,)}, "The source holds the id 10, but must hold ids from 0 to 9."),
-        ({"target": (6, 3)}, "The target has 2 words, but needs one for each of the 3 that the decoder reads."),
+        ({"answer": (6, -1)}, "The answer holds the id -1, but must hold ids from 0 to 9."),
         ({"heads": 4}, "heads is 4, but must be one of 1, 2, 3, 6."),
         ({"first_bias": (0.0,) * 5}, "The first bias must have 1 rows of 6 numbers."),
         (

@@ -16,12 +16,12 @@ from lesson.walk import walk
 from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 
-OTHER = BlockSettings(source=(2, 8), decoder_input=(0, 6, 7, 4), target=(6, 7, 4, 1), heads=3)
+OTHER = BlockSettings(source=(2, 8), answer=(6, 7, 4, 1), heads=3)
 
 
 def loss_of(model: EncoderDecoder, block: BlockSettings) -> torch.Tensor:
     logits = model(torch.tensor([block.source]), torch.tensor([block.decoder_input]))[0]
-    return functional.cross_entropy(logits, torch.tensor(block.target))
+    return functional.cross_entropy(logits, torch.tensor(block.answer))
 
 
 def by_torch(settings: TrainingSettings) -> tuple[EncoderDecoder, list[float]]:

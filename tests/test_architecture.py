@@ -19,7 +19,8 @@ LONGEST = 350  # lines
 OWN = {
     "app": ("ui", "decoding", "model"),
     "generate": ("decoding", "model"),
-    "ui": ("ui", "decoding", "model"),
+    "ui": ("ui", "lesson", "decoding", "model"),
+    "lesson": ("lesson", "model"),
     "decoding": ("decoding", "model.interface", "model.errors"),
     "training": ("training", "decoding", "model"),
     "benchmarks": ("benchmarks", "decoding", "model"),

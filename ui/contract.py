@@ -73,6 +73,16 @@ class AlignmentValue(TypedDict):
     cross: HeadsValue | None  # the same queries; the keys are the source's tokens
 
 
+class LessonValue(TypedDict):
+    """What a chapter of the lesson answered; made by `ui.lessons.answer`. The lesson's event: `ask {chapter, number,
+    given}`."""
+
+    chapter: str
+    number: int  # of the question
+    said: str  # why what was asked for cannot be shown; "" where it can
+    result: dict[str, Any] | None  # as the chapter's own file says; None leaves what is shown
+
+
 class ContrastValue(TypedDict):
     """Which layer the last one was contrasted with."""
 

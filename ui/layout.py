@@ -40,13 +40,13 @@ CSS = "\n".join(
 )
 SCRIPT = _read("page.js")
 
-CHAT, WRITE, TRANSLATE, COMPARE = "Chat", "Write", "Translate", "Compare"
+CHAT, WRITE, TRANSLATE, COMPARE, LEARN = "Chat", "Write", "Translate", "Compare", "Learn"
 
 
 def modes(loaded: LoadedModel) -> tuple[str, ...]:
     """The entries of the switch: what can be done with a model. One that translates answers every text for itself, so
     that a conversation with it would promise a memory that it has not, and it goes on with no text of anybody's."""
-    return (TRANSLATE, COMPARE) if is_translator(loaded) else (CHAT, WRITE, COMPARE)
+    return (TRANSLATE, COMPARE, LEARN) if is_translator(loaded) else (CHAT, WRITE, COMPARE, LEARN)
 
 
 Outputs = Component | BlockContext
@@ -64,7 +64,6 @@ class Parts:
     meter: gr.HTML
     inspector: gr.HTML
     record: gr.HTML
-    chat_side: gr.Column
     conversation: gr.HTML
     message: gr.Textbox
     send: gr.Button
@@ -72,7 +71,6 @@ class Parts:
     clear: gr.Button
     restore: gr.Button
     prompt: gr.HTML
-    write_side: gr.Column
     text: gr.Textbox
     go: gr.Button
     halt: gr.Button
@@ -82,6 +80,7 @@ class Parts:
     empty: gr.Button
     translating: TranslateParts
     comparison: gr.HTML
+    lesson: gr.HTML
     inspection: InspectParts
 
     @property
@@ -109,9 +108,8 @@ class Parts:
     @property
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
-        sides = [self.chat_side, self.write_side, self.translating.side, self.comparison, self.inspection.side]
         own = [*self.chat_outputs, *self.write_outputs, *self.translate_outputs, *self.inspection.outputs]
-        return list(dict.fromkeys([*own, self.mode, self.system, *sides]))
+        return list(dict.fromkeys([*own, self.comparison, self.mode, self.system, self.inspection.side]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
@@ -140,22 +138,14 @@ class Parts:
         changes |= self.translating.render(screen)
         if screen.modes is not None:
             changes[self.mode] = gr.update(choices=list(screen.modes), value=screen.mode)
-        elif screen.corrected:
+        elif screen.mode is not None:
             changes[self.mode] = screen.mode
-        if screen.mode is not None:
-            changes[self.chat_side] = gr.update(visible=screen.mode == CHAT)
-            changes[self.write_side] = gr.update(visible=screen.mode == WRITE)
-            changes[self.translating.side] = gr.update(visible=screen.mode == TRANSLATE)
-            # hidden and not taken away: what somebody typed and chose in it stays
-            comparison = {} if screen.comparison is None else {"value": changes[self.comparison]}
-            changes[self.comparison] = gr.update(visible=screen.mode == COMPARE or "hidden", **comparison)
         if screen.mode is not None or screen.inspection is not None:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
             changes |= self.inspection.render(screen.inspection)
-            changes[self.system] = gr.update(visible="hidden")  # an encoder alone has no conversation
         if screen.no_system is not None:
-            changes[self.system] = system_prompt.update(screen.no_system, hidden=screen.mode in (WRITE, TRANSLATE))
+            changes[self.system] = system_prompt.update(screen.no_system)
         if screen.model is not None:
             changes |= self.picker.render(screen.model)
         if screen.replaced is not None:
@@ -176,7 +166,7 @@ def lay_out(models: Models) -> Parts:
     with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
         gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
         picker = model_picker.build(models)
-        system = system_prompt.build(first.no_system, hidden=mode_first != CHAT)
+        system = system_prompt.build(first.no_system)
         panel = settings_panel.build(limit, first_way(translates=mode_first == TRANSLATE))
     header("Chat with a small language model and watch it choose every word.")
     with gr.Row(elem_id="attend-main"):
@@ -198,7 +188,7 @@ def lay_out(models: Models) -> Parts:
                     apply_default_css=False,
                     elem_id="attend-meter",
                 )
-            with gr.Column(visible=mode_first == CHAT, elem_id="attend-chat") as chat_side:
+            with gr.Column(elem_id="attend-chat"):
                 conversation = _starting_with(
                     views.conversation(), views.packed_conversation(conversation_value(Session()))
                 )
@@ -227,7 +217,7 @@ def lay_out(models: Models) -> Parts:
                     apply_default_css=False,
                     elem_id="attend-prompt",
                 )
-            with gr.Column(visible=mode_first == WRITE, elem_id="attend-write") as write_side:
+            with gr.Column(elem_id="attend-write"):
                 text = gr.Textbox(
                     "",
                     placeholder="Type the beginning of a text and let the model go on.",
@@ -250,6 +240,7 @@ def lay_out(models: Models) -> Parts:
             )
             unused = views.packed(no_comparison(chats=first.chat is not None))
             comparison = _starting_with(views.comparison(compare_form()), unused)
+            lesson = views.lesson()
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(views.inspector(), views.packed(empty_inspector(mode_first.lower())))
             record = views.record(whatif_form())
@@ -263,7 +254,6 @@ def lay_out(models: Models) -> Parts:
         meter=meter,
         inspector=inspector,
         record=record,
-        chat_side=chat_side,
         conversation=conversation,
         message=message,
         send=send,
@@ -271,7 +261,6 @@ def lay_out(models: Models) -> Parts:
         clear=clear,
         restore=restore,
         prompt=prompt,
-        write_side=write_side,
         text=text,
         go=go,
         halt=halt,
@@ -281,6 +270,7 @@ def lay_out(models: Models) -> Parts:
         empty=empty,
         translating=translating,
         comparison=comparison,
+        lesson=lesson,
         inspection=inspection,
     )
 

@@ -24,6 +24,7 @@ from ui import (
     handlers,
     inspect_page,
     inspecting,
+    lesson_page,
     model_page,
     record_page,
     translate,
@@ -50,6 +51,7 @@ def build(models: Models) -> gr.Blocks:
         _wire_write(parts, models)
         translate_page.wire(parts, models)
         compare_page.wire(parts, models)
+        lesson_page.wire(parts.lesson, models)
         code_page.wire(parts, models)
         _wire_page(parts, models)
         model_page.wire(page, parts, models, partial(_arrived, models))
@@ -167,7 +169,8 @@ def _wire_page(parts: Parts, models: Models) -> None:
         return _looked_at(models, session, mode)
 
     chosen = [parts.session, parts.mode]
-    parts.mode.input(handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="always_last", **QUICK)
+    # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
+    parts.mode.input(handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="multiple", **QUICK)
     gr.on([parts.stop.click, parts.halt.click], Session.halt, parts.session, None, queue=False, **QUIET)
 
 
@@ -175,12 +178,15 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
     """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
     look into one.
 
+    It always tells the switch where to stand: answers to clicks and to models that arrive cross each other, and the one
+    that was asked for last comes last.
+
     Args:
-        mode: what the switch says.
+        mode: what the switch says, for a visitor who has not yet touched it.
     """
     if session.encoder is not None:
         return Screen(inspection=inspecting.overview(session.encoder, waiting=session.model))
-    name = current(session, models)
+    chosen, name = session.model, current(session, models)
     asked = session.asked = session.asked or mode
     loaded = models.get(name)
     possible = _possible(loaded, asked)
@@ -189,17 +195,14 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
         WRITE: write.overview,
         TRANSLATE: translate.overview,
         COMPARE: comparing.overview,
-    }[possible]
-    screen = look(session, models, name)
-    shown = replace(screen, mode=possible, corrected=possible != mode, no_system=loaded.no_system)
-    return shown if session.asked == asked else _looked_at(models, session, session.asked)
+    }.get(possible)
+    screen = look(session, models, name) if look else Screen()  # a lesson is the same for all
+    shown = replace(screen, mode=possible, no_system=loaded.no_system)
+    return shown if (session.asked, session.model) == (asked, chosen) else _looked_at(models, session, mode)
 
 
 def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same where another model has come, with the entries of the switch if it has others.
-
-    Others alone: new entries move the switch, which undoes what the visitor has clicked meanwhile.
-    """
+    """The same where another model has come, with the entries of the switch if it has others."""
     shown = _looked_at(models, session, mode)
     entries = modes(models.get(current(session, models)))
     if shown.mode is None or entries == (session.entries or modes(models.first)):

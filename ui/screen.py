@@ -41,5 +41,4 @@ class Screen:
     modes: tuple[str, ...] | None = None  # the switch's entries
     no_system: str | None = None  # why the model takes no system prompt; "": it takes one
     mode: str | None = None  # which of the switch's entries is shown
-    corrected: bool = False  # whether that is not what the switch says, so that it must be moved
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

@@ -9,7 +9,7 @@ import gradio as gr
 _TAKEN = "Stands before every conversation."
 
 
-def build(no_system: str, *, hidden: bool) -> gr.Textbox:
+def build(no_system: str) -> gr.Textbox:
     """Lay it out where the caller stands; see `update`."""
     return gr.Textbox(
         "",
@@ -18,20 +18,19 @@ def build(no_system: str, *, hidden: bool) -> gr.Textbox:
         lines=2,
         max_lines=8,
         elem_id="attend-system",
-        **_state(no_system, hidden=hidden),
+        **_state(no_system),
     )
 
 
-def update(no_system: str, *, hidden: bool) -> dict[str, Any]:
+def update(no_system: str) -> dict[str, Any]:
     """The box as this model leaves it; what somebody typed stays, for the next model that takes it.
 
     Args:
         no_system: why the model takes none; empty where it does.
-        hidden: whether there is no conversation that it could stand before.
     """
-    return gr.update(**_state(no_system, hidden=hidden))
+    return gr.update(**_state(no_system))
 
 
-def _state(no_system: str, *, hidden: bool) -> dict[str, Any]:
+def _state(no_system: str) -> dict[str, Any]:
     info = f"Not for this model: {no_system}." if no_system else _TAKEN
-    return {"info": info, "interactive": not no_system, "visible": "hidden" if hidden else True}
+    return {"info": info, "interactive": not no_system}

@@ -18,7 +18,6 @@ from ui.screen import Screen
 class TranslateParts:
     """The components, once they are on the page."""
 
-    side: gr.Column
     given: gr.Textbox
     go: gr.Button
     stop: gr.Button
@@ -47,8 +46,12 @@ class TranslateParts:
 
 
 def lay_out(value: TranslationValue | None) -> TranslateParts:
-    """Put it where the caller stands; without a value it is not seen."""
-    with gr.Column(visible=value is not None, elem_id="attend-translate") as side:
+    """Put it where the caller stands.
+
+    Args:
+        value: what it shows first, where the page begins with it.
+    """
+    with gr.Column(elem_id="attend-translate"):
         given = gr.Textbox(
             "",
             placeholder="Type a text to translate",
@@ -69,4 +72,4 @@ def lay_out(value: TranslationValue | None) -> TranslateParts:
         translation, alignment = views.translation(), views.alignment()
     if value is not None:
         translation.value = views.packed(value)
-    return TranslateParts(side, given, go, stop, clear, translation, alignment)
+    return TranslateParts(given, go, stop, clear, translation, alignment)

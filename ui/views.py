@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gradio as gr
 
@@ -19,6 +19,7 @@ from ui.contract import (
     CompareValue,
     ConversationValue,
     InspectorValue,
+    LessonValue,
     PromptValue,
     ReadingValue,
     RecordReply,
@@ -42,6 +43,7 @@ SCRIPTS = {
     "about": ("about",),
     "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
     "words": ("data", "words"),
+    "lesson": ("matrix", "picture", "lesson", "lesson_positions", "learn"),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
@@ -53,6 +55,7 @@ STYLES = {
     "about": (),
     "reading": ("inspector", "plots", "reading"),
     "words": ("inspector", "plots", "reading"),
+    "lesson": ("matrix", "picture", "lesson", "lesson_positions"),
 }
 
 
@@ -68,7 +71,7 @@ def inspector() -> gr.HTML:
 
 def comparison(form: Mapping[str, Any]) -> gr.HTML:
     """Cards of settings and their texts; its values are a `CompareValue` or an `Answer`, its form never changes."""
-    return _component("compare", visible="hidden", form=_pack(form))
+    return _component("compare", form=_pack(form))
 
 
 def record(form: Mapping[str, Any]) -> gr.HTML:
@@ -101,7 +104,12 @@ def words() -> gr.HTML:
     return _component("words")
 
 
-def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: str) -> gr.HTML:
+def lesson() -> gr.HTML:
+    """The lesson, whose chapters ask for what they show; its values are `LessonValue`s."""
+    return _component("lesson")
+
+
+def _component(name: str, **props: str) -> gr.HTML:
     """Its style goes through `head`: `launch(css=…)` drops container queries and rewrites selectors wrongly."""
     style = "\n".join(_read(f"{part}.css") for part in ("shared", *STYLES[name]))
     return gr.HTML(
@@ -111,7 +119,6 @@ def _component(name: str, *, visible: bool | Literal["hidden"] = True, **props: 
         apply_default_css=False,  # Gradio's prose styles are made for articles
         padding=False,
         elem_id=f"attend-{name}",
-        visible=visible,
         **props,  # pyright: ignore[reportArgumentType]
     )
 
@@ -134,7 +141,8 @@ def packed(
     | RecordReply
     | PromptValue
     | ReadingValue
-    | WordsValue,
+    | WordsValue
+    | LessonValue,
 ) -> str:
     """What a handler returns for any other component: one string, for the same reason.
 

@@ -1,0 +1,52 @@
+/**
+ * The lesson: what each of its chapters (ui/views/lesson_*.js) says of itself, and a few things that they share.
+ *
+ * A chapter asks the server for what it shows, with whatever somebody changed, and draws the answer.
+ *
+ * @typedef {{title: string, build: (root: HTMLElement, ask: (given: object) => void) => (result: any) => void}} Chapter
+ */
+
+/** @type {Record<string, Chapter>} */
+const chapters = {};
+
+/** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
+const lessonText = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, place) =>
+  (place % 2 ? make('code', { text: part }) : document.createTextNode(part))));
+
+/**
+ * A part of a chapter, under a heading of its own.
+ * @param {string} title
+ * @param {...(Node | string)} children
+ */
+const lessonPart = (title, ...children) =>
+  make('section', { class: 'at-lesson-part', 'aria-label': title }, make('h3', { text: title }), ...children);
+
+/**
+ * A field with its name.
+ * @param {string} name
+ * @param {HTMLElement} input
+ */
+const lessonField = (name, input) => make('label', { class: 'at-lesson-field' }, make('span', { text: name }), input);
+
+/**
+ * A slider with its number beside it, which can be typed too.
+ * @param {string} name
+ * @param {{min: number, max: number, step?: number, value: number}} range
+ * @param {(value: number) => void} onChange
+ */
+function lessonSlider(name, range, onChange) {
+  const slider = make('input', { type: 'range', step: 1, ...range, 'aria-label': name });
+  const box = make('input', { type: 'number', step: 1, ...range, 'aria-label': `${name}, as a number` });
+  const changed = (from, to) => () => {
+    if (from.value === '' || !from.checkValidity()) return;
+    to.value = from.value;
+    onChange(Number(from.value));
+  };
+  slider.addEventListener('input', changed(slider, box));
+  box.addEventListener('input', changed(box, slider));
+  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name }), slider, box);
+  const put = (value) => {
+    slider.value = box.value = String(value);
+  };
+  return { node, put };
+}

@@ -138,7 +138,7 @@ class BlockSettings:
 
     @property
     def decoder_input(self) -> tuple[int, ...]:
-        """What the decoder reads: its answer, shifted right by the start, so that each position's target is the next."""
+        """Its answer, shifted right by the start, so that the target of each position is the word after it."""
         return (START, *self.answer[:-1])
 
 
@@ -192,8 +192,8 @@ def _check_text(called: str, words: tuple[int, ...]) -> None:
     if not 1 <= len(words) <= LONGEST:
         raise AttendError(f"The {called} has {len(words)} words, but must have 1 to {LONGEST}.")
     for word in words:
-        if isinstance(word, bool) or not isinstance(word, int) or not 0 <= word < PADDING:
-            raise AttendError(f"The {called} holds the id {word!r}, but must hold ids from 0 to {PADDING - 1}.")
+        if not 0 <= word < PADDING:
+            raise AttendError(f"The {called} holds the id {word}, but must hold ids from 0 to {PADDING - 1}.")
 
 
 def _check_numbers(called: str, rows: Rows, count: int) -> None:
@@ -201,7 +201,7 @@ def _check_numbers(called: str, rows: Rows, count: int) -> None:
         raise AttendError(f"The {called} must have {count} rows of {WIDTH} numbers.")
     for row in rows:
         for value in row:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_NUMBER:
+            if not abs(value) <= MOST_NUMBER:
                 raise AttendError(
-                    f"The {called} holds {value!r}, but each must be a number from −{MOST_NUMBER:g} to {MOST_NUMBER:g}."
+                    f"The {called} holds {value:g}, but each must be a number from −{MOST_NUMBER:g} to {MOST_NUMBER:g}."
                 )

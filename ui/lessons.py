@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model.errors import AttendError
-from ui import lesson_positions
+from ui import lesson_block, lesson_positions, lesson_training
 from ui.contract import LessonValue
 from ui.lesson_checks import Given
 from ui.models import Models
@@ -15,6 +15,8 @@ from ui.models import Models
 CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxyType(
     {
         "positions": lesson_positions.answer,
+        "block": lesson_block.answer,
+        "training": lesson_training.answer,
     }
 )
 

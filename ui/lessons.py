@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model.errors import AttendError
-from ui import lesson_attention, lesson_positions, lesson_sentences
+from ui import lesson_attention, lesson_block, lesson_positions, lesson_sentences, lesson_training
 from ui.contract import LessonValue
 from ui.lesson_checks import Given
 from ui.models import Models
@@ -16,6 +16,8 @@ CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxy
     {
         "positions": lesson_positions.answer,
         "attention": lesson_attention.answer,
+        "block": lesson_block.answer,
+        "training": lesson_training.answer,
         "sentences": lesson_sentences.answer,
     }
 )

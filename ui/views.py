@@ -46,6 +46,7 @@ SCRIPTS = {
     "lesson": (
         *("matrix", "picture", "lesson"),
         *("lesson_positions", "lesson_attention", "lesson_sentences"),
+        *("lesson_told", "lesson_block_told", "lesson_block_steps", "lesson_block", "lesson_training"),
         "learn",
     ),
 }
@@ -62,6 +63,7 @@ STYLES = {
     "lesson": (
         *("matrix", "picture", "lesson"),
         *("lesson_positions", "lesson_attention", "lesson_sentences"),
+        *("lesson_told", "lesson_block", "lesson_training"),
     ),
 }
 

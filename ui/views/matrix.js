@@ -5,24 +5,25 @@
  * fields. What was typed stays until it is a number and was answered: only then does `update` put another in its place.
  *
  * @typedef {(number | null)[][]} MatrixRows null is minus infinity, which JSON cannot tell
- * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string}} MatrixNames
+ * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string, digits?: number}} MatrixNames
  */
 
 /**
  * @param {{caption: string, rows: MatrixRows, rowNames: string[], columnNames: string[], editable?: boolean,
  *   onEdit?: (row: number, column: number, value: number) => void,
  *   onPoint?: (place: {row: number, column: number} | null) => void,
- *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given `onPoint` hears which cell is under the pointer or has
- *   the focus
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given `onPoint` hears which cell has the focus or, where none
+ *   in any table has it, is under the pointer
  */
-function matrixTable({ caption, rows, rowNames, columnNames, editable = false, onEdit, onPoint, digits = 2, scale = 'signed' }) {
+function matrixTable({ caption, rows, rowNames, columnNames, editable = false, onEdit, onPoint, digits = 2,
+  scale = 'signed' }) {
   const title = make('span', { class: 'at-matrix-name' });
   const size = make('span', { class: 'at-matrix-size' });
   const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
   const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
   const node = make('figure', { class: 'at-matrix' },
     make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
-  let names = { caption, rowNames, columnNames };
+  let names = { caption, rowNames, columnNames, digits };
   let numbers = rows;
   /** @type {HTMLElement[][]} what takes the focus: the cells, or the fields in them */
   let cells = [];
@@ -51,8 +52,8 @@ function matrixTable({ caption, rows, rowNames, columnNames, editable = false, o
       if (scale === 'signed' && number !== null) shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
       if (scale === 'share') shade.dataset.look = String(level(number ?? 0));
       shade.classList.toggle('at-matrix-none', number === null);
-      if (!editable) cell.textContent = matrixNumber(number, digits);
-      else if (!matrixTouched(cell)) matrixFill(cell, number, digits);
+      if (!editable) cell.textContent = matrixNumber(number, names.digits);
+      else if (!matrixTouched(cell)) matrixFill(cell, number, names.digits);
     }));
   }
 
@@ -107,8 +108,9 @@ function matrixTable({ caption, rows, rowNames, columnNames, editable = false, o
     if (!place) return;
     if (editable && event.key === 'Enter') take(event.target);
     if (editable && event.key === 'Escape') {
-      matrixFill(event.target, numbers[place.row][place.column], digits);
+      matrixFill(event.target, numbers[place.row][place.column], names.digits);
       wrong.textContent = '';
+      onEdit?.(place.row, place.column, numbers[place.row][place.column]); // in case what stood there was refused
     }
     const next = way && cells[place.row + way[1]]?.[place.column + way[0]];
     if (!next || (editable && !matrixLeaves(event.target, way))) return;
@@ -123,9 +125,13 @@ function matrixTable({ caption, rows, rowNames, columnNames, editable = false, o
     if (editable) event.target.select();
     onPoint?.(place);
   });
+  // The cell with the focus is held: the pointer, which a page that scrolls carries over other tables, changes nothing.
+  const pointed = (place) => {
+    if (!document.activeElement?.closest('.at-matrix')) onPoint?.(place);
+  };
   table.addEventListener('focusout', () => onPoint?.(null));
-  table.addEventListener('pointerover', (event) => onPoint?.(placeOf(event.target)));
-  table.addEventListener('pointerleave', () => onPoint?.(placeOf(document.activeElement)));
+  table.addEventListener('pointerover', (event) => pointed(placeOf(event.target)));
+  table.addEventListener('pointerleave', () => pointed(null));
   table.addEventListener('change', (event) => take(event.target));
 
   update(rows);

@@ -1,0 +1,195 @@
+"""One training step of the small transformer: teacher forcing, the loss, its gradients, and what Adam makes of them.
+
+Nothing is kept between two questions: the steps before the one that is shown are repeated from the first weights.
+
+Shapes: T positions of the decoder, V words, P weights of the whole model. Adam treats every number alike, so it is
+given all of them as one long vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from lesson.block import BlockSettings, make_model
+from model.encoder_decoder import EncoderDecoder
+from model.errors import AttendError
+
+MOST_STEPS = 100  # half a second
+MOST_RATE = 1.0
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam, as its paper has them
+
+# What a person may look at, by its name in the model; the gradients of all else are counted and applied as well.
+MATRICES: Mapping[str, str] = MappingProxyType(
+    {
+        "embedding": "embedding.weight",
+        "encoder attention in": "encoder_blocks.0.attention.queries_keys_values.weight",
+        "encoder attention out": "encoder_blocks.0.attention.output.weight",
+        "encoder W1": "encoder_blocks.0.feed_forward.wide.weight",
+        "encoder W2": "encoder_blocks.0.feed_forward.narrow.weight",
+        "decoder attention in": "blocks.0.attention.queries_keys_values.weight",
+        "decoder attention out": "blocks.0.attention.output.weight",
+        "cross-attention queries": "blocks.0.cross.queries.weight",
+        "cross-attention keys, values": "blocks.0.cross.keys_values.weight",
+        "cross-attention out": "blocks.0.cross.output.weight",
+        "decoder W1": "blocks.0.feed_forward.wide.weight",
+        "decoder W2": "blocks.0.feed_forward.narrow.weight",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """What is learned, how fast, and the matrix to look at; `AttendError` when one is out of its range."""
+
+    block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is the walk's alone
+    learning_rate: float = 0.01
+    step: int = 1  # the one that is shown, counted from 1
+    matrix: str = "decoder W2"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.learning_rate <= MOST_RATE:
+            raise AttendError(
+                f"The learning rate is {self.learning_rate:g}, but must be above 0 and at most {MOST_RATE:g}."
+            )
+        if not 1 <= self.step <= MOST_STEPS:
+            raise AttendError(f"The step is {self.step}, but must be from 1 to {MOST_STEPS}: start again.")
+        if self.matrix not in MATRICES:
+            raise AttendError(f"There is no matrix {self.matrix!r}: choose one of {', '.join(MATRICES)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What teacher forcing asks at one position: the true words so far are read, whatever the model would have said."""
+
+    read: tuple[int, ...]  # ids
+    target: int
+    probabilities: Tensor  # (V,), of the next word
+    loss: float  # -log of the target's probability, in nats
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Adam's running means of a gradient and of its square, in the gradient's shape; zero before the first step."""
+
+    first: Tensor
+    second: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What one step does to one matrix, each as it is multiplied on paper: a row for each number that goes in."""
+
+    before: Tensor
+    gradient: Tensor
+    moments_before: Moments
+    moments: Moments
+    change: Tensor  # what is added to the matrix
+    after: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step, with what came before it as losses alone."""
+
+    positions: tuple[Position, ...]  # before the step
+    losses: tuple[float, ...]  # before the first step, and after each up to this one
+    norms: Mapping[str, float]  # of each matrix's gradient
+    norm: float  # of all gradients together, vectors included
+    update: Update
+
+
+def train(settings: TrainingSettings) -> Step:
+    """Repeat all steps up to the one asked for, and show that."""
+    model, rate = make_model(settings.block), settings.learning_rate
+    weights = parameters_to_vector(model.parameters()).detach()  # (P,)
+    moments, losses = Moments(torch.zeros_like(weights), torch.zeros_like(weights)), []
+    for number in range(1, settings.step):
+        loss, gradient = _gradient(model, settings.block)
+        change, moments = adam(gradient, moments, number, rate)
+        weights = _put(model, weights + change)
+        losses.append(loss)
+
+    positions = teacher_forcing(model, settings.block)
+    loss, gradient = _gradient(model, settings.block)
+    change, moments_after = adam(gradient, moments, settings.step, rate)
+    after = _put(model, weights + change)
+    on_paper = partial(_on_paper, model, settings.matrix)
+    return Step(
+        positions,
+        (*losses, loss, _loss(model, settings.block).item()),
+        {matrix: float(_on_paper(model, matrix, gradient).norm()) for matrix in MATRICES},
+        float(gradient.norm()),
+        Update(
+            on_paper(weights),
+            on_paper(gradient),
+            Moments(on_paper(moments.first), on_paper(moments.second)),
+            Moments(on_paper(moments_after.first), on_paper(moments_after.second)),
+            on_paper(change),
+            on_paper(after),
+        ),
+    )
+
+
+@torch.no_grad()
+def teacher_forcing(model: EncoderDecoder, block: BlockSettings) -> tuple[Position, ...]:
+    """Every position of the decoder in one pass: the look-ahead mask keeps from each what comes after it."""
+    logits = _logits(model, block)  # (T, V)
+    losses = functional.cross_entropy(logits, torch.tensor(block.answer), reduction="none")  # (T,)
+    probabilities = logits.softmax(-1)  # (T, V)
+    return tuple(
+        Position(block.decoder_input[: place + 1], target, probabilities[place], float(losses[place]))
+        for place, target in enumerate(block.answer)
+    )
+
+
+def adam(gradient: Tensor, moments: Moments, number: int, learning_rate: float) -> tuple[Tensor, Moments]:
+    """Adam (Kingma and Ba, 2015, algorithm 1): what to add to the weights, and the moments after it.
+
+    Args:
+        number: of the step, from 1: both means begin at zero, and are divided by what they lack for that.
+    """
+    (beta1, beta2), (first, second) = BETAS, (moments.first, moments.second)
+    first = beta1 * first + (1 - beta1) * gradient
+    second = beta2 * second + (1 - beta2) * gradient**2
+    mean, square = first / (1 - beta1**number), second / (1 - beta2**number)
+    return -learning_rate * mean / (square.sqrt() + EPSILON), Moments(first, second)
+
+
+def _logits(model: EncoderDecoder, block: BlockSettings) -> Tensor:
+    return model(torch.tensor([block.source]), torch.tensor([block.decoder_input]))[0]  # (T, V)
+
+
+def _loss(model: EncoderDecoder, block: BlockSettings) -> Tensor:
+    return functional.cross_entropy(_logits(model, block), torch.tensor(block.answer))
+
+
+def _gradient(model: EncoderDecoder, block: BlockSettings) -> tuple[float, Tensor]:
+    """The mean loss, and its gradient for all weights, (P,)."""
+    with torch.enable_grad():
+        loss = _loss(model, block)
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+    return loss.item(), parameters_to_vector(gradients)
+
+
+def _put(model: EncoderDecoder, weights: Tensor) -> Tensor:
+    """Give the model these weights, (P,)."""
+    vector_to_parameters(weights, model.parameters())
+    return weights
+
+
+def _on_paper(model: EncoderDecoder, matrix: str, vector: Tensor) -> Tensor:
+    """A matrix's part of a vector of all weights (P,), as it is multiplied on paper, x W: (in, out), where a linear
+    layer keeps (out, in). The embedding has a row for each word."""
+    named = dict(model.named_parameters())
+    parts = vector.split([parameter.numel() for parameter in named.values()])
+    name = MATRICES[matrix]
+    values = dict(zip(named, parts, strict=True))[name].view_as(named[name])
+    return values if matrix == "embedding" else values.T

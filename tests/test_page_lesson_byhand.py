@@ -1,0 +1,127 @@
+"""What the chapters on the small transformer answer to the page, and what they refuse, which may come from anyone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from lesson.block import WORDS, BlockSettings
+from lesson.training import TrainingSettings, train
+from lesson.walk import walk
+from ui import lessons
+from ui.models import Models
+
+NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
+
+
+def ask(chapter: str, **given: Any) -> dict[str, Any]:
+    """Through JSON, both ways, as the page asks."""
+    answer = lessons.answer(NONE, chapter, 1, json.loads(json.dumps(given)))
+    assert answer["said"] == "", answer["said"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def refusal(chapter: str, **given: Any) -> str:
+    answer = lessons.answer(NONE, chapter, 1, given)
+    assert answer["result"] is None
+    return answer["said"]
+
+
+def test_the_walk_arrives_whole_and_in_order() -> None:
+    result, walked = ask("block"), walk(BlockSettings())
+    assert [stage["name"] for stage in result["stages"]] == [stage.name for stage in walked.stages]
+    assert result["loss"] == pytest.approx(walked.loss, abs=0.0005)
+    for sent, stage in zip(result["stages"], walked.stages, strict=True):
+        assert (sent["how"], sent["of"], sent["rows"]) == (stage.how, list(stage.of), list(stage.rows))
+        values = torch.tensor(sent["values"]) if stage.how != "mask" else stage.values
+        torch.testing.assert_close(values, stage.values, rtol=0, atol=0.0006)
+    masked = next(stage for stage in result["stages"] if stage["name"] == "decoder.self.masked")
+    assert [row.count(None) for row in masked["values"][0]] == [2, 1, 0]  # minus infinity, which JSON cannot tell
+
+
+@pytest.mark.parametrize("chapter", ["block", "training"])
+def test_what_was_answered_can_be_asked_again(chapter: str) -> None:
+    first = ask(chapter)
+    assert ask(chapter, **first["given"]) == first
+
+
+def test_what_was_changed_is_answered_with_what_it_changed() -> None:
+    given = ask("block")["given"]
+    given["embeddings"][5][0] = 3.5
+    result = ask("block", **{**given, "source": [5, 5], "heads": 3, "encoder_mask": True})
+    stages = {stage["name"]: stage for stage in result["stages"]}
+    assert [row[0] for row in stages["encoder.embeddings"]["values"]] == [3.5, 3.5]
+    assert len(stages["encoder.self.weights"]["values"]) == 3
+    assert stages["encoder.self.masked"]["values"][2][0][1] is None
+    assert result["given"]["heads"] == 3 and result["given"]["embeddings"][5][0] == 3.5
+
+
+def test_the_largest_walk_is_not_much_to_send() -> None:
+    largest = ask("block", source=[5, 8, 9, 5, 8], answer=[6, 3, 4, 1, 2], heads=6, encoder_mask=True)
+    assert len(json.dumps(largest, separators=(",", ":"))) < 40_000
+    assert len(json.dumps(ask("block"), separators=(",", ":"))) < 25_000
+    widest = ask("training", matrix="encoder attention in", step=3)
+    assert len(json.dumps(widest, separators=(",", ":"))) < 15_000
+
+
+def test_a_step_arrives_as_it_was_computed() -> None:
+    result, step = ask("training", step=2, learning_rate=0.05), train(TrainingSettings(step=2, learning_rate=0.05))
+    assert result["losses"] == pytest.approx(step.losses, rel=1e-3)
+    assert result["norms"] == pytest.approx(dict(step.norms), rel=1e-3)
+    assert [one["read"] for one in result["positions"]] == [[0], [0, 6], [0, 6, 3]]
+    for name, values in (
+        ("gradient", step.update.gradient),
+        ("second_before", step.update.moments_before.second),
+        ("second", step.update.moments.second),
+        ("after", step.update.after),
+    ):
+        assert result["update"][name] == [pytest.approx(row, rel=1e-3) for row in values.tolist()]
+
+
+def test_rows_and_columns_are_named_where_they_have_names() -> None:
+    words = ask("training", matrix="embedding")
+    assert words["rows"] == list(WORDS) and len(words["update"]["gradient"]) == len(WORDS)
+    joint = ask("training", matrix="cross-attention keys, values")
+    assert joint["columns"][0] == "K 0" and joint["columns"][-1] == "V 5"
+    assert len(joint["update"]["gradient"][0]) == len(joint["columns"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"source": "how"}, "The source is 'how', but must be a list of whole numbers, the words' ids."),
+        ({"source": [5, 8.5]}, "The source is [5, 8.5], but must be a list of whole numbers, the words' ids."),
+        ({"source": [[5]]}, "The source is [[5]], but must be a list of whole numbers, the words' ids."),
+        ({"answer": [6] * 6}, "The answer has 6 words, but must have 1 to 5."),
+        ({"answer": [10]}, "The answer holds the id 10, but must hold ids from 0 to 9."),
+        ({"heads": True}, "heads is True, but must be one of 1, 2, 3, 6."),
+        ({"heads": 4}, "heads is 4, but must be one of 1, 2, 3, 6."),
+        ({"encoder_mask": 1}, "The encoder's mask is 1, but must be true or false."),
+        (
+            {"first_bias": [[1000, 0, 0, 0, 0, 0]]},
+            "The first bias holds 1000, but each must be a number from −100 to 100.",
+        ),
+        ({"first_bias": [[float("nan"), 0, 0, 0, 0, 0]]}, "First bias holds nan, but each must be a number from"),
+        ({"embeddings": [[0.0] * 6]}, "Embeddings must have 10 rows of 6 numbers: reload the page to start again."),
+        ({"query_weights": [[0.0] * 5] * 6}, "Query weights must have 6 rows of 6 numbers: reload the page"),
+    ],
+)
+def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> None:
+    assert refusal("block", **given).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
+        ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
+        ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 1e-06 to 1."),
+        ({"matrix": ["x"]}, "Matrix is"),
+        ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
+    ],
+)
+def test_what_no_training_can_be_is_refused(given: dict[str, Any], said: str) -> None:
+    assert refusal("training", **given).startswith(said)

@@ -1,0 +1,154 @@
+/**
+ * A block by hand: the walk through a small encoder-decoder as a column of steps, whose numbers can be changed.
+ */
+
+chapters.block = {
+  title: 'A block by hand',
+  build(root, ask) {
+    /** @type {any} what was last asked for, or is shown */
+    let now = {};
+    /** @type {Map<string, BlockStage>} */
+    let stages = new Map();
+    const change = (changes) => {
+      now = { ...now, ...changes };
+      ask(now);
+    };
+    const line = toldLine('Point at a number, or hold it by a click or with Tab and the arrow keys: here stands how it came about.');
+
+    const source = toldSentence('The encoder reads', (ids) => change({ source: ids }));
+    const reply = toldSentence('The decoder should say', (ids) => change({ answer: ids }));
+    const heads = make('select', { onchange: () => change({ heads: Number(heads.value) }) });
+    const mask = make('input', { type: 'checkbox', onchange: () => change({ encoder_mask: mask.checked }) });
+    const again = make('button', { type: 'button', class: 'at-plain', text: 'Start again', onclick: () => {
+      views.forEach((view) => view.forget());
+      ask({});
+    } });
+
+    /** @type {Map<string, ReturnType<typeof blockStageView>>} */
+    const views = new Map();
+    const view = ([name, caption]) => {
+      const made = blockStageView(caption, {
+        scale: /weights$|probabilities$/.test(name) && !/_weights$/.test(name) ? 'share' : 'signed',
+        editable: name in BLOCK_EDITED || name.endsWith('.embeddings'),
+        onEdit: (row, column, value) => change(blockEdited(now, name, row, column, value)),
+        onPoint: (place) => point(name, caption, place),
+      });
+      views.set(name, made);
+      return made.node;
+    };
+
+    /** @param {string} name @param {string} caption @param {BlockPlace} place */
+    function point(name, caption, place) {
+      const stage = stages.get(name);
+      const { text, from } = blockTold(stage, place, (other) => stages.get(other), now);
+      const value = blockMatrices(stage)[place.head][place.row][place.column];
+      const where = [stage.rows[place.row], stage.columns[place.column]].filter(Boolean).join(' → ');
+      line.say(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`);
+      views.forEach((other, called) => {
+        const at = stage.of.indexOf(called);
+        other.light(called === name ? blockIn(place) : at < 0 ? null : from[at]);
+      });
+    }
+
+    let number = 0;
+    const step = ({ name, formula, code, said, stages: shown, weights }) => make('section', { class: 'at-walk-step', 'aria-label': name },
+      make('div', { class: 'at-walk-head' }, make('span', { class: 'at-walk-number', text: ++number }), make('h4', { text: name }),
+        make('span', { class: 'at-formula' }, ...blockFormula(formula))),
+      lessonText(`${said} In the code: ${code}.`),
+      make('div', { class: 'at-tables' }, ...shown.map(view)),
+      ...(weights ? [make('details', { class: 'at-weights' },
+        make('summary', { text: weights.map(([, caption]) => caption).join(', ') }),
+        make('div', { class: 'at-tables' }, ...weights.map(view)))] : []));
+    const part = ({ title, open, steps }) => make('details', { class: 'at-walk-part', open },
+      make('summary', {}, make('h3', { text: title })), ...steps.map(step));
+    const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
+
+    root.append(
+      lessonText('One encoder layer and one decoder layer, six numbers wide and with a vocabulary of eleven: small enough to '
+        + 'follow every number, yet it is the very code that translates here, `EncoderDecoder` in model/encoder_decoder.py, '
+        + 'as in “Attention is all you need” (Vaswani et al., 2017). The numbers begin with those of a lecture that works '
+        + '“how are you” → “I am fine” by hand.'),
+      make('div', { class: 'at-lesson-row' }, source.node, reply.node),
+      make('div', { class: 'at-lesson-row' }, lessonField('Heads', heads),
+        make('label', { class: 'at-lesson-field' }, mask, make('span', { text: 'Look-ahead mask in the encoder' })), again),
+      ...BLOCK_PARTS.map(part), loss, line.node);
+    ask({});
+
+    return (result) => {
+      now = result.given;
+      stages = new Map(result.stages.map((stage) => [stage.name, stage]));
+      source.put(now.source, result.words, result.longest);
+      reply.put(now.answer, result.words, result.longest);
+      heads.replaceChildren(...result.heads.map((count) => make('option', { value: count, text: count })));
+      heads.value = String(now.heads);
+      mask.checked = now.encoder_mask;
+      views.forEach((one, name) => one.update(blockShown(stages.get(name), now)));
+      loss.textContent = `The mean of the losses is ${result.loss.toFixed(3)}: what training lowers, as the next chapter shows.`;
+    };
+  },
+};
+
+/** @param {string} formula whose letters behind underscores stand lower @returns {(Node | string)[]} */
+const blockFormula = (formula) =>
+  formula.split(/_(\w)/).map((part, i) => (i % 2 ? make('sub', { text: part }) : part));
+
+/**
+ * A stage with what is changed of it whole: the walk's own numbers are rounded.
+ * @param {BlockStage | undefined} stage
+ * @param {any} given
+ */
+function blockShown(stage, given) {
+  if (!stage) return undefined;
+  const [side, what] = stage.name.split('.');
+  if (what === 'embeddings') return { ...stage, values: blockIds(given, side).map((id) => given.embeddings[id]) };
+  return stage.name in BLOCK_EDITED ? { ...stage, values: given[BLOCK_EDITED[stage.name]] } : stage;
+}
+
+/** What a side reads. @param {any} given @param {string} side @returns {number[]} */
+const blockIds = (given, side) => (side === 'encoder' ? given.source : [0, ...given.answer.slice(0, -1)]);
+
+/** What changes with a cell: a matrix of what is asked for. */
+function blockEdited(given, name, row, column, value) {
+  const [side, what] = name.split('.');
+  const field = what === 'embeddings' ? 'embeddings' : BLOCK_EDITED[name];
+  const changed = what === 'embeddings' ? blockIds(given, side)[row] : row;
+  return { [field]: given[field].map((numbers, i) => (i === changed ? numbers.with(column, value) : numbers)) };
+}
+
+/**
+ * The tables of one stage, one a head.
+ * @param {string} caption
+ * @param {{scale: 'signed' | 'share', editable: boolean, onEdit: (row: number, column: number, value: number) => void,
+ *   onPoint: (place: BlockPlace) => void}} wiring
+ */
+function blockStageView(caption, { onPoint, ...wiring }) {
+  const node = make('div', { class: 'at-tables' });
+  /** @type {ReturnType<typeof matrixTable>[]} */
+  let tables = [];
+
+  /** @param {BlockStage | undefined} stage none where there is no such stage in this walk */
+  function update(stage) {
+    node.hidden = !stage;
+    if (!stage) return;
+    const matrices = blockMatrices(stage);
+    const names = (head) => ({
+      caption: matrices.length > 1 ? `${caption}, head ${head + 1}` : caption,
+      rowNames: stage.rows.length ? stage.rows : matrices[0].map(() => ''),
+      columnNames: stage.columns.length ? stage.columns : matrices[0][0].map(() => ''),
+    });
+    if (tables.length !== matrices.length) {
+      tables = matrices.map((rows, head) => matrixTable({
+        ...names(head), rows, ...wiring, onPoint: (place) => place && onPoint({ ...place, head }),
+      }));
+      node.replaceChildren(...tables.map((table) => table.node));
+    } else tables.forEach((table, head) => table.update(matrices[head], names(head)));
+  }
+
+  return {
+    node,
+    update,
+    /** @param {((place: BlockPlace) => boolean) | null | undefined} test */
+    light: (test) => tables.forEach((table, head) => table.light(test && ((row, column) => test({ row, column, head })))),
+    forget: () => tables.forEach((table) => table.forget()),
+  };
+}

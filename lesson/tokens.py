@@ -73,7 +73,8 @@ _UNSEEN: dict[str, Callable[[str], str]] = {  # what is lost → a text that nev
 
 
 def lost(text: str, joined: str) -> tuple[str, ...]:
-    """What did not come back: white space, capitals, accents, or else characters; nothing of an exact text."""
+    """What did not come back: white space, capitals, accents; where others did not either, capitals and accents only if
+    none came back. Nothing of an exact text."""
 
     def differs(*unseen: str) -> bool:
         was, now = text, joined
@@ -82,5 +83,6 @@ def lost(text: str, joined: str) -> tuple[str, ...]:
         return was != now
 
     if differs(*_UNSEEN):
-        return ("characters",)
+        none_left = (kind for kind in ("capitals", "accents") if joined and _UNSEEN[kind](joined) == joined)
+        return (*(kind for kind in none_left if _UNSEEN[kind](text) != text), "some characters")
     return tuple(kind for kind in _UNSEEN if differs(*(other for other in _UNSEEN if other != kind)))

@@ -99,9 +99,12 @@ class Vectors:
         vector = self._matrix[ids].float().mean(0).cpu()
         return Word(text, tuple(ids), tuple(map(self._tokenizer.label, ids)), vector)
 
-    def neighbours(self, word: Word, most: int) -> list[Neighbour]:
-        """The tokens nearest to a word, its own left out."""
-        return list(islice(self._by_cosine(word.vector, but=word.ids), most))
+    def neighbours(self, words: Sequence[Word], most: int) -> list[list[Neighbour]]:
+        """Of each word the tokens nearest to it, its own left out."""
+        cosines = self._cosines([word.vector for word in words])  # (N, V)
+        return [
+            list(islice(self._by_cosine(row, but=word.ids), most)) for row, word in zip(cosines, words, strict=True)
+        ]
 
     def analogy(self, a: Word, b: Word, c: Word, most: int, expected: Word | None = None) -> Analogy:
         """The tokens nearest to a - b + c, those of the three left out: what is to c as a is to b.
@@ -110,22 +113,23 @@ class Vectors:
         Representations").
         """
         first, second, third = _directions([a.vector, b.vector, c.vector])
-        found = self._by_cosine(first - second + third, but={*a.ids, *b.ids, *c.ids})
+        cosines = self._cosines([first - second + third])[0]
+        found = self._by_cosine(cosines, but={*a.ids, *b.ids, *c.ids})
         nearest, rank = list(islice(found, most)), None
         if expected is not None and len(expected.ids) == 1:
             everyone = enumerate((one.id for one in chain(nearest, found)), start=1)
             rank = next((place for place, token in everyone if token == expected.ids[0]), None)
         return Analogy(nearest, rank)
 
-    def _by_cosine(self, vector: Tensor, *, but: Collection[int]) -> Iterator[Neighbour]:
-        """Tokens by the cosine of their vectors with this one, highest first, ties by id; without the ids of `but`,
-        control tokens, and those that are white space or no whole character."""
-        cosines = torch.cat(
-            [
-                functional.cosine_similarity(rows.float(), vector.to(rows.device)[None], dim=-1).cpu()
-                for rows in self._matrix.split(_ROWS)
-            ]
-        )  # (V,)
+    def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:
+        """Of each vector (W,) with the vectors of all tokens, (N, V)."""
+        rows = _directions(vectors).to(self._matrix.device)  # (N, W)
+        parts = (functional.normalize(part.float(), dim=-1) for part in self._matrix.split(_ROWS))
+        return torch.cat([rows @ part.T for part in parts], dim=-1).cpu()  # (N, V)
+
+    def _by_cosine(self, cosines: Tensor, *, but: Collection[int]) -> Iterator[Neighbour]:
+        """Tokens by their cosines (V,), highest first, ties by id; without the ids of `but`, control tokens, and those
+        that are white space or no whole character."""
         for token in cosines.argsort(descending=True, stable=True).tolist():
             if token not in but and self._is_text(token):
                 yield Neighbour(token, self._tokenizer.label(token), float(cosines[token]))

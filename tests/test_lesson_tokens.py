@@ -83,8 +83,10 @@ def test_every_cut_joins_to_its_text_but_for_what_it_is_said_to_lose(text: str) 
         ("ça va, tom?", ("capitals",)),
         ("Ca va, Tom?", ("accents",)),
         ("ca va , tom ?", ("white space", "capitals", "accents")),
-        ("Ça va, Tim?", ("characters",)),
-        ("", ("characters",)),
+        ("Ça va, Tim?", ("some characters",)),
+        ("ça va , tim ?", ("capitals", "some characters")),
+        ("ca va , ?", ("capitals", "accents", "some characters")),
+        ("", ("some characters",)),
     ],
 )
 def test_what_is_lost_is_named(joined: str, lost: tuple[str, ...]) -> None:

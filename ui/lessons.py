@@ -7,13 +7,16 @@ from types import MappingProxyType
 from typing import Any
 
 from model.errors import AttendError
-from ui import lesson_positions
+from ui import lesson_positions, lesson_tokens, lesson_vectors, lesson_vocabulary
 from ui.contract import LessonValue
 from ui.lesson_checks import Given
 from ui.models import Models
 
 CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxyType(
     {
+        "tokens": lesson_tokens.answer,
+        "vocabulary": lesson_vocabulary.answer,
+        "vectors": lesson_vectors.answer,
         "positions": lesson_positions.answer,
     }
 )

@@ -43,7 +43,11 @@ SCRIPTS = {
     "about": ("about",),
     "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
     "words": ("data", "words"),
-    "lesson": ("matrix", "picture", "lesson", "lesson_positions", "learn"),
+    "lesson": (
+        *("matrix", "picture", "pieces", "word_map", "lesson"),
+        *("lesson_tokens", "lesson_vocabulary", "lesson_vectors"),
+        *("lesson_positions", "learn"),
+    ),
 }
 STYLES = {
     "conversation": ("answer", "conversation"),
@@ -55,7 +59,7 @@ STYLES = {
     "about": (),
     "reading": ("inspector", "plots", "reading"),
     "words": ("inspector", "plots", "reading"),
-    "lesson": ("matrix", "picture", "lesson", "lesson_positions"),
+    "lesson": ("matrix", "picture", "pieces", "lesson", "lesson_words", "lesson_positions"),
 }
 
 

@@ -55,7 +55,7 @@ def lit(page: Page, side: int) -> list[int]:
 
 def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address: str, visit: Opener) -> None:
     page = visit(at=first_address)
-    entries(page, "Translate", "Compare")
+    entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
     set_number(page, "max-new-tokens", 8)
     translate(page, SOURCE, "Control+Enter")
@@ -83,9 +83,9 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
 
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
-    entries(page, "Chat", "Write", "Compare")
+    entries(page, "Chat", "Write", "Compare", "Learn")
     pick(page, "tiny-translate")
-    entries(page, "Translate", "Compare")
+    entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-given textarea")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#attend-message")).to_have_count(0)
     expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
@@ -96,12 +96,12 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     page.locator("#attend-mode label", has_text="Translate").click()
     expect(page.locator(".attend-translation .at-tok").first).to_be_visible(timeout=PATIENCE)
     pick(page, "tiny-chat")
-    entries(page, "Chat", "Write", "Compare")
+    entries(page, "Chat", "Write", "Compare", "Learn")
     expect(page.locator("#attend-message textarea")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#attend-way input:checked")).to_have_value("Combined")
     page.locator("#attend-way label", has_text="Greedy").click()
     pick(page, "tiny-translate")
-    entries(page, "Translate", "Compare")
+    entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-way input:checked")).to_have_value("Greedy")  # which somebody has chosen
 
 

@@ -137,9 +137,9 @@ class Parts:
                 changes[button] = gr.update(interactive=possible)
         changes |= self.translating.render(screen)
         if screen.modes is not None:
-            changes[self.mode] = gr.update(choices=list(screen.modes), value=screen.mode)
-        elif screen.mode is not None and screen.moves:
-            changes[self.mode] = screen.mode
+            changes[self.mode] = gr.update(choices=list(screen.modes))
+        if screen.mode is not None and screen.moves:
+            changes[self.mode] = {**gr.update(value=screen.mode), **changes.get(self.mode, {})}
         if screen.mode is not None or screen.inspection is not None:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:

@@ -165,11 +165,9 @@ def _wire_page(parts: Parts, models: Models) -> None:
     outputs = parts.all_outputs
 
     def switch(session: Session, mode: str) -> Screen:
-        session.asked, crossed, session.moved = mode, session.moved, False
-        shown = _looked_at(models, session, mode)
-        session.moved |= shown.mode != mode
-        # An answer that told it nothing new would move it back where somebody has clicked on meanwhile.
-        return replace(shown, moves=session.moved or crossed)
+        session.asked = session.stands = mode
+        crossed, session.moved = session.moved, False
+        return _moving(session, _looked_at(models, session, mode), crossed=crossed)
 
     chosen = [parts.session, parts.mode]
     # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
@@ -202,17 +200,28 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
 
 
 def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same where another model has come, with the entries of the switch if it has others.
-
-    It always tells the switch where to stand, and so does the answer to the next click, which may cross it.
-    """
-    shown = _looked_at(models, session, mode)
-    session.moved = True
+    """The same where another model has come, with the entries of the switch if it has others."""
+    session.stands = session.stands or mode
+    shown = _moving(session, _looked_at(models, session, mode))
     entries = modes(models.get(current(session, models)))
     if shown.mode is None or entries == (session.entries or modes(models.first)):
         return shown
     session.entries = entries
     return replace(shown, modes=entries)
+
+
+def _moving(session: Session, shown: Screen, *, crossed: bool = False) -> Screen:
+    """The screen, which moves the switch only if that stands elsewhere: whoever has clicked on meanwhile would be moved
+    back.
+
+    Args:
+        crossed: whether the click that this answers may have crossed such a move, which then is to be undone.
+    """
+    if shown.mode is None:
+        return shown
+    elsewhere, session.stands = shown.mode != session.stands, shown.mode
+    session.moved |= elsewhere
+    return replace(shown, moves=elsewhere or crossed)
 
 
 def _possible(loaded: LoadedModel, asked: str) -> str:

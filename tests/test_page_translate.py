@@ -164,8 +164,8 @@ def test_what_cannot_be_translated_is_refused_in_words(
 
 
 def test_the_switch_has_what_the_model_can_do(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    assert modes(tiny) == ("Chat", "Write", "Compare")
-    assert modes(tiny_translator) == ("Translate", "Compare")
+    assert modes(tiny) == ("Chat", "Write", "Compare", "Learn")
+    assert modes(tiny_translator) == ("Translate", "Compare", "Learn")
 
 
 def test_programs_get_beams_unless_they_say_otherwise(

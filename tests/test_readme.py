@@ -36,7 +36,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.strip()
 ]
-PACKAGES = ("model", "decoding", "ui", "training", "experiments", "benchmarks")
+PACKAGES = ("model", "decoding", "lesson", "ui", "training", "experiments", "benchmarks")
 
 
 def requirements(python: str) -> dict[str, str]:
@@ -180,9 +180,9 @@ def test_flags_of_the_page_exist(capsys: pytest.CaptureFixture[str]) -> None:
 def test_flags_of_the_hub_commands_exist() -> None:
     """`hf` comes with gradio's own requirements; its help needs no network."""
     asked = [command for command in COMMANDS if program(command) == "hf"]
-    assert len(asked) == 3
+    assert len(asked) == 5
     for command in asked:
-        words = [word for word in command[1:] if word in ("repos", "create", "upload")]
+        words = [word for word in command[1:] if word in ("repos", "create", "upload", "download")]
         ran = subprocess.run(
             [Path(sys.executable).with_name("hf"), *words, "--help"],
             capture_output=True,

@@ -138,7 +138,7 @@ class Parts:
         changes |= self.translating.render(screen)
         if screen.modes is not None:
             changes[self.mode] = gr.update(choices=list(screen.modes), value=screen.mode)
-        elif screen.mode is not None:
+        elif screen.mode is not None and screen.moves:
             changes[self.mode] = screen.mode
         if screen.mode is not None or screen.inspection is not None:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else

@@ -77,5 +77,10 @@ def rounded(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
+def brief(text: str, most: int = 40) -> str:
+    """As much of a text as one piece of a picture has room for; three dots stand for what is behind."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def _called(name: str) -> str:
     return name.replace("_", " ").capitalize()

@@ -7,16 +7,30 @@ from types import MappingProxyType
 from typing import Any
 
 from model.errors import AttendError
-from ui import lesson_block, lesson_positions, lesson_training
+from ui import (
+    lesson_attention,
+    lesson_block,
+    lesson_positions,
+    lesson_sentences,
+    lesson_tokens,
+    lesson_training,
+    lesson_vectors,
+    lesson_vocabulary,
+)
 from ui.contract import LessonValue
 from ui.lesson_checks import Given
 from ui.models import Models
 
 CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxyType(
     {
+        "tokens": lesson_tokens.answer,
+        "vocabulary": lesson_vocabulary.answer,
+        "vectors": lesson_vectors.answer,
         "positions": lesson_positions.answer,
+        "attention": lesson_attention.answer,
         "block": lesson_block.answer,
         "training": lesson_training.answer,
+        "sentences": lesson_sentences.answer,
     }
 )
 

@@ -149,6 +149,11 @@ class Models:
         held = self._shelf.held(name) if isinstance(name, str) else None
         return held if isinstance(held, LoadedModel) else None
 
+    def in_memory(self) -> tuple[str, ...]:
+        """The names of the models that generate and that need no loading, the page's first model before all others."""
+        used = sorted(name for name in self._shelf.names() if self.held(name) is not None)
+        return tuple(dict.fromkeys((self.default, *used)))
+
     def present(self, name: str) -> LoadedModel:
         """The model behind an earlier text; `AttendError` where nobody uses it any more."""
         if not self.is_there(name):

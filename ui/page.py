@@ -165,8 +165,11 @@ def _wire_page(parts: Parts, models: Models) -> None:
     outputs = parts.all_outputs
 
     def switch(session: Session, mode: str) -> Screen:
-        session.asked = mode
-        return _looked_at(models, session, mode)
+        session.asked, crossed, session.moved = mode, session.moved, False
+        shown = _looked_at(models, session, mode)
+        session.moved |= shown.mode != mode
+        # An answer that told it nothing new would move it back where somebody has clicked on meanwhile.
+        return replace(shown, moves=session.moved or crossed)
 
     chosen = [parts.session, parts.mode]
     # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
@@ -177,9 +180,6 @@ def _wire_page(parts: Parts, models: Models) -> None:
 def _looked_at(models: Models, session: Session, mode: str) -> Screen:
     """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
     look into one.
-
-    It always tells the switch where to stand: answers to clicks and to models that arrive cross each other, and the one
-    that was asked for last comes last.
 
     Args:
         mode: what the switch says, for a visitor who has not yet touched it.
@@ -202,8 +202,12 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
 
 
 def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same where another model has come, with the entries of the switch if it has others."""
+    """The same where another model has come, with the entries of the switch if it has others.
+
+    It always tells the switch where to stand, and so does the answer to the next click, which may cross it.
+    """
     shown = _looked_at(models, session, mode)
+    session.moved = True
     entries = modes(models.get(current(session, models)))
     if shown.mode is None or entries == (session.entries or modes(models.first)):
         return shown

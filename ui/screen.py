@@ -41,4 +41,5 @@ class Screen:
     modes: tuple[str, ...] | None = None  # the switch's entries
     no_system: str | None = None  # why the model takes no system prompt; "": it takes one
     mode: str | None = None  # which of the switch's entries is shown
+    moves: bool = True  # whether the switch is told so, as it must be where it may say something else
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

@@ -152,6 +152,7 @@ class Session:
     holds: object = None  # what keeps it in memory
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
+    moved: bool = False  # whether the switch was told where to stand since it was clicked last
     entries: tuple[str, ...] = ()  # those of the switch; empty until another model has changed them
     choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
     unseen: bool = False  # whether the page is still to be shown with a model that has come

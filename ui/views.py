@@ -44,7 +44,9 @@ SCRIPTS = {
     "reading": ("tokens", "attention", "axis", "map", "look", "data", "reading"),
     "words": ("data", "words"),
     "lesson": (
-        *("matrix", "picture", "lesson", "lesson_positions"),
+        *("matrix", "picture", "pieces", "word_map", "lesson"),
+        *("lesson_tokens", "lesson_vocabulary", "lesson_vectors"),
+        *("lesson_positions", "lesson_attention", "lesson_sentences"),
         *("lesson_told", "lesson_block_told", "lesson_block_steps", "lesson_block", "lesson_training"),
         "learn",
     ),
@@ -59,7 +61,11 @@ STYLES = {
     "about": (),
     "reading": ("inspector", "plots", "reading"),
     "words": ("inspector", "plots", "reading"),
-    "lesson": ("matrix", "picture", "lesson", "lesson_positions", "lesson_told", "lesson_block", "lesson_training"),
+    "lesson": (
+        *("matrix", "picture", "pieces", "lesson", "lesson_words"),
+        *("lesson_positions", "lesson_attention", "lesson_sentences"),
+        *("lesson_told", "lesson_block", "lesson_training"),
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-/** Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed. */
+/**
+ * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
+ */
 
 const POSITIONS_FIRST = { length: 50, width: 64, position: 3, shift: 2, compared: 8 };
 const POSITIONS_SCHEMES = {

@@ -1,0 +1,89 @@
+"""The lesson as somebody uses it: its chapters, numbers that change, refusals, and the way back to the chat."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browsing import Opener
+from tests.visitor import PATIENCE
+
+
+def chapter(page: Page, title: str) -> Locator:
+    page.locator("#attend-mode label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def test_the_switch_shows_a_side_at_once_and_what_was_typed_stays(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-message textarea").fill("not sent yet")
+    for name, seen in (("Learn", ".attend-lesson"), ("Compare", ".attend-compare"), ("Write", "#attend-text")) * 3:
+        page.locator("#attend-mode label", has_text=name).click()
+        assert page.locator(seen).is_visible(), "no answer of the server's is waited for"
+        assert not page.locator("#attend-message").is_visible()
+    page.locator("#attend-mode label", has_text="Chat").click()
+    expect(page.locator("#attend-message textarea")).to_have_value("not sent yet")
+
+
+def test_positions_of_any_width_and_length(visit: Opener) -> None:
+    part = chapter(visit(), "Positions")
+    expect(part.get_by_text("Positions as waves")).to_be_visible(timeout=PATIENCE)
+    for name, value in (("Positions, as a number", "12"), ("Numbers each, as a number", "7")):
+        part.get_by_label(name, exact=True).fill(value)
+    waves = part.locator("canvas").first
+    expect(waves).to_have_js_property("width", 7, timeout=PATIENCE)
+    expect(waves).to_have_js_property("height", 12)
+    waves.focus()
+    waves.press("ArrowDown")
+    expect(part.get_by_text("position 1, number 0: 0.84 = sin(1 / 10000^(0/7))")).to_be_visible()  # sin 1 = .841
+    part.get_by_label("Shift, as a number", exact=True).fill("-3")
+    expect(part.get_by_text("position 0 in the table: (0.00, 1.00), the same").first).to_be_visible(timeout=PATIENCE)
+    expect(part.get_by_text("not the same")).to_have_count(0)
+    part.get_by_role("button", name="Start again").click()
+    expect(waves).to_have_js_property("width", 64, timeout=PATIENCE)
+
+
+def test_attention_by_hand_is_computed_again_and_a_wrong_number_loses_nothing(visit: Opener) -> None:
+    part = chapter(visit(), "Attention by hand")
+    expect(part.get_by_text("0.80 · (5, 7) + 0.20 · (0, 8) = (4.00, 7.20)")).to_be_visible(timeout=PATIENCE)
+    fruit = part.get_by_role("grid", name="How alike apple is to").get_by_label("fruit")
+    fruit.fill("1")
+    fruit.press("Enter")
+    expect(part.get_by_text("0.50 · (5, 7) + 0.50 · (0, 8) = (2.50, 7.50)").first).to_be_visible(timeout=PATIENCE)
+    fruit.fill("-2")
+    fruit.press("Enter")
+    expect(part.page.get_by_role("alert").filter(has_text="must not be negative")).to_be_visible(timeout=PATIENCE)
+    expect(fruit).to_have_value("-2")
+    expect(part.get_by_text("(2.50, 7.50)").first).to_be_visible()
+    part.get_by_role("button", name="Start again").click()
+    expect(fruit).to_have_value("0.25", timeout=PATIENCE)
+
+
+def test_shuffled_words_have_the_same_vectors_until_positions_are_added(visit: Opener) -> None:
+    part = chapter(visit(), "Attention by hand")
+    part.get_by_role("button", name="Shuffle the words").click(timeout=PATIENCE)
+    expect(part.get_by_text("No word’s vector has changed")).to_be_visible(timeout=PATIENCE)
+    part.get_by_label("add positions").check()
+    expect(part.get_by_text("with positions, order is seen")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_words_attention_head_by_head(visit: Opener) -> None:
+    part = chapter(visit(), "Sentences to look at")
+    strip = part.get_by_role("group", name="The tokens, shaded")
+    expect(strip.get_by_role("button").first).to_be_visible(timeout=PATIENCE)
+    strip.get_by_role("button").first.click()
+    expect(part.get_by_text("Layer 1, head 1")).to_have_count(0)
+    part.get_by_role("grid", name="Each head’s share").locator("tbody td").first.focus()
+    expect(part.get_by_text("Layer 1, head 1: from")).to_be_visible()
+    word = part.get_by_label("Word").first
+    word.fill("<img src=x onerror=alert(1)>")
+    word.press("Enter")
+    expect(part.page.get_by_role("alert").filter(has_text="is not a word of")).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_lesson_fits_a_phone(visit: Opener) -> None:
+    page = visit(viewport={"width": 390, "height": 844})
+    for title in ("Positions", "Attention by hand", "Sentences to look at"):
+        chapter(page, title)
+        expect(page.locator(".at-lesson-waits").first).to_have_text("", timeout=PATIENCE)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390

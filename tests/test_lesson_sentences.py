@@ -1,0 +1,52 @@
+"""Sentences to look at: whom a word looks at, and what a text makes of it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lesson.sentences import cosines, look, meaning, places_of
+from model.errors import AttendError
+from model.loaded import LoadedModel
+
+
+def test_a_words_places_spell_it(tiny: LoadedModel) -> None:
+    tokens = tiny.prompt("The quick brown fox jumps over it.")
+    for word in ("quick", "fox", "it", "THE"):
+        places = places_of(tiny, tokens, word)
+        spelt = tiny.text_of(tokens[places.start : places.stop])
+        assert spelt.strip(" .").lower() == word.lower()
+
+
+@pytest.mark.parametrize("word", ["uic", "cat", "", " ", "(", "fox jumps over it. and"])
+def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel, word: str) -> None:
+    with pytest.raises(AttendError, match="is not a word of"):
+        places_of(tiny, tiny.prompt("The quick brown fox"), word)
+
+
+def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    found = look(tiny, "The quick brown fox jumps", "brown")
+    own = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
+    assert torch.equal(found.weights, own.float())
+    assert found.weights[:, :, found.word.stop :].abs().max() == 0
+    assert (found.weights.sum(dim=-1) - 1).abs().max() < 1e-5
+    read = look(tiny_translator, "the cat sat", "the")
+    assert (read.weights.sum(dim=-1) - 1).abs().max() < 1e-5
+    assert read.weights[:, :, read.word.stop :].sum() > 0
+
+
+def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:
+    """What stands behind the word changes nothing; what stands before it does."""
+    one, longer = (meaning(tiny, text, "fox", 3) for text in ("The quick fox", "The quick fox jumps over the dog"))
+    assert torch.allclose(one.vector, longer.vector, atol=1e-5) and one.following == longer.following
+    other = meaning(tiny, "A brown and lazy fox", "fox", 3)
+    assert cosines([one.vector, other.vector])[0, 1] < 0.99999
+    logits = tiny.model.inspect(tiny.prompt("The quick fox")).logits[-1]
+    best = logits.softmax(dim=-1).topk(3)
+    assert [token for token, _ in one.following] == best.indices.tolist()
+    assert [share for _, share in one.following] == pytest.approx(best.values.tolist(), rel=1e-4)
+
+
+def test_an_encoder_with_a_decoder_says_why_it_cannot(tiny_translator: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="continues texts"):
+        meaning(tiny_translator, "the cat", "cat", 3)

@@ -1,0 +1,139 @@
+"""The chapters on tokens, vocabularies and vectors in a real browser, as visitors use them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from model import catalog
+from tests.browsing import Opener
+from tests.stage import BROWSER, HOSTILE
+from tests.visitor import PATIENCE
+
+pytestmark = BROWSER
+EMBEDDED = pytest.mark.skipif("attend-chat" not in catalog.embedded(), reason="the embedded models are not there")
+TOKENS, VOCABULARY, VECTORS = "Tokens, side by side", "A vocabulary of your own", "Words as vectors"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+def learn(page: Page, title: str) -> Locator:
+    """Open a chapter and wait for its first figures."""
+    page.locator("#attend-mode label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    chapter = page.get_by_role("region", name=title, exact=True)
+    expect(chapter.locator(".at-cut, .at-small td, .at-word-dot").first).to_be_visible(timeout=PATIENCE)
+    return chapter
+
+
+def cut(chapter: Locator, name: str) -> Locator:
+    return chapter.get_by_role("region", name=name, exact=True).first
+
+
+def ids(chapter: Locator, name: str) -> list[str]:
+    return cut(chapter, name).locator(".at-piece small").all_text_contents()
+
+
+def test_a_text_is_cut_as_it_is_typed(visit: Opener) -> None:
+    chapter = learn(visit(), TOKENS)
+    box = chapter.get_by_label("Text to cut")
+    box.fill("a rose is a rose")
+    expect(cut(chapter, "Words")).to_contain_text("5 tokens")
+    assert ids(chapter, "Words") == ["0", "1", "2", "0", "1"]
+    assert ids(chapter, "Bytes")[:3] == ["97", "32", "114"]  # a, a space, r in ASCII
+    expect(cut(chapter, "Bytes")).to_contain_text("exactly the text again")
+    box.fill("a rose, is")
+    expect(cut(chapter, "Words")).to_contain_text("Lost: white space. Its ids say a rose , is.")
+
+
+def test_hostile_texts_are_shown_as_they_are(visit: Opener) -> None:
+    chapter = learn(visit(), TOKENS)
+    text = " ".join(HOSTILE)
+    chapter.get_by_label("Text to cut").fill(text)
+    expect(cut(chapter, "Characters")).to_contain_text(f"{len(text)} tokens")
+    shown = "".join(cut(chapter, "Words").locator(".at-piece .at-chip").all_text_contents())
+    assert "<img" in shown and "${7*7}" in shown and "{{x}}" in shown and "U+202E" in shown
+    assert chapter.locator("img").count() == 0
+
+
+def test_what_is_refused_leaves_what_is_shown_and_typed(visit: Opener) -> None:
+    chapter = learn(visit(), TOKENS)
+    before = ids(chapter, "Words")
+    box = chapter.get_by_label("Text to cut")
+    box.fill("   ")
+    expect(chapter.get_by_role("alert")).to_have_text("Text is empty: type something.")
+    expect(box).to_have_value("   ")
+    assert ids(chapter, "Words") == before
+    chapter.get_by_role("button", name="Many scripts").click()
+    expect(chapter.get_by_role("alert")).to_be_hidden()
+    expect(cut(chapter, "Words")).to_contain_text("नमस्ते")
+    chapter.get_by_role("button", name="Start again").click()
+    expect(cut(chapter, "Words")).to_contain_text("quick")
+
+
+def test_merges_are_walked_and_a_new_word_is_cut(visit: Opener) -> None:
+    chapter = learn(visit(), VOCABULARY)
+    merges, new = chapter.get_by_role("slider", name="Merges"), chapter.locator(".at-cut-ways dd").last
+    expect(chapter).to_contain_text("Merges: 5 of 15")
+    expect(new.locator(".at-piece")).to_have_text(["low", "est</w>"])
+    merges.focus()
+    merges.press("ArrowLeft")
+    expect(chapter).to_contain_text("Merges: 4 of 15")
+    expect(new.locator(".at-piece")).to_have_text(["lo", "w", "est</w>"])
+    expect(chapter.get_by_role("region", name="Pairs").locator("tbody tr").first).to_contain_text("next")
+    chapter.get_by_label("A new text to cut").fill("slower")
+    expect(chapter.locator(".at-cut-ways dd").first.locator("[data-unknown]")).to_have_text("slower")
+    expect(new.locator(".at-piece")).to_have_text(["s", "lo", "w", "e", "r", "</w>"])
+    chapter.get_by_label("Sentences to learn from").fill("aaa aaa")
+    expect(chapter).to_contain_text("Merges: 3 of 3")
+    chapter.get_by_role("button", name="Start again").click()
+    expect(chapter).to_contain_text("Merges: 5 of 15")
+    expect(new.locator(".at-piece")).to_have_text(["low", "est</w>"])
+
+
+@EMBEDDED
+def test_analogies_say_where_they_fail(visit: Opener) -> None:
+    chapter = learn(visit(), VECTORS)
+    expect(chapter).to_contain_text("sister − brother + father is nearest to mother, as expected.")
+    chapter.get_by_role("button", name="woman − man + king").click()
+    expect(chapter).to_contain_text("“queen” cannot come, since it is no single token of this model.")
+    chapter.get_by_label("Model", exact=True).select_option("attend-translate")
+    expect(chapter).to_contain_text("6,000 tokens")
+    chapter.get_by_role("button", name="sister − brother + father").click()
+    expect(chapter).to_contain_text("“mother” comes as number")
+    chapter.get_by_label("A word", exact=True).fill("winter")
+    expect(chapter.locator(".at-near").first.locator("li").first).to_contain_text("summer")
+    chapter.get_by_role("button", name="Start again").click()
+    expect(chapter).to_contain_text("4,096 tokens")
+    expect(chapter.get_by_label("A word", exact=True)).to_have_value("dog")
+
+
+@EMBEDDED
+def test_the_map_shows_every_word_once_and_its_neighbours(visit: Opener) -> None:
+    chapter = learn(visit(), VECTORS)
+    chapter.get_by_label("Words to compare").fill("two three four, red blue")
+    expect(chapter.locator(".at-word-dot")).to_have_count(5)
+    expect(chapter.locator(".at-word-label")).to_have_count(5)
+    expect(chapter.locator(".at-matrix tbody tr")).to_have_count(5)
+    slider = chapter.get_by_role("slider", name="Neighbours of each")
+    slider.focus()
+    slider.press("ArrowLeft")
+    expect(chapter.locator(".at-word-near")).to_have_count(0)
+    chapter.get_by_label("Words to compare").fill("two three")
+    expect(chapter.get_by_role("alert")).to_have_text("The list has 2 different words: write 3 to 24.")
+    expect(chapter.locator(".at-word-dot")).to_have_count(5)
+
+
+@pytest.mark.parametrize("title", [TOKENS, VOCABULARY, pytest.param(VECTORS, marks=EMBEDDED)])
+@pytest.mark.parametrize("options", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
+def test_nothing_is_wider_than_the_page(visit: Opener, title: str, options: dict[str, object]) -> None:
+    page = visit(**options)
+    learn(page, title)
+    width = page.evaluate("document.documentElement.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = page.evaluate(
+        "width => [...document.querySelectorAll('.attend-lesson :is(p, input, textarea, button, svg)')]"
+        ".filter(node => node.checkVisibility() && !node.closest('nav, .at-matrix-scroll, .at-small-scroll')"
+        " && node.getBoundingClientRect().right > width + 1).map(node => node.outerHTML.slice(0, 80))",
+        width,
+    )
+    assert wide == []

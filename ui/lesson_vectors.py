@@ -1,0 +1,112 @@
+"""The chapter on word vectors: what `lesson/vectors.py` reads in a model, as the page shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lesson import vectors
+from lesson.vectors import Neighbour, Vectors, Word
+from model import catalog
+from model.encoder import cosines
+from model.errors import AttendError
+from model.text import check_whole
+from ui.lesson_checks import Given, choice, rounded, text, whole
+from ui.models import Models
+
+WORD = "dog"
+ANALOGY = {"a": "sister", "b": "brother", "c": "father", "expected": "mother"}
+WORDS = "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, football baseball hockey"
+AROUND = 1
+NEAREST, ANSWERS = 8, 5  # that are shown
+MOST_LETTERS, MOST_LIST = 40, 500  # characters of a word and of the list
+FEWEST, MOST = 3, 24  # words of the list
+MOST_AROUND = 3  # neighbours of each on the map
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `model`; `word`, whose neighbours are shown; the analogy `a` - `b` + `c` with what is `expected`, maybe
+            nothing; `words`, a list; and `around`, how many neighbours of each stand on the map.
+    """
+    names = _readable(models)
+    name = choice(given, "model", names[0], names)
+    learned = Vectors.of(models.get(name))
+    word = learned.word(_word(given, "word", WORD))
+    return {
+        "model": name,
+        "models": names,
+        "size": learned.size,
+        "word": _spelled(word),
+        "nearest": _told(learned.neighbours([word], NEAREST)[0]),
+        "analogy": _analogy(learned, given),
+        **_list(learned, given),
+    }
+
+
+def _readable(models: Models) -> list[str]:
+    """Models whose vectors can be read without a download: ours, then those in memory."""
+    ours = (name for name in catalog.embedded() if name in models.names)
+    return list(dict.fromkeys((*ours, *models.in_memory())))
+
+
+def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
+    a, b, c = (learned.word(_word(given, name, ANALOGY[name])) for name in "abc")
+    hoped = given.get("expected", ANALOGY["expected"])
+    expected = None if hoped == "" else learned.word(_word(given, "expected", ANALOGY["expected"]))
+    found = learned.analogy(a, b, c, ANSWERS, expected)
+    return {
+        "words": [_spelled(word) for word in (a, b, c)],
+        "nearest": _told(found.nearest),
+        "expected": None if expected is None else _spelled(expected),
+        "rank": found.rank,
+    }
+
+
+def _list(learned: Vectors, given: Given) -> dict[str, Any]:
+    """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
+    words = [learned.word(word) for word in _words(given)]
+    around = whole(given, "around", AROUND, 0, MOST_AROUND)
+    plane = vectors.plane([word.vector for word in words])
+    near = [(number, one) for number, few in enumerate(learned.neighbours(words, around)) for one in few]
+    own = {token for word in words if len(word.ids) == 1 for token in word.ids}
+    beside = {one.id: (number, one) for number, one in reversed(near) if one.id not in own}  # each with its first word
+    places = plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]).tolist()
+    points = [[rounded(number) for number in place] for place in places]
+    neighbours = zip(beside.values(), points[len(words) :], strict=True)
+    return {
+        "words": [_spelled(word) for word in words],
+        "around": around,
+        "cosines": [[rounded(one) for one in row] for row in cosines([word.vector for word in words]).tolist()],
+        "points": points[: len(words)],
+        "neighbours": [(one.text, number, *place) for (number, one), place in neighbours],
+        "shares": [rounded(share) for share in plane.shares],
+    }
+
+
+def _word(given: Given, name: str, default: str) -> str:
+    said = text(given, name, default, MOST_LETTERS).strip()
+    check_whole(said)
+    return said
+
+
+def _words(given: Given) -> list[str]:
+    listed = text(given, "words", WORDS, MOST_LIST)
+    check_whole(listed)
+    words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
+    if not FEWEST <= len(words) <= MOST:
+        raise AttendError(f"The list has {len(words)} different words: write {FEWEST} to {MOST}.")
+    if long := next((word for word in words if len(word) > MOST_LETTERS), None):
+        raise AttendError(
+            f"The list has a word of {len(long)} letters, but at most {MOST_LETTERS} are read: shorten it."
+        )
+    return words
+
+
+def _spelled(word: Word) -> dict[str, Any]:
+    return {"text": word.text, "pieces": word.pieces}
+
+
+def _told(neighbours: list[Neighbour]) -> list[tuple[str, float | None]]:
+    return [(one.text, rounded(one.cosine)) for one in neighbours]

@@ -1,0 +1,153 @@
+/**
+ * A vocabulary of your own: byte-pair encoding, merge after merge, on sentences that somebody typed.
+ *
+ * @typedef {{text: string, new: string, merges: number, learned: [string, string, string, number][],
+ *   pairs: [string, string, number][], pair_count: number, words: [string[], number][], word_count: number,
+ *   different: number, characters: number, letters: number, symbols: number, tokens: number,
+ *   cut: {word: string, known: boolean, characters: [string, boolean][], pieces: [string, boolean][]}[]}} LearnedVocabulary
+ */
+
+const VOCABULARY_PAPER = `${'low '.repeat(5)}${'lower '.repeat(2)}${'newest '.repeat(6)}widest widest widest`;
+const VOCABULARY_FIRST = { text: VOCABULARY_PAPER, merges: 5, new: 'lowest' };
+const VOCABULARY_EXAMPLES = [
+  ['The paper’s example', VOCABULARY_PAPER, 'lowest'],
+  ['She sells', 'She sells seashells by the seashore. The shells she sells are surely seashells. So if she sells shells on '
+    + 'the seashore, I am sure she sells seashore shells.', 'She sells a shell on the shore.'],
+  ['French', 'Les chats dorment. Les chiens dormaient. Nous dormons, vous dormez, ils dormiront. Le chat et le chien '
+    + 'mangent; nous mangeons, vous mangez.', 'Les oiseaux dorment et mangent.'],
+];
+const END_MARK = '</w>';
+
+chapters.vocabulary = {
+  title: 'A vocabulary of your own',
+  build(root, ask) {
+    const sentences = make('textarea', { rows: 4, maxlength: 2000, 'aria-label': 'Sentences to learn from', spellcheck: 'false' });
+    const fresh = make('input', { type: 'text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false' });
+    let merges = VOCABULARY_FIRST.merges;
+    const now = () => ask({ text: sentences.value, merges, new: fresh.value });
+    const slider = lessonSlider('Merges', { min: 0, max: 200, value: merges }, (value) => {
+      merges = value;
+      now();
+    });
+    const put = (text, count, other) => {
+      [sentences.value, fresh.value, merges] = [text, other, count];
+      slider.put(count);
+    };
+    const take = (text, count, other) => () => {
+      put(text, count, other);
+      now();
+    };
+    const [steps, pairs, words, sizes, cut] = Array.from({ length: 5 }, () => make('div'));
+    for (const field of [sentences, fresh]) field.addEventListener('input', afterTyping(now));
+
+    root.append(
+      lessonText('Byte-pair encoding (Sennrich, Haddow and Birch, 2016): spell every word in characters, with a mark for its '
+        + 'end, then merge the pair of neighbours that is most frequent into one symbol, again and again. Of equally '
+        + 'frequent pairs the one seen first wins; a pair that occurs once is no rule. In the code: `learn` in '
+        + 'lesson/vocabulary.py.'),
+      sentences,
+      make('div', { class: 'at-lesson-row' }, chipRow('Examples', VOCABULARY_EXAMPLES.map(([name, text, other]) =>
+        [name, take(text, VOCABULARY_FIRST.merges, other)])), make('button', {
+        type: 'button', class: 'at-plain', text: 'Start again',
+        onclick: take(VOCABULARY_FIRST.text, VOCABULARY_FIRST.merges, VOCABULARY_FIRST.new),
+      })),
+      make('div', { class: 'at-lesson-row' }, slider.node),
+      make('div', { class: 'at-two' }, steps, pairs),
+      lessonPart('The words now', words),
+      lessonPart('A new text', lessonText('The merges, made in the same order, cut words that were never seen. A vocabulary '
+        + 'of words has no id for those; one of characters only for characters it has seen, as this one.'),
+      lessonField('Cut', fresh), cut),
+      lessonPart('Three vocabularies of the same sentences', sizes));
+    put(VOCABULARY_FIRST.text, merges, VOCABULARY_FIRST.new);
+    ask({});
+
+    return (/** @type {LearnedVocabulary} */ result) => {
+      const most = result.learned.length;
+      for (const input of slider.node.querySelectorAll('input')) input.max = String(Math.max(1, most));
+      merges = result.merges;
+      slider.put(merges);
+      steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), vocabularySteps(result));
+      pairs.replaceChildren(make('h3', { text: 'Pairs now' }), vocabularyPairs(result));
+      words.replaceChildren(vocabularyWords(result));
+      cut.replaceChildren(vocabularyCut(result));
+      sizes.replaceChildren(vocabularySizes(result));
+    };
+  },
+};
+
+/** A symbol with the end mark set apart. @param {string} symbol @returns {Node[]} */
+function symbolNodes(symbol) {
+  const plain = symbol.endsWith(END_MARK) ? symbol.slice(0, -END_MARK.length) : symbol;
+  return plain === symbol ? visible(symbol) : [...(plain ? visible(plain) : []), make('span', { class: 'at-mark', text: END_MARK })];
+}
+
+/** @param {string[]} head @param {(Node | string)[][]} rows @param {(row: number) => string | null} kind */
+const vocabularyTable = (name, head, rows, kind = () => null) =>
+  make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name }, make('table', { class: 'at-small' },
+    make('thead', {}, make('tr', {}, ...head.map((text) => make('th', { scope: 'col', text })))),
+    make('tbody', {}, ...rows.map((row, place) => make('tr', { class: kind(place) }, ...row.map((cell) => make('td', {}, cell)))))));
+
+/** @param {...string} symbols */
+const symbolChips = (...symbols) => make('span', { class: 'at-pieces-inline' },
+  ...symbols.map((symbol, place) => pieceBox(symbolNodes(symbol), { place })));
+
+/** @param {LearnedVocabulary} result the merges, those that are made first */
+function vocabularySteps({ learned, merges }) {
+  if (!learned.length) return make('p', { class: 'at-quiet', text: 'No pair of neighbours occurs twice: write more.' });
+  const rows = learned.map(([left, right, whole, count], place) =>
+    [String(place + 1), symbolChips(left, right), symbolChips(whole), counted.format(count)]);
+  const table = vocabularyTable('Merges', ['', 'pair', 'becomes', 'times'], rows, (place) => (place < merges ? null : 'at-later'));
+  requestAnimationFrame(() => {
+    const last = table.querySelectorAll('tbody tr')[Math.max(0, merges - 1)];
+    table.scrollTop = last.offsetTop + last.offsetHeight - table.clientHeight + 40;
+  });
+  return table;
+}
+
+/** @param {LearnedVocabulary} result */
+function vocabularyPairs({ pairs, pair_count: all }) {
+  if (!pairs.length) return make('p', { class: 'at-quiet', text: 'Every word is one symbol.' });
+  const rows = pairs.map(([left, right, count], place) => [symbolChips(left, right), counted.format(count),
+    extentBar(count / pairs[0][2]), place || pairs[0][2] < 2 ? '' : 'next']);
+  const more = all - pairs.length;
+  return make('div', {}, vocabularyTable('Pairs', ['pair', 'times', '', ''], rows),
+    more > 0 ? make('p', { class: 'at-quiet', text: `and ${counted.format(more)} ${more === 1 ? 'other' : 'others'}` }) : '');
+}
+
+/** @param {LearnedVocabulary} result every different word once */
+function vocabularyWords({ words, different, tokens, word_count: all }) {
+  const shown = words.map(([pieces, times]) => make('span', { class: 'at-spelled' },
+    ...pieces.map((symbol, place) => pieceBox(symbolNodes(symbol), { place })),
+    times > 1 ? make('span', { class: 'at-quiet', text: ` × ${times}` }) : ''));
+  const more = different - words.length;
+  return make('div', {},
+    make('p', { class: 'at-quiet', text: `${counted.format(all)} words in ${counted.format(tokens)} tokens.` }),
+    make('div', { class: 'at-pieces' }, ...shown, more > 0 ? make('span', { class: 'at-quiet', text: `and ${more} more` }) : ''));
+}
+
+/** @param {LearnedVocabulary} result what each of the vocabularies makes of the new text */
+function vocabularyCut({ cut }) {
+  const rows = [
+    ['Words', cut.map(({ word, known }) => [[word, known]])],
+    ['Characters', cut.map(({ characters }) => characters)],
+    ['Byte pairs', cut.map(({ pieces }) => pieces)],
+  ];
+  return make('dl', { class: 'at-cut-ways' }, ...rows.flatMap(([name, words]) => {
+    const unknown = words.flat().filter(([, known]) => !known).length;
+    return [make('dt', {}, name, make('span', {
+      class: 'at-quiet', text: `${tokenCount(words.flat().length)}${unknown ? `, ${unknown} unknown` : ''}`,
+    })), make('dd', { class: 'at-pieces' }, ...words.map((pieces) => make('span', { class: 'at-spelled' },
+      ...pieces.map(([piece, known], place) => pieceBox(symbolNodes(piece), {
+        place, unknown: !known, title: known ? undefined : 'not in this vocabulary',
+      })))))];
+  }));
+}
+
+/** @param {LearnedVocabulary} result */
+function vocabularySizes({ different, characters, letters, symbols, word_count: all, tokens }) {
+  return vocabularyTable('Vocabularies', ['', 'different', 'the sentences in tokens'], [
+    ['Words', counted.format(different), counted.format(all)],
+    ['Characters', counted.format(characters), counted.format(letters)],
+    ['Byte pairs', `${counted.format(symbols)}: the characters, the end mark and the merges`, counted.format(tokens)],
+  ]);
+}

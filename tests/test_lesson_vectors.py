@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,10 +13,8 @@ from lesson import vectors
 from lesson.vectors import Vectors
 from model import catalog
 from model.errors import AttendError
-from model.huggingface import HuggingFaceModel
-from model.loaded import LoadedModel
 from model.text import TextTokenizer
-from tests.folders import byte_level
+from tests.folders import gpt2
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
 EMBEDDED = pytest.mark.skipif(CHAT not in catalog.embedded(), reason="the embedded models are not there")
@@ -125,12 +123,15 @@ def test_a_plane_does_not_turn_with_the_order_and_survives_equal_words() -> None
     assert same.points([rows[0]]).abs().max() < 1e-9
 
 
-def test_a_model_of_transformers_has_none_to_read(tiny: LoadedModel) -> None:
-    theirs = GPT2LMHeadModel(GPT2Config(vocab_size=len(byte_level()), n_embd=16, n_layer=1, n_head=2))
-    adapted = replace(tiny, name="theirs", model=HuggingFaceModel(theirs))
-    with pytest.raises(AttendError, match=r"^theirs runs in transformers, where .* choose a model"):
+def test_a_checkpoint_of_others_is_read_where_it_runs_as_our_own(tmp_path: Path) -> None:
+    folder = str(gpt2(tmp_path))
+    native, adapted = catalog.load(folder), catalog.load(folder, "adapter")
+    learned = Vectors.of(native)
+    assert learned.size == (native.model.vocabulary_size, GPT2Config.from_pretrained(folder).n_embd)
+    theirs = GPT2LMHeadModel.from_pretrained(folder).transformer.wte.weight
+    assert torch.equal(learned.of_token(7), theirs[7].detach())
+    with pytest.raises(AttendError, match=rf"^{tmp_path.name} runs in transformers, where .* choose a model"):
         Vectors.of(adapted)
-    assert Vectors.of(tiny).size == (tiny.model.vocabulary_size, 32)
 
 
 @EMBEDDED

@@ -53,14 +53,14 @@ chapters.vectors = {
     Object.values(fields).forEach((one) => one.addEventListener('input', afterTyping(now)));
 
     const [about, near, found, verdict] = [make('span', { class: 'at-quiet' }), make('div'), make('div'), make('p', { class: 'at-lesson-text' })];
-    const cut = make('p', { class: 'at-quiet' });
+    const cut = make('p', { class: 'at-quiet at-cut-words' });
     const likeness = matrixTable({ caption: 'Cosine similarities', rows: [[1]], rowNames: [''], columnNames: [''] });
     const map = wordMap();
     root.append(
       lessonText('The first thing a model does with a token is to look up its vector: a row of the embedding matrix '
         + '(`embedding` in model/transformer.py), the same in every sentence. Nobody chose these numbers; they were learned '
         + 'with all others, and tokens that are used alike came to point the same way. How alike two directions are is the '
-        + 'cosine of the angle between them: 1 the same, 0 nothing in common.'),
+        + 'cosine of the angle between them: 1 the same way, 0 nothing in common, −1 opposite ways.'),
       make('div', { class: 'at-lesson-row' }, lessonField('Model', model), about, make('button', {
         type: 'button', class: 'at-plain', text: 'Start again', onclick: () => {
           around = VECTORS_FIRST.around;

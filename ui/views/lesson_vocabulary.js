@@ -22,7 +22,7 @@ chapters.vocabulary = {
   title: 'A vocabulary of your own',
   build(root, ask) {
     const sentences = make('textarea', { rows: 4, maxlength: 2000, 'aria-label': 'Sentences to learn from', spellcheck: 'false' });
-    const fresh = make('input', { type: 'text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false' });
+    const fresh = make('input', { type: 'text', class: 'at-new-text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false' });
     let merges = VOCABULARY_FIRST.merges;
     const now = () => ask({ text: sentences.value, merges, new: fresh.value });
     const slider = lessonSlider('Merges', { min: 0, max: 200, value: merges }, (value) => {
@@ -55,7 +55,7 @@ chapters.vocabulary = {
       make('div', { class: 'at-two' }, steps, pairs),
       lessonPart('The words now', words),
       lessonPart('A new text', lessonText('The merges, made in the same order, cut words that were never seen. A vocabulary '
-        + 'of words has no id for those; one of characters only for characters it has seen, as this one.'),
+        + 'of words has no id for those; one of characters, or of byte pairs, lacks only characters that the sentences lack.'),
       lessonField('Cut', fresh), cut),
       lessonPart('Three vocabularies of the same sentences', sizes));
     put(VOCABULARY_FIRST.text, merges, VOCABULARY_FIRST.new);

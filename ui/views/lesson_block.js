@@ -31,13 +31,13 @@ chapters.block = {
         scale: /weights$|probabilities$/.test(name) && !/_weights$/.test(name) ? 'share' : 'signed',
         editable: name in BLOCK_EDITED || name.endsWith('.embeddings'),
         onEdit: (row, column, value) => change(blockEdited(now, name, row, column, value)),
-        onPoint: (place) => point(name, caption, place),
+        onPoint: (place, called) => point(name, called, place),
       });
       views.set(name, made);
       return made.node;
     };
 
-    /** @param {string} name @param {string} caption @param {BlockPlace} place */
+    /** @param {string} name @param {string} caption of its table @param {BlockPlace} place */
     function point(name, caption, place) {
       const stage = stages.get(name);
       const { text, from } = blockTold(stage, place, (other) => stages.get(other), now);
@@ -51,7 +51,7 @@ chapters.block = {
     }
 
     let number = 0;
-    const step = ({ name, formula, code, said, stages: shown, weights }) => make('section', { class: 'at-walk-step', 'aria-label': name },
+    const step = ({ name, formula, code, said, stages: shown, weights }) => make('section', { class: 'at-walk-step' },
       make('div', { class: 'at-walk-head' }, make('span', { class: 'at-walk-number', text: ++number }), make('h4', { text: name }),
         make('span', { class: 'at-formula' }, ...blockFormula(formula))),
       lessonText(`${said} In the code: ${code}.`),
@@ -119,7 +119,7 @@ function blockEdited(given, name, row, column, value) {
  * The tables of one stage, one a head.
  * @param {string} caption
  * @param {{scale: 'signed' | 'share', editable: boolean, onEdit: (row: number, column: number, value: number) => void,
- *   onPoint: (place: BlockPlace) => void}} wiring
+ *   onPoint: (place: BlockPlace, caption: string) => void}} wiring
  */
 function blockStageView(caption, { onPoint, ...wiring }) {
   const node = make('div', { class: 'at-tables' });
@@ -138,7 +138,7 @@ function blockStageView(caption, { onPoint, ...wiring }) {
     });
     if (tables.length !== matrices.length) {
       tables = matrices.map((rows, head) => matrixTable({
-        ...names(head), rows, ...wiring, onPoint: (place) => place && onPoint({ ...place, head }),
+        ...names(head), rows, ...wiring, onPoint: (place) => place && onPoint({ ...place, head }, names(head).caption),
       }));
       node.replaceChildren(...tables.map((table) => table.node));
     } else tables.forEach((table, head) => table.update(matrices[head], names(head)));

@@ -23,7 +23,7 @@ const blockIn = (wanted) => (place) => Object.entries(wanted).every(([axis, valu
 /** What each operation of lesson/walk.py is told as. @type {Record<string, (made: BlockMade) => BlockTold>} */
 const BLOCK_HOW = {
   given: ({ place: { row, column }, stage }) => {
-    if (!stage.name.endsWith('.positions')) return { text: 'a weight: nothing made it but learning, or here a lecture', from: [] };
+    if (!stage.name.endsWith('.positions')) return { text: 'a weight, learned and not computed', from: [] };
     const wave = column % 2 ? 'cos' : 'sin';
     return { text: `${wave}(${row} / 10000^(${column - (column % 2)}/${BLOCK_WIDTH}))`, from: [] };
   },

@@ -1,0 +1,172 @@
+"""The chapters on the small transformer in a real browser: numbers told, changed, refused, and learned."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from lesson.block import BlockSettings
+from lesson.training import TrainingSettings, train
+from lesson.walk import walk
+from tests.browsing import Opener
+from tests.stage import BROWSER
+from tests.visitor import PATIENCE
+
+pytestmark = BROWSER
+BLOCK, TRAINING = "A block by hand", "One training step"
+
+
+def learn(page: Page, title: str) -> Locator:
+    """Open a chapter and wait for its first figures."""
+    page.locator("#attend-mode label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    chapter = page.get_by_role("region", name=title, exact=True)
+    expect(chapter.locator("tbody td").filter(has_text="0.").first).to_be_visible(timeout=PATIENCE)
+    return chapter
+
+
+def tables(chapter: Locator, caption: str) -> Locator:
+    return chapter.get_by_role("grid", name=caption, exact=True)
+
+
+def told(chapter: Locator) -> str:
+    return chapter.locator(".at-told").inner_text().replace("\u2060", "")
+
+
+def written(number: float, digits: int = 2) -> str:
+    return f"{number:.{digits}f}".replace("-", "−")
+
+
+def test_a_score_is_written_out_and_lights_what_it_came_from(visit: Opener) -> None:
+    chapter, walked = learn(visit(), BLOCK), walk(BlockSettings())
+    scores = tables(chapter, "Scores Q Kᵀ").first
+    scores.locator("tbody td").nth(3).focus()  # are → how
+    queries, keys, score = (walked[f"encoder.self.{part}"].values[0] for part in ("queries", "keys", "scores"))
+    terms = zip(queries[1].tolist(), keys[0].tolist(), strict=True)
+    products = " + ".join(f"({written(q)})({written(k)})" for q, k in terms)
+    assert told(chapter) == f"Scores Q Kᵀ, are → how: {products} = {written(score[1, 0].item())}"
+    lit = tables(chapter, "Queries Q").first.locator(".at-lit")
+    expect(lit).to_have_text([written(number) for number in queries[1].tolist()])
+    expect(tables(chapter, "Keys K").first.locator(".at-lit")).to_have_text([written(k) for k in keys[0].tolist()])
+    expect(scores.locator(".at-lit")).to_have_text(written(score[1, 0].item()))
+
+
+def test_every_table_tells_how_its_numbers_came_about(visit: Opener) -> None:
+    page = visit()
+    chapter = learn(page, BLOCK)
+    chapter.get_by_role("combobox", name="Heads").select_option("2")
+    chapter.get_by_label("Look-ahead mask in the encoder").check()
+    expect(tables(chapter, "Masked, head 2").first).to_be_visible(timeout=PATIENCE)
+    said = page.evaluate(
+        """() => {
+          document.querySelectorAll('.at-lesson-block details').forEach((one) => { one.open = true; });
+          const line = document.querySelector('.at-lesson-block .at-told');
+          return [...document.querySelectorAll('.at-lesson-block .at-matrix')].map((figure) => {
+            if (!figure.checkVisibility()) return null;
+            const cells = [...figure.querySelectorAll('tbody td')];
+            const cell = cells.at(-1).querySelector('input') ?? cells.at(-1);
+            cell.focus();
+            const caption = figure.querySelector('.at-matrix-name').textContent;
+            return [caption, cell.value ?? cell.textContent, line.textContent];
+          }).filter(Boolean);
+        }"""
+    )
+    assert len(said) > 80  # 77 stages, many with two heads
+    for caption, number, line in said:
+        assert line.startswith(caption), line
+        value = line.split(" = ")[-1]
+        assert value == number or value == written(float(number.replace("−", "-"))), (line, number)
+        assert "undefined" not in line and "NaN" not in line, line
+
+
+def test_a_changed_number_changes_what_follows_until_one_starts_again(visit: Opener) -> None:
+    page = visit()
+    chapter = learn(page, BLOCK)
+    embeddings, sums = tables(chapter, "Embeddings").first, tables(chapter, "Sum x").first
+    embeddings.locator("input").first.click()
+    page.keyboard.type("2,5")
+    page.keyboard.press("ArrowDown")  # leaves the field, which is when it is taken
+    expect(sums.locator("tbody td").first).to_have_text("2.50", timeout=PATIENCE)  # sin 0 is 0
+    expect(embeddings.locator("input").first).to_have_value("2.50")
+    expect(embeddings.locator("input").nth(6)).to_be_focused()
+    chapter.get_by_label("The encoder reads: add a word").click()
+    expect(sums.locator("tbody tr")).to_have_count(4, timeout=PATIENCE)
+    expect(sums.locator("tbody td").first).to_have_text("2.50")
+    chapter.get_by_role("button", name="Start again").click()
+    expect(sums.locator("tbody tr")).to_have_count(3, timeout=PATIENCE)
+    expect(sums.locator("tbody td").first).to_have_text("−0.25")
+    expect(embeddings.locator("input").first).to_have_value("−0.25")
+
+
+def test_what_is_no_number_or_too_large_stays_as_it_was_typed(visit: Opener) -> None:
+    page = visit()
+    chapter = learn(page, BLOCK)
+    first = tables(chapter, "Embeddings").first.locator("input").first
+    sums = tables(chapter, "Sum x").first.locator("tbody td").first
+    first.fill("1e")
+    first.press("Enter")
+    expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
+    first.fill("1000")
+    first.press("Enter")
+    refused = "The embeddings holds 1000, but each must be a number from −100 to 100."
+    expect(chapter.get_by_role("alert").filter(has_text=refused)).to_be_visible(timeout=PATIENCE)
+    expect(first).to_have_value("1000")
+    expect(sums).to_have_text("−0.25")
+    first.press("Escape")
+    expect(first).to_have_value("−0.25")
+    expect(chapter.get_by_text(refused)).to_be_hidden(timeout=PATIENCE)
+
+
+def test_a_held_number_is_not_lost_to_the_pointer(visit: Opener) -> None:
+    page = visit()
+    chapter = learn(page, BLOCK)
+    positions = tables(chapter, "Positions").first.locator("tbody td")
+    positions.nth(0).hover()
+    assert told(chapter) == "Positions, how: sin(0 / 10000^(0/6)) = 0.00"
+    positions.nth(7).click()
+    assert told(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
+    positions.nth(0).hover()
+    assert told(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
+
+
+def test_training_goes_on_step_by_step_and_starts_again(visit: Opener) -> None:
+    chapter = learn(visit(), TRAINING)
+    one, two = (train(TrainingSettings(step=step)).losses for step in (1, 2))
+    line = chapter.get_by_text("the loss goes from")
+    expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}", timeout=PATIENCE)
+    places = chapter.locator(".at-places li")
+    assert [text.split("→")[0].strip() for text in places.all_text_contents()] == ["<sos>", "<sos> I", "<sos> I am"]
+    chapter.get_by_role("button", name="Another step").click()
+    expect(line).to_contain_text(f"Step 2: the loss goes from {two[1]:.3f} to {two[2]:.3f}", timeout=PATIENCE)
+    chapter.get_by_role("button", name="Ten more").click()
+    expect(line).to_contain_text("Step 12:", timeout=PATIENCE)
+    chapter.get_by_label("Learning rate").fill("0.1")
+    chapter.get_by_label("Learning rate").press("Tab")
+    expect(line).to_contain_text("Step 1:", timeout=PATIENCE)
+    chapter.get_by_role("button", name="Start again").click()
+    expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}", timeout=PATIENCE)
+    expect(chapter.get_by_label("Learning rate")).to_have_value("0.01")
+
+
+def test_another_matrix_is_shown_and_its_change_written_out(visit: Opener) -> None:
+    chapter = learn(visit(), TRAINING)
+    update = train(TrainingSettings(matrix="embedding")).update
+    chapter.get_by_role("radio", name="embedding").focus()
+    chapter.page.keyboard.press("Space")
+    expect(tables(chapter, "Gradient, g").locator("tbody tr")).to_have_count(11, timeout=PATIENCE)
+    expect(tables(chapter, "Gradient, g").locator("tbody th")).to_contain_text(["<sos>", "<eos>", "hello"])
+    tables(chapter, "First moment, m").locator("tbody td").first.focus()
+    gradient, moment = (
+        f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.moments.first)
+    )
+    assert told(chapter) == f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}"
+
+
+@pytest.mark.parametrize("title", [BLOCK, TRAINING])
+def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener, title: str) -> None:
+    page = visit(viewport={"width": 390, "height": 844}, has_touch=True)
+    chapter = learn(page, title)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    chapter.locator("tbody td").filter(has_text="0.").nth(8).tap()
+    expect(chapter.locator(".at-told")).to_be_in_viewport()
+    expect(chapter.locator(".at-told")).to_contain_text("=")

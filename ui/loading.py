@@ -81,6 +81,10 @@ class Shelf:
         """The model, if somebody uses it."""
         return self._held.get(name)
 
+    def names(self) -> list[str]:
+        """Of all models that somebody uses."""
+        return list(self._held)
+
     def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[Arriving, None, Held]:
         """The model, which its caller then uses. Until it is there, tells every `heartbeat` seconds how far it is;
         whoever closes this waits no longer."""

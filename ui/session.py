@@ -131,6 +131,14 @@ class Draft:
     redo: list[Version] = field(default_factory=list)  # the next one last
 
 
+@dataclass(slots=True, eq=False)
+class Choosing:
+    """A model on its way to a visitor."""
+
+    name: str
+    given_up: bool = False  # whether the visitor waits for it no longer
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Session:
     """Everything that one visitor has on the page."""
@@ -153,7 +161,7 @@ class Session:
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
     entries: tuple[str, ...] = ()  # those of the switch; empty until another model has changed them
-    choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
+    choosing: Choosing | None = None  # while another is on its way
     unseen: bool = False  # whether the page is still to be shown with a model that has come
 
     @property

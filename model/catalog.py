@@ -60,6 +60,10 @@ ENTRIES = (
 _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
 _REVISION = re.compile(r"(?=.{1,200}$)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
 _FIRST_REVISION = "main"
+_ADDRESS = re.compile(r"(?i)(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/+([^?#]*)")
+# What trainers call the last part of a folder's path, which says nothing of the model.
+_GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|checkpoint|ckpt|weights)?[-_]?\d*")
+_MOST_SAID = 80  # characters of a name, in a sentence
 _MEMORY = threading.Lock()  # models take their memory one after the other: each counts what is free before it does
 
 
@@ -68,6 +72,7 @@ class _Source:
     """Where a name leads: to a folder, or to a repository at a revision."""
 
     called: str
+    address: str  # what leads here again
     folder: Path | None
     repository: str = ""
     revision: str = _FIRST_REVISION
@@ -104,8 +109,14 @@ def is_here(entry: Entry) -> bool:
 
 def check_listed(name: str) -> None:
     """`AttendError` for a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
-    if name not in names():
+    if name.strip() not in names():
         raise AttendError(f"A public page shows only models of the catalogue: choose one of {', '.join(names())}.")
+
+
+def called(name: str) -> str:
+    """What people call the model that a name leads to: a folder goes by its last part."""
+    folder = _folder(name)
+    return name if folder is None else _called(folder)
 
 
 def load(
@@ -135,7 +146,7 @@ def load(
         return _in_8_bits(load(name, engine, replace(placement, dtype="float32"), limit=limit, progress=progress))
     if source.folder is not None:
         with _MEMORY:
-            return replace(_read(source.folder, source.called, engine, placement), address=name)
+            return replace(_read(source.folder, source.called, engine, placement), address=source.address)
     from model import hub, huggingface_folder  # they bring transformers, which takes seconds and ours do without
 
     placement.torch_device()  # refused before a download, not after
@@ -154,7 +165,7 @@ def load(
     with _MEMORY:
         loaded = huggingface_folder.load(snapshot.folder, source.called, engine, placement)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
-    return replace(loaded, address=name, notes=notes)
+    return replace(loaded, address=source.address, notes=notes)
 
 
 def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
@@ -172,7 +183,7 @@ def load_encoder(
     source = _source(name)
     if source.folder is not None:
         with _MEMORY:
-            return huggingface_encoder.load(source.folder, source.called, placement, address=name)
+            return huggingface_encoder.load(source.folder, source.called, placement, address=source.address)
 
     def check(folder: Path, stored: int) -> None:
         with suppress(EncoderOnly):
@@ -182,36 +193,66 @@ def load_encoder(
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(source.repository, source.revision, limit=limit, check=check, progress=progress)
     with _MEMORY:
-        return huggingface_encoder.load(snapshot.folder, source.called, placement, address=name)
+        return huggingface_encoder.load(snapshot.folder, source.called, placement, address=source.address)
 
 
 def _source(name: str) -> _Source:
     """Where a name leads, by its form alone; `AttendError` for one that leads nowhere."""
+    name = name.strip()
     listed = {entry.name: entry for entry in ENTRIES}
     base, at, revision = name.partition("@")
     if entry := listed.get(base):
         if not entry.embedded:
-            return _Source(name, None, entry.place, _revision(revision) if at else _FIRST_REVISION)
+            return _Source(name, name, None, entry.place, _revision(revision) if at else _FIRST_REVISION)
         if not at:
-            return _Source(name, EMBEDDED / name)
-        raise AttendError(f"{base} comes with Attend and has no revisions: leave @{revision[:80]} out.")
-    folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
-    if os.path.isdir(folder):  # which, unlike Path.is_dir, says False to a name that no system could hold
-        return _Source(os.path.basename(os.path.abspath(folder)), Path(folder))
-    if "://" in name:
-        raise AttendError(f"A model is not named by an address ({name[:80]!r}): give owner/name as the Hub shows it.")
-    if _REPOSITORY.fullmatch(base) and "--" not in base and ".." not in base:
-        return _Source(name, None, base, _revision(revision) if at else _FIRST_REVISION)
+            return _Source(name, name, EMBEDDED / name)
+        raise AttendError(f"{base} comes with Attend and has no revisions: leave @{revision[:_MOST_SAID]} out.")
+    if (folder := _folder(name)) is not None:
+        return _Source(_called(folder), name, folder)
+    if "://" in name or _ADDRESS.match(name):
+        raise AttendError(f"A model is not named by an address ({_quoted(name)}): give {_named_by(name)}.")
+    if _is_repository(base):
+        return _Source(name, name, None, base, _revision(revision) if at else _FIRST_REVISION)
     raise AttendError(
-        f"There is no model {name!r}: choose one of {', '.join(names())}, or give the folder of a checkpoint or "
+        f"There is no model {_quoted(name)}: choose one of {', '.join(names())}, or give the folder of a checkpoint or "
         "owner/name of a model on the Hub."
     )
 
 
+def _folder(name: str) -> Path | None:
+    """The folder that a name leads to, if it leads to one; names of the catalogue lead elsewhere."""
+    folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
+    # isdir, unlike Path.is_dir, says False to a name that no system could hold
+    return Path(folder) if name not in names() and os.path.isdir(folder) else None
+
+
+def _called(folder: Path) -> str:
+    """The last part of its path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
+    whole = Path(os.path.abspath(folder))
+    generic = whole.parent.name and _GENERIC.fullmatch(whole.name)
+    return f"{whole.parent.name}/{whole.name}" if generic else whole.name or str(whole)
+
+
+def _is_repository(base: str) -> bool:
+    return bool(_REPOSITORY.fullmatch(base)) and "--" not in base and ".." not in base
+
+
+def _named_by(address: str) -> str:
+    """The name of the model that an address of the Hub shows, where it can be told."""
+    match = _ADDRESS.match(address)
+    parts = match[1].strip("/").split("/")[:2] if match else []
+    named = "/".join(parts)
+    return named if named in names() or _is_repository(named) else "owner/name as the Hub shows it"
+
+
 def _revision(text: str) -> str:
     if not _REVISION.fullmatch(text) or ".." in text:
-        raise AttendError(f"{text[:80]!r} is no revision: give a branch, a tag or a commit after the @.")
+        raise AttendError(f"{_quoted(text)} is no revision: give a branch, a tag or a commit after the @.")
     return text
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…")
 
 
 def _read(folder: Path, called: str, engine: str, placement: Placement) -> LoadedModel:

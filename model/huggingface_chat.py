@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, TemplateSyntaxError
 
 from model.chat import ChatPrompt, Message, as_dicts, fitted
 from model.errors import AttendError
@@ -93,5 +93,13 @@ class TemplateChat:
             return str(
                 self._tokenizer.theirs.apply_chat_template(messages, tokenize=False, add_generation_prompt=not answered)
             )
+        except TemplateSyntaxError as error:
+            reason = error.message.rstrip(".") if error.message else "a fault of its syntax"
+            raise AttendError(
+                f"The chat template of this model is damaged (line {error.lineno}: {reason}): copy the checkpoint "
+                "folder again."
+            ) from error
         except (TemplateError, TypeError, ValueError) as error:
-            raise AttendError(f"The chat template of this model refuses the conversation ({error}).") from error
+            raise AttendError(
+                f"The chat template of this model refuses the conversation ({str(error).rstrip('.')})."
+            ) from error

@@ -197,6 +197,7 @@ def _native(
     except KeyError as error:
         raise AttendError(f"{folder} lacks the weight {error.args[0]}: copy the checkpoint folder again.") from error
     except RuntimeError as error:  # matrices that cannot be joined
+        _refuse_by_their_names(folder, dtype)
         raise AttendError(f"{folder} holds weights of another model than its config.json.") from error
     if tied:
         del ours["unembedding.weight"]
@@ -204,7 +205,19 @@ def _native(
     told = sum(tensor.numel() for name, tensor in theirs.items() if not name.endswith(passed_over))
     if told != sum(tensor.numel() for tensor in ours.values()):
         raise AttendError(f"{folder} holds weights that its config.json does not speak of: try --engine adapter.")
-    return checkpoint.filled(layout.config, ours, folder, device, dtype)
+    try:
+        return checkpoint.filled(layout.config, ours, folder, device, dtype)
+    except AttendError:
+        _refuse_by_their_names(folder, dtype)
+        raise
+
+
+def _refuse_by_their_names(folder: Path, dtype: torch.dtype) -> None:
+    """Weights that do not fit are refused by the names that the checkpoint has for them: ours are joined from several.
+    Takes no memory."""
+    from transformers import AutoModelForCausalLM
+
+    read_theirs(AutoModelForCausalLM, folder, torch.device("meta"), dtype, attention="eager", spread=False)
 
 
 def _adapted(

@@ -20,6 +20,7 @@ from model.errors import AttendError
 from model.text import TextTokenizer, check_whole
 
 _SPACE = "\u2581"  # how SentencePiece writes a space
+_BEGINNINGS = ("tokenizer.", "vocab", "spiece.", "spm.", "sentencepiece.", "source.", "bpe.")  # of vocabularies' files
 
 
 class HuggingFaceTokenizer(TextTokenizer):
@@ -91,6 +92,10 @@ def _read(folder: Path) -> PreTrainedTokenizerBase:
     try:
         return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # the Rust library raises nothing narrower for a damaged file
+        if not any(path.name.startswith(_BEGINNINGS) for path in folder.iterdir()):
+            raise AttendError(
+                f"{folder} has no tokenizer: put its tokenizer.json or tokenizer.model beside the weights."
+            ) from error
         raise AttendError(
             f"The tokenizer of {folder} cannot be read: copy the whole folder again, tokenizer.json included."
         ) from error

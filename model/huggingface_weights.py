@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from logging import getLogger
 from pathlib import Path
 from typing import Any
@@ -110,17 +110,27 @@ def read_theirs(
             attn_implementation=attention,
             dtype=dtype,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # told below
             **placed,
         )
     except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
-    for name in sorted({*report["missing_keys"], *(entry[0] for entry in report["mismatched_keys"])}):
+    for name, stored, wanted in sorted(report["mismatched_keys"]):
+        raise AttendError(
+            f"{folder} holds the weight {name} as {_sizes(stored)}, where its config.json asks for {_sizes(wanted)}: "
+            "they belong to different models."
+        )
+    for name in sorted(report["missing_keys"]):
         if not name.startswith(unused):
             raise AttendError(f"{folder} lacks the weight {name}, so it belongs to another model than its config.json.")
     if waiting is not None:
         weakref.finalize(theirs, waiting.cleanup)  # the model reads from there as long as it lives
     return theirs
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return " × ".join(map(str, shape))
 
 
 def _shares(device: torch.device) -> dict[int | str, int]:

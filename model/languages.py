@@ -32,7 +32,10 @@ class Languages:
     asked_before_source: bool = False
 
     def __str__(self) -> str:
-        return f"{self.source}→{self.target}"
+        """For people, as far as it is told; "" where nothing is."""
+        if self.source and self.target:
+            return f"{self.source}→{self.target}"
+        return f"from {self.source}" if self.source else f"into {self.target}" if self.target else ""
 
     @classmethod
     def of(cls, tokenizer: TextTokenizer, frame: Sequence[int], begun_by: Sequence[int]) -> Self | None:
@@ -82,7 +85,7 @@ def found(text: str, codes: Iterable[str]) -> str:
 
 def marked(name: str, languages: Languages) -> str:
     """A model's name with the languages between which it translates."""
-    return f"{name} [{languages}]"
+    return f"{name} [{languages.source}→{languages.target}]"
 
 
 def unmarked(name: str) -> tuple[str, tuple[str, str] | None]:

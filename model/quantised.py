@@ -25,10 +25,13 @@ def quantise(model: LanguageModel) -> Transformer:
 
     Raises `AttendError` for any other model, and where PyTorch has no such kernels.
     """
-    if not isinstance(model, Transformer) or model.embedding.weight.device.type != "cpu":
+    if not isinstance(model, Transformer):
         raise AttendError(
-            "Weights in int8 are for models that run as our own transformer on the CPU: choose another --dtype."
+            "This model runs as transformers' own, and int8 is only for those that run as our own transformer: "
+            "choose another --dtype."
         )
+    if model.embedding.weight.device.type != "cpu":
+        raise AttendError("Weights in int8 are computed with on a CPU alone: choose another --dtype, or --device cpu.")
     if _ENGINE not in torch.backends.quantized.supported_engines:
         raise AttendError("This build of PyTorch cannot compute in int8: choose another --dtype.")
     torch.backends.quantized.engine = _ENGINE

@@ -51,6 +51,18 @@ def test_what_the_settings_did_stays_in_its_column(visit: Opener) -> None:
     assert column[0] <= table[0] and table[2] <= column[2]
 
 
+def test_a_phone_wastes_no_room(visit: Opener) -> None:
+    page = visit("?max_new_tokens=4", viewport={"width": 390, "height": 844}, has_touch=True)
+    say(page, "Hello")
+    page.locator(".at-facts").evaluate("one => { one.textContent = '99.99 % · rank 1 of 4,096 · entropy 10.4 bits' }")
+    _, top, right, bottom = edges(page, ".at-facts")
+    assert bottom - top < 24  # one line
+    assert right <= 390 and edges(page, ".at-place")[3] <= top and edges(page, ".at-walk")[3] <= top
+    page.locator("#attend-mode label", has_text="Compare").click()
+    expect(page.locator(".at-card").first).to_be_visible(timeout=PATIENCE)
+    assert all(box["height"] < 84 for card in page.locator(".at-card").all() if (box := card.bounding_box()))
+
+
 def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:
     page = visit()
     expect(page.locator("#attend-way")).to_be_in_viewport()

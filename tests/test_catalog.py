@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,8 @@ LEADS = [
     ("someone/a-model_1.5", "someone/a-model_1.5", "main"),
     ("s/m@refs/pr/1", "s/m", "refs/pr/1"),
     ("someone/model@" + "0123456789" * 4, "someone/model", "0123456789" * 4),
+    ("  gpt2@v1.0\n", "openai-community/gpt2", "v1.0"),
+    ("owner/name\n", "owner/name", "main"),
 ]
 
 HOSTILE = [
@@ -34,14 +37,18 @@ HOSTILE = [
     ("owner/a--b", "There is no model"),
     ("owner\\name", "There is no model"),
     ("owner/na me", "There is no model"),
-    ("owner/name\n", "There is no model"),
     ("owner/name?x=1", "There is no model"),
     ("owner/name\0", "There is no model"),
     ("öwner/name", "There is no model"),
     ("o/" + "n" * 95, "There is no model"),
     ("", "There is no model"),
     ("no-such-model", "There is no model"),
-    ("https://huggingface.co/owner/name", "not named by an address"),
+    ("https://huggingface.co/owner/name/tree/main", r"not named by an address.*: give owner/name\.$"),
+    ("http://www.huggingface.co/gpt2/", r"not named by an address.*: give gpt2\.$"),
+    ("huggingface.co/gpt2", r"not named by an address \('huggingface\.co/gpt2'\): give gpt2\.$"),
+    ("hf.co/owner/name", r"not named by an address.*: give owner/name\.$"),
+    ("huggingface.co/bert-base-uncased", "not named by an address.*: give owner/name as the Hub shows it"),
+    ("n" * 300, f"There is no model '{'n' * 80}…': choose"),
     ("file:///etc", "not named by an address"),
     ("owner/name@", "is no revision"),
     ("owner/name@../../main", "is no revision"),
@@ -88,6 +95,34 @@ def test_a_folder_goes_before_the_hub(tiny_checkpoint: Path, monkeypatch: pytest
     monkeypatch.chdir(tiny_checkpoint.parent.parent)
     name = f"{tiny_checkpoint.parent.name}/{tiny_checkpoint.name}"
     assert catalog.load(name).name == tiny_checkpoint.name
+
+
+@pytest.mark.parametrize(
+    ("folder", "called"),
+    [
+        ("fox/model", "fox/model"),
+        ("fox/checkpoint-500", "fox/checkpoint-500"),
+        ("fox/final", "fox/final"),
+        ("fox/Best_Model", "fox/Best_Model"),
+        ("fox/500", "fox/500"),
+        ("model/fox-7b", "fox-7b"),
+        ("fox/gpt2", "gpt2"),
+        ("fox/models-of-mine", "models-of-mine"),
+    ],
+)
+def test_a_folder_goes_by_its_last_part_that_says_something(
+    folder: str, called: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / folder
+    shutil.copytree(tiny_checkpoint, there)
+    assert catalog.load(f" {there} ").name == catalog.called(f"{there}/") == called
+    monkeypatch.chdir(there)
+    assert (catalog.load(".").name, catalog.called(".")) == (called, called)
+
+
+def test_names_of_no_folder_are_what_people_call_them(tmp_path: Path) -> None:
+    for name in (*catalog.names(), "someone/model@v1", str(tmp_path / "nowhere" / "model"), "", "n" * 300):
+        assert catalog.called(name) == name
 
 
 @pytest.mark.parametrize(("name", "size"), [("gpt2", "-1"), ("gpt2", "nan"), ("gpt2", "0")])

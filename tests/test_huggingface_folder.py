@@ -162,6 +162,17 @@ def with_more(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
+def narrowed(folder: Path) -> None:
+    """Our transformer joins the keys with the queries and values, which these then do not fit."""
+    weights = load_file(folder / "model.safetensors")
+    name = "model.layers.0.self_attn.k_proj.weight"
+    weights[name] = weights[name][:, 1:].contiguous()
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+UNEMBEDDING = r"holds the weight lm_head\.weight as \d+ × 32, where its config\.json asks for 900 × 32"
+
+
 def config(**changes: Any) -> Callable[[Path], None]:
     return lambda folder: change(folder / "config.json", **changes)
 
@@ -183,8 +194,11 @@ def config(**changes: Any) -> Callable[[Path], None]:
         (config(model_type="mine", auto_map={"AutoModelForCausalLM": "modeling.Mine"}), "auto", "never run"),
         (config(architectures=["LlamaForSequenceClassification"]), "auto", "does not write texts"),
         (config(model_type=["llama"]), "auto", "does not know models of the kind"),
-        (config(hidden_size=48), "native", "another model|unfitting"),
-        (config(hidden_size=48), "adapter", "cannot load|another model"),
+        (config(vocab_size=900), "native", UNEMBEDDING),
+        (config(vocab_size=900), "adapter", UNEMBEDDING),
+        (config(hidden_size=48), "native", "belong to different models"),
+        (config(hidden_size=48), "adapter", "belong to different models"),
+        (narrowed, "native", r"model\.layers\.0\.self_attn\.k_proj\.weight as 16 × 31, where .* 16 × 32"),
         (config(), "swift", "choose one of auto, native, adapter"),
     ],
 )

@@ -122,3 +122,7 @@ def test_a_folder_without_a_readable_tokenizer_is_refused(tmp_path: Path) -> Non
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(AttendError, match=r"cannot be read.*tokenizer\.json"):
         HuggingFaceTokenizer.load(tmp_path, 320)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(AttendError, match=r"has no tokenizer: put its tokenizer\.json"):
+        HuggingFaceTokenizer.load(tmp_path, 320)

@@ -162,6 +162,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     expect(about).to_contain_text(f"{folder.name} reads all of a text at once", timeout=PATIENCE)
     expect(about).to_contain_text("cannot generate")
     expect(about).to_contain_text(f"Choose {tiny.name} again")
+    expect(page.locator(".attend-header p")).to_contain_text("Look into an encoder")
     expect(page.locator("#attend-main")).to_be_hidden()
     expect(page.locator("#attend-form")).to_be_hidden()
     encoder = catalog.load_encoder(str(folder))
@@ -177,6 +178,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     page.get_by_test_id("dropdown-option").filter(has_text=tiny.name).click()
     expect(page.locator("#attend-main")).to_be_visible(timeout=PATIENCE)
     expect(about).to_be_hidden()
+    expect(page.locator(".attend-header p")).to_contain_text("Chat with a small language model")
     assert page.locator(".attend-conversation").inner_text() == said
     expect(page.locator("#attend-message textarea")).to_have_value("And now")
     page.locator("#attend-message textarea").press("Enter")

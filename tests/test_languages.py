@@ -16,7 +16,7 @@ from transformers.models.nllb import tokenization_nllb
 import generate
 from model import catalog
 from model.errors import AttendError
-from model.languages import _THREE_LETTERS, found, marked, unmarked
+from model.languages import _THREE_LETTERS, Languages, found, marked, unmarked
 from tests.folders import t5
 from tests.translators import marian_of_several, mbart, mbart50, nllb
 
@@ -109,6 +109,7 @@ def test_languages_of_one_are_not_those_of_another(folders: dict[str, Path]) -> 
         assert one.chat is not None and one.chat.manner == f"each message alone, {source}→{start}"
         assert one.lock is loaded.lock and one.base is loaded
     assert loaded.model.decoder_start == (2,)
+    assert loaded.chat is not None and loaded.chat.manner == "each message alone, from eng_Latn"  # as it comes
     assert french.between("", "spa").prompt(SOURCE) == french.prompt(SOURCE)
     # rows of different languages share a batch
     caches = [one.model.prefill(one.prompt(SOURCE)).cache for one in (french, chinese)]
@@ -174,6 +175,14 @@ def test_the_table_of_languages_is_that_of_the_makers() -> None:
         if language != "zh":
             assert found(language, NLLB).startswith(_THREE_LETTERS[language])
     assert not three & _THREE_LETTERS.keys()
+
+
+def test_languages_are_told_as_far_as_they_are_chosen(folders: dict[str, Path]) -> None:
+    marian = catalog.load(str(folders["marian"]))
+    assert marian.languages is not None and str(marian.languages) == ""
+    assert str(marian.languages.between("", "fr")) == "into fra"
+    half = Languages({"en_XX": 1}, {"fr_XX": 2}, "en_XX")
+    assert (str(half), unmarked(marked("a", half))) == ("from en_XX", ("a", ("en_XX", "")))
 
 
 def test_a_name_keeps_its_languages(folders: dict[str, Path]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -130,13 +132,75 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
     box.press("Enter")
     expect(page.locator(".toast-body")).to_contain_text("There is no model someone/nowhere on the Hub")
     loaded(page, tiny.name)
+    expect(box).to_have_value("someone/nowhere")  # to be mended
     say(page, "Hello")
     box.fill("someone/tiny-llama@main")
     box.press("Enter")
     loaded(page, "someone/tiny-llama@main")
+    expect(box).to_have_value("")
     say(page, "And now?")
     pick(page, tiny.name)
     loaded(page, tiny.name)
+
+
+def test_one_choice_is_asked_for_once_however_it_is_made(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    hub_server.pause = 0.0
+    page = visit(at=page_url)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or "") if "queue/join" in request.url else None)
+    page.locator("#attend-model input").click()
+    page.locator("#attend-model [role=option]", has_text="gpt2").click()  # which this Hub does not have
+    expect(page.locator(".toast-body")).to_have_count(1, timeout=PATIENCE)
+    loaded(page, tiny.name)
+    expect(page.locator(".toast-body")).to_have_count(1)
+    assert sum('"gpt2"' in sent for sent in asked) == 1
+    page.locator("#attend-model input").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    assert sum(f'"{LISTED}"' in sent for sent in asked) == 1
+
+
+def test_a_list_that_is_only_left_lets_what_is_on_its_way_come(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    page = visit(at=page_url)
+    say(page, "Hello")
+    pick(page, LISTED)
+    expect(page.locator("#attend-model input")).to_have_value(f"{LISTED} · loading", timeout=PATIENCE)
+    page.locator("#attend-model input").focus()
+    page.keyboard.press("Tab")
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill("half a na")
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    hub_server.pause = 0.0
+    loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    expect(box).to_have_value("half a na")
+
+
+def test_a_folder_shows_its_name_first_and_its_whole_place_to_who_points_at_it(
+    page_url: str, visit: Opener, tiny_checkpoint: Path, tmp_path: Path
+) -> None:
+    page, folder = visit(at=page_url), tmp_path / "fox" / "final"
+    shutil.copytree(tiny_checkpoint, folder)
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill(str(folder))
+    box.press("Enter")
+    entry = page.locator("#attend-model input")
+    expect(entry).to_have_value(re.compile("^fox/final · "), timeout=PATIENCE)
+    say(page, "Hello")
+    entry.hover()
+    expect(entry).to_have_attribute("title", str(folder))
+    entry.click()
+    option = page.locator("#attend-model [role=option]", has_text="fox/final")
+    option.hover()
+    expect(option).to_have_attribute("title", str(folder))
+    page.locator("#attend-model [role=option]", has_text="tiny-chat").first.click()
+    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("fox/final wrote this, and is no longer loaded")
+    page.locator("#attend-empty, #attend-clear").first.click()
+    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("Nothing has been generated yet")
 
 
 def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(

@@ -193,6 +193,21 @@ def test_arguments_that_an_endpoint_does_not_take_get_a_sentence(
     assert answer.json() == {"detail": "/generate takes prompt, model, settings: send no others, and always prompt."}
 
 
+@pytest.mark.parametrize("body", ["{bad", "[1]", '{"data": 3}', ""])
+def test_what_is_no_json_gets_a_sentence(served: tuple[str, Models], body: str) -> None:
+    headers = {"content-type": "application/json"}
+    answer = httpx.post(f"{served[0]}/gradio_api/call/generate", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "detail": 'This is no JSON that /generate can read: send {"data": [prompt, model, settings]}.'
+    }
+    missing = httpx.post(f"{served[0]}/gradio_api/call/trasnlate", content=body, headers=headers)
+    assert missing.status_code == 404 and "no endpoint /trasnlate" in missing.text
+    answer = httpx.post(f"{served[0]}/gradio_api/call/v2/generate", content="{bad", headers=headers)
+    assert answer.json() == {"detail": "This is no JSON that /generate can read: send {prompt, model, settings}."}
+    assert isinstance(httpx.post(f"{served[0]}/gradio_api/queue/join", content="{bad").json()["detail"], list)
+
+
 def test_the_queue_cannot_be_gone_round(served: tuple[str, Models], tiny: LoadedModel) -> None:
     data = {"data": ["Hi", tiny.name, GREEDY]}
     assert httpx.post(f"{served[0]}/gradio_api/run/generate", json=data).status_code == 404

@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,17 +15,19 @@ import pytest
 
 from decoding.settings import DecodingSettings
 from model import catalog
+from model.chat import Message
 from model.choice import ModelChoice
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.folders import bert
+from tests.folders import bert, gpt2
 from ui import chat, choosing, comparing, write
 from ui.contract import ModelValue
 from ui.loading import Arriving, Shelf
 from ui.models import Models
 from ui.screen import Screen
 from ui.session import Session
+from ui.values import meter_value
 
 T = TypeVar("T")
 SAMPLE = DecodingSettings(seed=5, max_new_tokens=8)
@@ -156,6 +159,42 @@ def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Model
     assert session.model == "third"
 
 
+def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) -> None:
+    """As the page's list tells when it is only left."""
+    session = visitor(page)
+    screens = choosing.choose(session, page, "second")
+    next(screens)
+    assert list(choosing.choose(session, page, " second ")) == [Screen()]
+    assert session.choosing is not None and not session.choosing.given_up
+    assert [told(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
+    assert [told(screen)["name"] for screen in screens] == ["first"]  # given up by that
+    assert list(choosing.choose(session, page, "first")) == [Screen()]
+    assert slow.asked == ["first", "second"]
+
+
+def test_what_is_on_its_way_says_so_where_it_is_listed(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    screens = choosing.choose(session, page, "second")
+    assert {name: words for words, name in told(next(screens))["choices"]} == {
+        "first": "first",
+        "second": "second · loading",
+        "third": "third",
+        "broken": "broken",
+    }
+    slow.go.set()
+    assert ("second", "second") in told(list(screens)[-1])["choices"]
+
+
+def test_the_box_for_a_name_is_emptied_once_its_model_is_there(slow: Slow, page: Models) -> None:
+    session = visitor(page)
+    slow.go.set()
+    with pytest.raises(AttendError):
+        for screen in choosing.choose(session, page, "broken", typed=True):
+            assert not told(screen)["empties"]
+    assert [told(screen)["empties"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
+    assert not any(told(screen)["empties"] for screen in choosing.choose(session, page, "third"))
+
+
 def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(page: Models) -> None:
     session = visitor(page)
     screens = choosing.choose(session, page, "broken")
@@ -208,6 +247,7 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
     assert session.encoder is not None and session.encoder.address == value["name"] == folder
     assert session.unseen and {name for _, name in value["choices"]} >= {session.model, folder}
     assert (session.model, session.holds) == (str(tiny_checkpoint), writes)
+    assert value["line"].startswith("Look into an encoder")
     with pytest.raises(AttendError, match="choose one of"):
         private.get(folder)  # programs cannot have it generate
     with pytest.raises(AttendError, match="encoder alone"):
@@ -216,6 +256,7 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
     reads, session.unseen = weakref.ref(session.encoder), False
     value = told(list(choosing.choose(session, private, session.model))[-1])
     assert (session.encoder, session.unseen, value["name"]) == (None, True, session.model)
+    assert value["line"].startswith("Chat with")
     assert session.turns[1].text == said and chat.open_token(session, private, 1, 0).inspector is not None
     assert eventually(lambda: gc.collect() >= 0 and reads() is None)
 
@@ -243,10 +284,33 @@ def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models)
     screen = chat.overview(session, page, "first")
     assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == said
     assert screen.inspector is not None and screen.inspector["tokens"] == []
+    assert screen.inspector.get("gone") == "second"
+    assert chat.overview(visitor(page), page, "first").inspector == {**screen.inspector, "gone": ""}
     with pytest.raises(AttendError, match=r"second made this.*choose it again"):
         chat.open_token(session, page, 1, 0)
     use(session, page, slow, "second")
     assert chat.open_token(session, page, 1, 0).inspector is not None
+
+
+def test_the_context_is_as_full_as_the_model_that_is_chosen_will_find_it(
+    slow: Slow, page: Models, tiny_writer: LoadedModel, tmp_path: Path
+) -> None:
+    session = visitor(page)
+    use(session, page, slow, "second")
+    for text in ("Hi", "And you?"):
+        list(chat.send(session, page, "second", text, SAMPLE))
+    run = session.newest_answer
+    assert run is not None
+    other = catalog.load(str(gpt2(tmp_path / "gpt2")))
+    messages = [Message(turn.role, turn.text) for turn in session.turns]
+    prompt = other.chat_prompt(messages[:-1], reserve=1)
+    used = len(prompt.ids) + len(other.tokenizer.encode(messages[-1].text))
+    others = {"other": replace(other, name="other"), "writer": tiny_writer}
+    elsewhere = Models(tuple(others), lambda name, _: others[name])
+    overview = chat.overview(session, elsewhere, "other")
+    assert overview.meter == meter_value(used, other.model.context_length) and used != run.length
+    assert chat.overview(session, page, "second").meter == meter_value(run.length, 128)
+    assert chat.overview(session, elsewhere, "writer").meter == meter_value(0, 128)  # which knows no conversations
 
 
 def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> None:

@@ -100,3 +100,28 @@ def test_the_page_shows_it_folded(visit: Opener) -> None:
     expect(text).to_contain_text(f"<user>{hostile}<end><assistant>")
     expect(text.locator("b")).to_have_text(["<s>", "<user>", "<end>", "<assistant>"])
     assert text.locator("img").count() == 0
+
+
+@pytest.mark.browser
+@BROWSER[1]
+def test_opened_it_leaves_the_newest_answer_in_view(visit: Opener) -> None:
+    page = visit("?max_new_tokens=20&min_new_tokens=20", viewport={"width": 1280, "height": 640})
+    for text in ("Hello", "How are you?", "And the fox?", "And the dog?"):
+        say(page, text)
+    log = page.locator(".at-log")
+    assert log.evaluate("log => log.scrollHeight > log.clientHeight")  # else it has no need to scroll
+    room = log.evaluate("log => log.clientHeight")
+    page.locator(".attend-prompt summary").click()
+    page.wait_for_function("room => document.querySelector('.at-log').clientHeight < room", arg=room)
+    page.wait_for_function(f"() => {{ {_BELOW}; return below < 2 }}")
+    expect(page.locator(".at-tools").last).to_be_in_viewport()
+    log.evaluate("log => { log.scrollTop = 0 }")  # whoever reads further up stays there
+    page.wait_for_function(f"() => {{ {_BELOW}; return below > 48 }}")
+    page.locator(".attend-prompt summary").click()
+    page.wait_for_function("room => document.querySelector('.at-log').clientHeight === room", arg=room)
+    assert log.evaluate("log => log.scrollTop") == 0
+
+
+_BELOW = (
+    "const log = document.querySelector('.at-log'); const below = log.scrollHeight - log.scrollTop - log.clientHeight"
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from model.placement import Placement
 from model.quantised import quantise
 from tests.test_transformer import random_model, text
 from tests.tiny import TinyModel
+from tests.translators import marian_of_several
 
 
 def test_the_embedded_model_loses_little() -> None:
@@ -46,8 +48,10 @@ def test_the_matrices_are_small_and_the_model_is_the_same_object() -> None:
     assert torch.equal(model.embedding.weight, before.embedding.weight)
 
 
-def test_what_cannot_be_rounded_is_refused() -> None:
+def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AttendError, match="choose another --dtype"):
         quantise(TinyModel(lambda text: [0.0, 1.0]))
+    with pytest.raises(AttendError, match=r"^This model runs as transformers' own, and int8 is only for"):
+        catalog.load(str(marian_of_several(tmp_path / "model")), placement=Placement("cpu", "int8"))
     with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16, int8"):
         Placement(dtype="int4")

@@ -15,7 +15,7 @@ from model.chat import ChatPrompt, Message, as_dicts
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.checks import checked_message, checked_system
-from ui.contract import InspectorValue
+from ui.contract import InspectorValue, MeterValue
 from ui.follow import Progress, follow
 from ui.lookback import restore_attention
 from ui.models import Models
@@ -106,8 +106,23 @@ def overview(session: Session, models: Models, name: str) -> Screen:
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
         inspector=opened_if_there(session, models, run),
-        meter=meter_value(run.length if run else 0, loaded.model.context_length, session.dropped),
+        meter=_fullness(session, loaded, run),
     )
+
+
+def _fullness(session: Session, loaded: LoadedModel, run: Run | None) -> MeterValue:
+    """How full the context is; of a model that has not answered yet, by its own tokens of what has been said."""
+    limit = loaded.model.context_length
+    if run is None or run.model == loaded.name:
+        return meter_value(run.length if run else 0, limit, session.dropped)
+    *turns, answer = session.turns
+    messages = [Message(turn.role, turn.text) for turn in turns]
+    try:
+        prompt = loaded.chat_prompt(messages, system=system_of(session, loaded), reserve=1)
+        used = len(prompt.ids) + len(loaded.tokenizer.encode(answer.text))
+    except AttendError:  # what cannot be said to this model
+        return meter_value(0, limit)
+    return meter_value(min(used, limit), limit, prompt.dropped)
 
 
 def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
@@ -259,7 +274,7 @@ def opened_if_there(session: Session, models: Models, run: Run | None) -> Inspec
     if run is not None and models.is_there(run.model):
         return opened(session, models, run)
     session.shown = None
-    return empty_inspector("chat")
+    return empty_inspector("chat", gone="" if run is None else models.called(run.model))
 
 
 def drawn_seed(settings: DecodingSettings) -> int:

@@ -6,7 +6,7 @@ of gradio.
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -14,14 +14,18 @@ from model import catalog
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.placement import in_words
+from ui import header
 from ui.checks import checked_text
 from ui.contract import LanguagesValue, ModelValue
 from ui.loading import Arriving, Held
 from ui.models import Models
 from ui.screen import Screen
-from ui.session import Session
+from ui.session import Choosing, Session
 from ui.translate import is_translator
 from ui.ways import first_way
+
+_MOST_OF_A_NAME = 80  # characters of a model's name, in the list and beside the bar
+_MOST_OF_A_PATH = 28
 
 
 def current(session: Session, models: Models) -> str:
@@ -32,20 +36,25 @@ def current(session: Session, models: Models) -> str:
     return loaded.name
 
 
-def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
+def choose(session: Session, models: Models, name: object, *, typed: bool = False) -> Iterator[Screen]:
     """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
 
     An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
     Of the page only the choice is told here; `Session.unseen` says that the rest is to follow.
+
+    Args:
+        typed: whether the name was typed, whose box is emptied once the model is there.
     """
-    if name == session.model:
-        cancel(session)
-        session.encoder, session.unseen = None, session.unseen or session.encoder is not None
-        yield Screen(model=standing(session, models))
-        return
     wanted = checked_text(name, "The model’s name").strip()
+    if wanted == _shown(session):  # chosen or on its way; a list that is left as it was tells so, too
+        yield Screen()
+        return
     cancel(session)
-    mine = session.choosing = threading.Event()
+    if wanted == session.model:
+        session.encoder, session.unseen = None, session.unseen or session.encoder is not None
+        yield Screen(model={**standing(session, models), "empties": typed})
+        return
+    mine = session.choosing = Choosing(wanted)
     loaded: Held | None = None
     try:
         with closing(models.load(wanted)) as loading:
@@ -55,10 +64,10 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
                 except StopIteration as ended:
                     loaded = ended.value
                     break
-                if mine.is_set():
+                if mine.given_up:
                     break
                 yield Screen(model=_coming(session, models, wanted, arriving))
-        if mine.is_set() or loaded is None:
+        if mine.given_up or loaded is None:
             if session.choosing is None:  # else the choice is another's to tell
                 yield Screen(model=standing(session, models))
             return
@@ -69,7 +78,7 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
         else:
             session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
-        yield Screen(model=standing(session, models))
+        yield Screen(model={**standing(session, models), "empties": typed})
     except Exception:
         if session.choosing is mine:
             session.choosing = None
@@ -83,7 +92,7 @@ def choose(session: Session, models: Models, name: object) -> Iterator[Screen]:
 def cancel(session: Session) -> None:
     """Keep the model of before, as `choose` then tells; what has come of a download stays for the next time."""
     if session.choosing is not None:
-        session.choosing.set()
+        session.choosing.given_up = True
         session.choosing = None
 
 
@@ -107,6 +116,8 @@ def standing(session: Session, models: Models) -> ModelValue:
     writes, encoder = models.get(current(session, models)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
+        "line": header.line(encoder or writes),
+        "empties": False,
         "name": name,
         "choices": choices(models, session.model, name),
         "title": "",
@@ -132,18 +143,43 @@ def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
     }
 
 
-def choices(models: Models, *also: str) -> list[tuple[str, str]]:
+def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str]]:
     """What can be chosen, as words and names: what is offered, and what is in use or on its way."""
     entries = {entry.name: entry for entry in catalog.ENTRIES}
     told = []
-    for name in dict.fromkeys((*models.names, *also)):
-        entry = entries.get(name)
-        if entry is None:
-            told.append((name, name))
-        else:
+    for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
+        entry, called = entries.get(name), catalog.called(name)
+        if name == coming:
+            words = f"{_shortened(called)} · loading"
+        elif entry is not None:
             where = "on this machine" if catalog.is_here(entry) else f"download {in_words(entry.megabytes * 10**6)}"
-            told.append((f"{name} · {where} · {entry.licence}", name))
+            words = f"{name} · {where} · {entry.licence}"
+        elif called == name or name in models.names:
+            words = _shortened(name)
+        else:
+            words = f"{_shortened(called)} · {_place(name, called)}"
+        told.append((words, name))
     return told
+
+
+def _place(folder: str, called: str) -> str:
+    """Where a folder lies, of a long path the end: how it begins says least."""
+    path = os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
+    if len(path) <= _MOST_OF_A_PATH:
+        return path
+    end = path[1 - _MOST_OF_A_PATH :]
+    return f"…{end[max(0, end.find(os.sep)) :]}"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MOST_OF_A_NAME else f"{name[: _MOST_OF_A_NAME - 1]}…"
+
+
+def _shown(session: Session) -> str:
+    """The name at which the choice stands on the visitor's page."""
+    if session.choosing is not None:
+        return session.choosing.name
+    return session.model if session.encoder is None else session.encoder.address
 
 
 def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> ModelValue:
@@ -153,8 +189,8 @@ def _coming(session: Session, models: Models, name: str, arriving: Arriving) -> 
     return {
         **standing(session, models),
         "name": name,
-        "choices": choices(models, session.model, name),
-        "title": f"Downloading {name}" if downloading else f"Loading {name}",
+        "choices": choices(models, session.model, coming=name),
+        "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(catalog.called(name))}",
         "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],

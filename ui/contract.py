@@ -148,6 +148,7 @@ class InspectorValue(TypedDict):
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
+    gone: NotRequired[str]  # where there are no tokens: whose text stands there, if that model is no longer loaded
 
 
 class LanguagesValue(TypedDict):
@@ -168,6 +169,8 @@ class ModelValue(TypedDict):
     said: str  # how far that is
     share: float | None  # of the download that is here; None where that is not known or is no matter
     notes: list[str]  # sentences about how the model was loaded
+    line: str  # what the page is for with it
+    empties: bool  # whether the box for another model's name is to be emptied, since that model is there
     context: int  # how many tokens the model that writes reads at once
     way: str  # of `ui.ways.WAYS`: how its tokens are chosen as long as nobody has said
     languages: LanguagesValue  # of the model that is in use

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, cast
 
 import gradio as gr
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from gradio.block_function import BlockFunction
 from gradio.events import api
 from gradio.route_utils import FnIndexInferError
@@ -53,12 +55,13 @@ class Page(gr.Blocks):
         super().validate_inputs(block_fn, inputs)
 
 
-Refusal = Callable[[Request, Exception], Response]
+Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 
 
 def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
     """What answers a call that Gradio cannot bring to a function of ours, and would let fail without a word: of an
-    endpoint that is not there, or with arguments that it does not take. Every other error is raised again."""
+    endpoint that is not there, with arguments that it does not take, or with what is no JSON. Every other error is
+    raised again, or answered as FastAPI does."""
     taken = {
         str(fn.api_name): inspect.signature(fn.fn).parameters
         for fn in page.fns.values()
@@ -81,7 +84,18 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
         sentence = f"/{name} takes {', '.join(taken[name])}: send no others, and always {' and '.join(needed)}."
         return JSONResponse({"detail": sentence}, status_code=422)
 
-    return {FnIndexInferError: unknown, KeyError: unknown, TypeError: mismatched}
+    async def unreadable(request: Request, error: Exception) -> Response:
+        name = request.path_params.get("api_name")
+        if name is None:
+            return await request_validation_exception_handler(request, cast(RequestValidationError, error))
+        if name not in taken:
+            return unknown(request, error)
+        arguments = ", ".join(taken[name])
+        form = f"{{{arguments}}}" if "/v2/" in request.url.path else f'{{"data": [{arguments}]}}'
+        return JSONResponse({"detail": f"This is no JSON that /{name} can read: send {form}."}, status_code=422)
+
+    refusing: Mapping[type[Exception], Refusal] = {FnIndexInferError: unknown, KeyError: unknown, TypeError: mismatched}
+    return {**refusing, RequestValidationError: unreadable}
 
 
 def register(models: Models) -> None:

@@ -11,21 +11,18 @@ from gradio.events import api
 
 from model.encoder import Encoder
 from model.errors import AttendError
-from ui import inspecting, views
+from ui import header, inspecting, views
 from ui.checks import checked_text
 from ui.endpoints import Page
 from ui.errors import for_people, for_programs
 from ui.handlers import RUNNING
 from ui.inspect_parts import InspectParts, lay_out
-from ui.layout import header
-
-_LINE = "Look into an encoder: where its tokens look, and what it makes of a word."
 
 
 def build(encoder: Encoder) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
-        header(_LINE)
+        header.lay_out(encoder)
         parts = lay_out(inspecting.overview(encoder))
         wire(parts, lambda: encoder)
         _endpoints(encoder)

@@ -14,7 +14,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from model.loaded import LoadedModel
-from ui import inspect_parts, model_picker, settings_panel, system_prompt, translate_parts, views
+from ui import header, inspect_parts, model_picker, settings_panel, system_prompt, translate_parts, views
 from ui.compare_values import compare_form, no_comparison
 from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
@@ -168,7 +168,7 @@ def lay_out(models: Models) -> Parts:
         picker = model_picker.build(models)
         system = system_prompt.build(first.no_system)
         panel = settings_panel.build(limit, first_way(translates=mode_first == TRANSLATE))
-    header("Chat with a small language model and watch it choose every word.")
+    header.lay_out(first)
     with gr.Row(elem_id="attend-main"):
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
@@ -273,12 +273,6 @@ def lay_out(models: Models) -> Parts:
         lesson=lesson,
         inspection=inspection,
     )
-
-
-def header(line: str) -> None:
-    """The name of the page, what it is in one line, and its buttons."""
-    template = _read("header.html").replace("<!-- line -->", line)
-    gr.HTML(html_template=template, apply_default_css=False, elem_id="attend-header")
 
 
 def _button(

@@ -23,10 +23,13 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session,
     picker, outputs = parts.picker, parts.picker.outputs
     here: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()  # by gradio's name of the visit
 
-    def choose(session: Session, name: str, request: gr.Request) -> Iterator[Screen]:
+    def choose(session: Session, name: str, request: gr.Request, *, typed: bool = False) -> Iterator[Screen]:
         if request.session_hash:
             here[request.session_hash] = session
-        return choosing.choose(session, models, name)
+        return choosing.choose(session, models, name, typed=typed)
+
+    def ask_for(session: Session, name: str, request: gr.Request) -> Iterator[Screen]:
+        return choose(session, name, request, typed=True)
 
     def show(session: Session, mode: str) -> Screen:
         if not session.unseen:
@@ -43,9 +46,12 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session,
     ) -> Screen:  # Gradio names a call by its function: /translate is taken
         return choosing.translate(session, models, field(event, "source", str), field(event, "target", str))
 
-    going, shown = handlers.screens(parts, outputs, choose), handlers.screen(parts, parts.all_outputs, show)
+    shown = handlers.screen(parts, parts.all_outputs, show)
+    # Gradio's list tells `input` twice of a click, and of leaving it in any case; `blur` it tells once of all three.
+    ways = ((picker.listed, picker.listed.blur, choose), (picker.other, picker.other.submit, ask_for))
     # What a generator leaves alone Gradio's page may lose, so the rest of the page comes behind it.
-    for chosen, event in ((picker.listed, picker.listed.input), (picker.other, picker.other.submit)):
+    for chosen, event, function in ways:
+        going = handlers.screens(parts, outputs, function)
         coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
         coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
     told = handlers.screen(parts, outputs, tell)

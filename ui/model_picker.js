@@ -1,5 +1,5 @@
 /* What there is to say of the model: what is on its way and how far it is, or how it was loaded; and to the settings,
- * how much it reads and how its tokens are chosen at first. */
+ * how much it reads and how its tokens are chosen at first; and to the header, what the page is for with it. */
 const title = element.querySelector('.attend-model-coming');
 const bar = element.querySelector('.attend-model-bar');
 const said = element.querySelector('.attend-model-said');
@@ -20,9 +20,16 @@ function draw() {
       return line;
     }),
   );
-  const { context, way } = value;
-  document.dispatchEvent(new CustomEvent('attend-model', { detail: { context, way } }));
+  const { context, way, line } = value;
+  document.dispatchEvent(new CustomEvent('attend-model', { detail: { context, way, line } }));
 }
+
+/* The list cuts long names short; pointing at one shows it whole. */
+document.addEventListener('pointerover', ({ target }) => {
+  const shown = target.closest?.('#attend-model :is(input, [role="option"])');
+  const { names, name } = props.value;
+  if (shown) shown.title = names[shown.dataset.index] || name;
+});
 
 watch('value', draw);
 draw();

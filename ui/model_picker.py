@@ -35,10 +35,11 @@ class Picker:
         return [self.listed, self.other, self.state, self.cancel, self.languages]
 
     def render(self, value: ModelValue) -> dict[Block, Any]:
-        """What these components show of it: everything, since Gradio's page may lose what a generator leaves alone."""
+        """What these components show of it: everything that changes at all, since Gradio's page may lose what a
+        generator leaves alone."""
         return {
             self.listed: gr.update(choices=value["choices"], value=value["name"]),
-            self.other: gr.update(value=""),
+            self.other: gr.update(value="") if value["empties"] else gr.update(),  # somebody may be typing in it
             self.state: _said(value),
             self.cancel: gr.update(value=_CANCEL, visible=bool(value["title"])),
             self.languages: json.dumps(value["languages"]),
@@ -79,7 +80,8 @@ def build(models: Models) -> Picker:
 
 
 def _said(value: ModelValue) -> dict[str, Any]:
-    return {key: value[key] for key in ("title", "said", "share", "notes", "context", "way")}
+    told = {key: value[key] for key in ("title", "said", "share", "notes", "context", "way", "line", "name")}
+    return {**told, "names": [name for _, name in value["choices"]]}
 
 
 def _read(name: str) -> str:

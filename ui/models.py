@@ -16,6 +16,7 @@ from decoding.step import Hypothesis, Step
 from decoding.strategy import Request, Strategy
 from decoding.together import generate_together
 from decoding.trace import Trace
+from model import catalog
 from model.errors import AttendError
 from model.interface import Forward, Want
 from model.languages import marked, unmarked
@@ -110,7 +111,8 @@ class Models:
         """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
 
         Args:
-            name: with languages, as `between` marks it, the model between them.
+            name: with languages, as `between` marks it, the model between them; of a folder in use what the page calls
+                it will do.
 
         `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be
         read, or that is an encoder's alone.
@@ -130,10 +132,11 @@ class Models:
 
     def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
         """A name that is offered stands for itself, whatever it looks like."""
-        return (str(name), None) if name in self.names else unmarked(str(name))
+        plain = str(name).strip()
+        return (plain, None) if plain in self.names else unmarked(plain)
 
     def _whole(self, name: str) -> LoadedModel:
-        if (held := self.held(name)) is not None:
+        if (held := self.held(name) or self._held_as(name)) is not None:
             return held
         waiting = self.load(name, offered=True)
         while True:
@@ -154,16 +157,33 @@ class Models:
         used = sorted(name for name in self._shelf.names() if self.held(name) is not None)
         return tuple(dict.fromkeys((self.default, *used)))
 
+    def _held_as(self, called: str) -> LoadedModel | None:
+        """The model in use that the page calls so, of visitors who may name folders; `AttendError` where there are
+        several."""
+        if not self.any_name or called in self.names:
+            return None
+        names = [name for name in self._shelf.names() if catalog.called(name) == called]
+        if len(names) > 1:
+            raise AttendError(f"{len(names)} folders in use are called {called}: name the path of one.")
+        return self.held(names[0]) if names else None
+
     def present(self, name: str) -> LoadedModel:
         """The model behind an earlier text; `AttendError` where nobody uses it any more."""
         if not self.is_there(name):
-            raise AttendError(f"{name} made this, and is no longer loaded: choose it again to look into its texts.")
+            raise AttendError(
+                f"{self.called(name)} made this, and is no longer loaded: choose it again to look into its texts."
+            )
         return self.get(name)
 
     def is_there(self, name: str) -> bool:
         """Whether an earlier text of the model can be looked into without loading anything."""
         plain, _ = self._unmarked(name)
         return plain == self.default or self.held(plain) is not None
+
+    def called(self, name: str) -> str:
+        """What the page calls a model, with its languages where they are marked."""
+        plain, _ = self._unmarked(name)
+        return name if plain in self.names else catalog.called(plain) + name[len(plain) :]
 
     def load(self, name: object, *, offered: bool = False) -> Generator[Arriving, None, Held]:
         """See `Shelf.load`.

@@ -131,6 +131,14 @@ class Draft:
     redo: list[Version] = field(default_factory=list)  # the next one last
 
 
+@dataclass(slots=True, eq=False)
+class Choosing:
+    """A model on its way to a visitor."""
+
+    name: str
+    given_up: bool = False  # whether the visitor waits for it no longer
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Session:
     """Everything that one visitor has on the page."""
@@ -155,7 +163,7 @@ class Session:
     stands: str = ""  # the entry at which the switch stands, as far as the server knows
     moved: bool = False  # whether the switch was told where to stand since it was clicked last
     entries: tuple[str, ...] = ()  # those of the switch; empty until another model has changed them
-    choosing: threading.Event | None = None  # while another is on its way; set to wait no longer
+    choosing: Choosing | None = None  # while another is on its way
     unseen: bool = False  # whether the page is still to be shown with a model that has come
 
     @property

@@ -85,8 +85,13 @@ def inspector_value(
     return value
 
 
-def empty_inspector(mode: str) -> InspectorValue:
+def empty_inspector(mode: str, *, gone: str = "") -> InspectorValue:
+    """
+    Args:
+        gone: the model of a text that is there, but not loaded any more.
+    """
     return {
+        "gone": gone,
         "run": None,
         "mode": "write" if mode == "write" else "chat",
         "tokens": [],

@@ -138,11 +138,11 @@ def preview(session: Session, models: Models, name: str, text: object) -> Screen
 
 
 def overview(session: Session, models: Models, name: str) -> Screen:
-    """Write as it stands."""
+    """Write as it stands, but for the box: it keeps its text, into which somebody may be typing already."""
     loaded = models.get(name)
     if not session.draft.text:
-        return _empty(session, loaded)
-    return _show(session, models, _run_of(session, loaded, session.draft.text))
+        return replace(_empty(session, loaded), text=None)
+    return replace(_show(session, models, _run_of(session, loaded, session.draft.text)), text=None)
 
 
 def _take_up(session: Session, loaded: LoadedModel, text: object) -> Run | None:

@@ -23,6 +23,13 @@ const turns = [];
 let views = [];
 
 root.replaceChildren(log);
+let pinned = true; // whether the end is in view
+log.addEventListener('scroll', () => {
+  pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
+});
+new ResizeObserver(() => {
+  if (pinned) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
+}).observe(log);
 followColour(root);
 offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
 watch('value', draw);
@@ -36,7 +43,6 @@ function draw() {
     packed[number] = text;
     turns[number] = unpacked(text);
   });
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
   const grown = turns.length > views.length;
   if (turns.length) drawTurns(value.busy);
   else drawEmpty(value.examples || [], value.busy);

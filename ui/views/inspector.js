@@ -6,7 +6,7 @@
  *
  * @typedef {{run: string | null, mode: 'chat' | 'write', tokens: [string, string, number | null][], first: number,
  *   steps: Step[], layers: number, heads: number, rows: string[], rows_from: number, search: SearchValue | null,
- *   selected: number | null, busy: boolean, since?: number}} Value
+ *   selected: number | null, busy: boolean, since?: number, gone?: string}} Value
  */
 
 const root = element.querySelector('.attend-inspector');
@@ -36,12 +36,8 @@ const table = make('div', { class: 'at-table-pane' });
 const reason = make('div', { class: 'at-reason' });
 const stages = make('div', { class: 'at-stages-pane' });
 
-const hint = make('div', { class: 'at-empty' },
-  make('p', { class: 'at-empty-title', text: 'Nothing has been generated yet.' }),
-  make('p', {
-    class: 'at-quiet',
-    text: 'Here every token will show what else could have stood in its place, and where the model looked.',
-  }));
+const hint = { title: make('p', { class: 'at-empty-title' }), said: make('p', { class: 'at-quiet' }) };
+const empty = make('div', { class: 'at-empty' }, hint.title, hint.said);
 const panels = [
   make('section', { 'aria-label': 'Tokens' },
     make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
@@ -51,7 +47,8 @@ const panels = [
   beams.node, data.node,
 ];
 
-root.replaceChildren(hint);
+tellEmpty('');
+root.replaceChildren(empty);
 followColour(root);
 follow.addEventListener('click', () => {
   choice.following = true;
@@ -89,12 +86,21 @@ function receive() {
   if (run.gap && !run.busy) trigger('missing', { run: run.name });
   root.classList.toggle('at-busy', run.busy);
   if (!run.tokens.length) {
-    root.replaceChildren(hint);
+    tellEmpty(value.gone);
+    root.replaceChildren(empty);
     signal(SIGNAL.selected, { run: null, index: null, levels: null, busy: run.busy });
   } else if (!table.isConnected) root.replaceChildren(...panels);
   strip.update(run.tokens);
   look.offer();
   settle();
+}
+
+/** Why there is nothing to look at. @param {string} [gone] whose text it is that stands there without its numbers */
+function tellEmpty(gone) {
+  hint.title.textContent = gone ? `${gone} wrote this, and is no longer loaded.` : 'Nothing has been generated yet.';
+  hint.said.textContent = gone
+    ? 'Choose it again to look into its tokens. Those of the model that is chosen now will show here.'
+    : 'Here every token will show what else could have stood in its place, and where the model looked.';
 }
 
 /** @param {Value} value */

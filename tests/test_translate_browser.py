@@ -87,7 +87,7 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     pick(page, "tiny-translate")
     entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-given textarea")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#attend-message")).to_have_count(0)
+    expect(page.locator("#attend-message")).to_be_hidden()
     expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
     set_number(page, "max-new-tokens", 6)
     translate(page, SOURCE)

@@ -131,5 +131,8 @@ def shown(value: object) -> str:
         return "empty"
     if isinstance(value, int) and abs(value) >= 10**20:
         return "a very large number"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a deeply nested value"
     return text if len(text) <= 40 else f"{text[:37]}..."

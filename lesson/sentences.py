@@ -9,9 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
-from torch.nn import functional
 
 from model.errors import AttendError
 from model.interface import Want
@@ -35,12 +33,15 @@ class Meaning:
     following: list[tuple[int, float]]  # the most probable tokens to follow, with their probabilities
 
 
-def look(loaded: LoadedModel, text: str, word: str) -> Look:
+def look(loaded: LoadedModel, text: str, word: str, most: int) -> Look:
     """Read a text and say whom its word looks at: an encoder's word at all of the text, a decoder's at what is before.
 
-    `AttendError` for a word that is not there and for a text that is too long.
+    `AttendError` for a word that is not there and for a text of more than `most` tokens, since every layer's whole map
+    is computed.
     """
     tokens = loaded.prompt(text)
+    if len(tokens) > most:
+        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} are drawn: shorten it.")
     places = places_of(loaded, tokens, word)
     start = loaded.model.decoder_start
     with loaded.lock:
@@ -82,9 +83,3 @@ def meaning(loaded: LoadedModel, text: str, word: str, most: int) -> Meaning:
     top = forward.logits[0].float().softmax(dim=-1).topk(most)
     following = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
     return Meaning(forward.hidden[0, -1].float(), following)
-
-
-def cosines(vectors: Sequence[Tensor]) -> Tensor:
-    """Cosine similarity of each vector with each, (N, N)."""
-    stacked = functional.normalize(torch.stack(list(vectors)), dim=-1)  # (N, W)
-    return stacked @ stacked.T  # (N, N)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lesson.sentences import cosines, look, meaning, places_of
+from lesson.sentences import look, meaning, places_of
+from model.encoder import cosines
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -25,14 +26,25 @@ def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel, word: str) -> None:
 
 
 def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    found = look(tiny, "The quick brown fox jumps", "brown")
+    found = look(tiny, "The quick brown fox jumps", "brown", 96)
     own = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
     assert torch.equal(found.weights, own.float())
     assert found.weights[:, :, found.word.stop :].abs().max() == 0
     assert (found.weights.sum(dim=-1) - 1).abs().max() < 1e-5
-    read = look(tiny_translator, "the cat sat", "the")
+    read = look(tiny_translator, "the cat sat", "the", 96)
     assert (read.weights.sum(dim=-1) - 1).abs().max() < 1e-5
     assert read.weights[:, :, read.word.stop :].sum() > 0
+
+
+def test_a_long_text_is_refused_before_its_maps_are_computed(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The quick brown fox jumps"
+    count = len(tiny.prompt(text))
+    look(tiny, text, "fox", count)
+    monkeypatch.setattr(type(tiny.model), "inspect", lambda *_: pytest.fail("a map was computed"))
+    with pytest.raises(AttendError, match=f"has {count} tokens, but at most {count - 1}"):
+        look(tiny, text, "fox", count - 1)
 
 
 def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:

@@ -80,7 +80,7 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
     [
         ("tokens", {"text": ""}, "Text is empty"),
         ("tokens", {"text": None}, "Text is empty"),
-        ("tokens", {"text": ["a"]}, "Text is empty"),
+        ("tokens", {"text": ["a"]}, "Text is .*, but must be a text"),
         ("tokens", {"text": "a" * 2_001}, "2,001 characters, but at most 2,000"),
         ("tokens", {"text": "a\ud83d"}, "half a character"),
         ("vocabulary", {"text": "  \n"}, "Text is empty"),
@@ -95,7 +95,7 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
         ("vectors", {"word": "  "}, "Word is empty"),
         ("vectors", {"word": "a" * 41}, "at most 40"),
         ("vectors", {"word": "\ud83d"}, "half a character"),
-        ("vectors", {"expected": 7}, "Expected is empty"),
+        ("vectors", {"expected": 7}, "Expected is 7, but must be a text"),
         ("vectors", {"b": None}, "B is empty"),
         ("vectors", {"words": "one, two; one"}, "2 different words: write 3 to 24"),
         ("vectors", {"words": " ".join(map(str, range(25)))}, "25 different words: write 3 to 24"),
@@ -125,6 +125,17 @@ def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> Non
     assert cuts["tiny-writer"]["count"] == len(ids) and cuts["tiny-writer"]["vocabulary"] == held.model.vocabulary_size
     assert cuts["words"]["lost"] == ("white space",) and cuts["words"]["joined"] == "How are you ?"
     assert cuts["tiny-writer"]["lost"] == () and cuts["tiny-writer"]["joined"] is None
+
+
+def test_a_tokenizer_with_the_name_of_a_rule_takes_no_rules_place(
+    tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "tokenizer.json").write_text("{}")
+    monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
+    cuts = lesson_tokens.answer(models, {"text": "How are you?"})["cuts"]
+    words = [(cut["rule"], cut.get("count")) for cut in cuts if cut["name"] == "words"]
+    assert words == [(True, 4), (False, None)]  # the rule, and the file, which cannot be read
 
 
 def test_a_damaged_tokenizer_leaves_the_others(tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:

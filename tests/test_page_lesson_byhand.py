@@ -125,3 +125,38 @@ def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> No
 )
 def test_what_no_training_can_be_is_refused(given: dict[str, Any], said: str) -> None:
     assert refusal("training", **given).startswith(said)
+
+
+_DEEP: list[Any] = []
+for _ in range(10_000):
+    _DEEP = [_DEEP]
+
+
+@pytest.mark.parametrize(
+    ("chapter", "given", "said"),
+    [
+        ("positions", {"length": 129}, "Length is 129, but must be a whole number from 2 to 128."),
+        ("positions", {"width": 2.5}, "Width is 2.5, but must be a whole number"),
+        ("positions", {"position": 3, "shift": -4}, "Shift is -4, but must be a whole number from -3 to 128."),
+        ("positions", {"compared": 10**400}, "Compared is a very large number, but must be a whole number"),
+        ("positions", {"length": _DEEP}, "Length is a deeply nested value, but must be a whole number"),
+        ("attention", {"similarities": [[1, -0.1]]}, "The similarities are 1 and -0.1, but to be divided"),
+        ("attention", {"similarities": [[0, 0]]}, "The similarities are 0 and 0, but to be divided"),
+        ("attention", {"vectors": ["ab", "cd"]}, "Vectors holds 'a', but each must be a number"),
+        ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores holds inf, but each must be a number"),
+        ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores holds a deeply nested value, but each"),
+        ("attention", {"mask": "true"}, "The mask is 'true', but must be true or false."),
+        ("attention", {"sentence": ["dog", "cat"]}, "Sentence is ['dog', 'cat'], but must be a text"),
+        ("attention", {"sentence": "dog \ud83d"}, "The text holds half a character"),
+        ("attention", {"sentence": "dog"}, "The sentence has 1 words, but 2 to 10 can be shuffled"),
+    ],
+)
+def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], said: str) -> None:
+    assert refusal(chapter, **given).startswith(said)
+
+
+def test_the_smallest_similarities_still_weigh() -> None:
+    """1e-50 is zero in single precision, where its share of itself would be no number."""
+    result = ask("attention", similarities=[[3e-50, 1e-50]])
+    assert result["division"]["weights"] == [[0.75, 0.25]]
+    assert result["division"]["vector"] == [[0.75 * 5 + 0.25 * 0, 0.75 * 7 + 0.25 * 8]]

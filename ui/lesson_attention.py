@@ -45,7 +45,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             f"The similarities are {_told(similarities[0])}, but to be divided by their sum they must not be negative, "
             "and not all zero: softmax alone takes such numbers."
         )
-    near, points = torch.tensor(similarities[0]), torch.tensor(vectors)  # (N,), (N, W)
+    # double precision: in single, similarities that are tiny sum to zero
+    near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
     softened = soften(torch.tensor(dots[0]), width)
     shown, weights = masked(torch.tensor(scores), mask=mask)  # (T, T) each
     return {

@@ -8,6 +8,7 @@ from typing import Any
 
 from decoding.parameter import shown
 from model.errors import AttendError
+from model.text import check_whole
 
 Given = Mapping[str, Any]
 
@@ -39,14 +40,17 @@ def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> st
 
 
 def text(given: Given, name: str, default: str, most: int) -> str:
-    """A text that says something, of at most so many characters."""
+    """A text that says something, of at most so many whole characters."""
     value = given.get(name, default)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
+        raise AttendError(f"{_called(name)} is {shown(value)}, but must be a text: type something.")
+    if not value.strip():
         raise AttendError(f"{_called(name)} is empty: type something.")
     if len(value) > most:
         raise AttendError(
             f"{_called(name)} has {len(value):,} characters, but at most {most:,} are read here: shorten it."
         )
+    check_whole(value)
     return value
 
 

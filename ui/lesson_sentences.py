@@ -8,8 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
-from lesson.sentences import cosines, look, meaning
+from lesson.sentences import look, meaning
 from model import catalog
+from model.encoder import cosines
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.lesson_checks import Given, choice, rounded, text
@@ -52,10 +53,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _look(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
-    found = look(loaded, sentence, word)
-    layers, heads, tokens = found.weights.shape
-    if tokens > MOST_TOKENS:
-        raise AttendError(f"The sentence has {tokens} tokens, but at most {MOST_TOKENS} are drawn: shorten it.")
+    found = look(loaded, sentence, word, MOST_TOKENS)
+    layers, heads, _ = found.weights.shape
     return {
         "tokens": [loaded.tokenizer.label(token) for token in found.tokens],
         "word": list(found.word),
@@ -75,10 +74,9 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
             f"There are {len(sentences)} sentences: write 2 to {MOST_SENTENCES}, each on a line of its own."
         )
     meant = text(given, "meant", WORD, 40).strip()
-    continuing = [models.get(name) for name in offered if not models.get(name).model.decoder_start]
-    if not continuing:
+    reader = next((one for one in map(models.get, offered) if not one.model.decoder_start), None)
+    if reader is None:
         return {"sentences": sentences, "meant": meant, "reader": "", "cosines": [], "following": []}
-    reader = continuing[0]
     found = [meaning(reader, sentence, meant, FOLLOWING) for sentence in sentences]
     label = reader.tokenizer.label
     return {

@@ -8,7 +8,6 @@ from typing import Any
 from lesson import tokenizers, tokens
 from lesson.tokens import Cut
 from model.errors import AttendError
-from model.text import check_whole
 from ui.lesson_checks import Given, brief, rounded, text
 from ui.models import Models
 
@@ -31,13 +30,13 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `text`.
     """
     said = text(given, "text", TEXT, MOST)
-    check_whole(said)
-    ways = _RULES | {name: _told_by(name, read) for name, read in _tokenizers(models).items()}
+    ways = [(name, True, way) for name, way in _RULES.items()]
+    ways += [(name, False, _told_by(read)) for name, read in _tokenizers(models).items()]
     most = PIECES // len(ways)
     return {
         "text": said,
         "characters": len(said),
-        "cuts": [{"name": name, "rule": name in _RULES, **_cut(way, said, most)} for name, way in ways.items()],
+        "cuts": [{"name": name, "rule": rule, **_cut(way, said, most)} for name, rule, way in ways],
     }
 
 
@@ -48,7 +47,7 @@ def _tokenizers(models: Models) -> dict[str, Callable[[], Any]]:
     return alone | {name: lambda name=name: models.get(name).tokenizer for name in others}
 
 
-def _told_by(name: str, read: Callable[[], Any]) -> Callable[[str], Cut]:
+def _told_by(read: Callable[[], Any]) -> Callable[[str], Cut]:
     def way(said: str) -> Cut:
         return tokens.by_tokenizer(read(), said)
 

@@ -10,7 +10,6 @@ from lesson.vectors import Neighbour, Vectors, Word
 from model import catalog
 from model.encoder import cosines
 from model.errors import AttendError
-from model.text import check_whole
 from ui.lesson_checks import Given, choice, rounded, text, whole
 from ui.models import Models
 
@@ -86,14 +85,11 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
 
 
 def _word(given: Given, name: str, default: str) -> str:
-    said = text(given, name, default, MOST_LETTERS).strip()
-    check_whole(said)
-    return said
+    return text(given, name, default, MOST_LETTERS).strip()
 
 
 def _words(given: Given) -> list[str]:
     listed = text(given, "words", WORDS, MOST_LIST)
-    check_whole(listed)
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not FEWEST <= len(words) <= MOST:
         raise AttendError(f"The list has {len(words)} different words: write {FEWEST} to {MOST}.")

@@ -8,7 +8,6 @@ from typing import Any
 from lesson import vocabulary
 from lesson.tokens import words_of
 from lesson.vocabulary import Merge
-from model.text import check_whole
 from ui.lesson_checks import Given, brief, text, whole
 from ui.models import Models
 
@@ -27,7 +26,6 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
     sentences, new = text(given, "text", TEXT, MOST), text(given, "new", NEW, MOST_NEW)
-    check_whole(sentences + new)
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
     made = learned[: whole(given, "merges", MERGES, 0, MOST_MERGES)]

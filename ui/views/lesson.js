@@ -28,6 +28,26 @@ const lessonPart = (title, ...children) =>
  */
 const lessonField = (name, input) => make('label', { class: 'at-lesson-field' }, make('span', { text: name }), input);
 
+/** @param {...(Node | string)} children what stands side by side */
+const lessonRow = (...children) => make('div', { class: 'at-lesson-row' }, ...children);
+
+/** @param {string} text @param {() => void} onclick */
+const lessonButton = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
+
+/**
+ * A box to tick, with its name behind it.
+ * @param {string} name
+ * @param {(checked: boolean) => void} onChange
+ */
+function lessonSwitch(name, onChange) {
+  const box = make('input', { type: 'checkbox', onchange: () => onChange(box.checked) });
+  const node = make('label', { class: 'at-lesson-field' }, box, make('span', { text: name }));
+  const put = (checked) => {
+    box.checked = checked;
+  };
+  return { node, put };
+}
+
 /**
  * A slider with its number beside it, which can be typed too.
  * @param {string} name

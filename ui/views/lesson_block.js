@@ -13,16 +13,16 @@ chapters.block = {
       now = { ...now, ...changes };
       ask(now);
     };
-    const line = toldLine('Point at a number, or hold it by a click or with Tab and the arrow keys: here stands how it came about.');
+    const line = toldLine('Point at a number');
 
     const source = toldSentence('The encoder reads', (ids) => change({ source: ids }));
     const reply = toldSentence('The decoder should say', (ids) => change({ answer: ids }));
     const heads = make('select', { onchange: () => change({ heads: Number(heads.value) }) });
-    const mask = make('input', { type: 'checkbox', onchange: () => change({ encoder_mask: mask.checked }) });
-    const again = make('button', { type: 'button', class: 'at-plain', text: 'Start again', onclick: () => {
+    const mask = lessonSwitch('Look-ahead mask in the encoder', (checked) => change({ encoder_mask: checked }));
+    const again = lessonButton('Start again', () => {
       views.forEach((view) => view.forget());
       ask({});
-    } });
+    });
 
     /** @type {Map<string, ReturnType<typeof blockStageView>>} */
     const views = new Map();
@@ -52,7 +52,8 @@ chapters.block = {
 
     let number = 0;
     const step = ({ name, formula, code, said, stages: shown, weights }) => make('section', { class: 'at-walk-step' },
-      make('div', { class: 'at-walk-head' }, make('span', { class: 'at-walk-number', text: ++number }), make('h4', { text: name }),
+      make('div', { class: 'at-walk-head' },
+        make('span', { class: 'at-walk-number', text: ++number }), make('h4', { text: name }),
         make('span', { class: 'at-formula' }, ...blockFormula(formula))),
       lessonText(`${said} In the code: ${code}.`),
       make('div', { class: 'at-tables' }, ...shown.map(view)),
@@ -64,13 +65,12 @@ chapters.block = {
     const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
 
     root.append(
-      lessonText('One encoder layer and one decoder layer, six numbers wide and with a vocabulary of eleven: small enough to '
-        + 'follow every number, yet it is the very code that translates here, `EncoderDecoder` in model/encoder_decoder.py, '
-        + 'as in “Attention is all you need” (Vaswani et al., 2017). The numbers begin with those of a lecture that works '
-        + '“how are you” → “I am fine” by hand.'),
-      make('div', { class: 'at-lesson-row' }, source.node, reply.node),
-      make('div', { class: 'at-lesson-row' }, lessonField('Heads', heads),
-        make('label', { class: 'at-lesson-field' }, mask, make('span', { text: 'Look-ahead mask in the encoder' })), again),
+      lessonText('One encoder layer and one decoder layer, six numbers wide and with a vocabulary of eleven: small '
+        + 'enough to follow every number, yet it is the very code that translates here, `EncoderDecoder` in '
+        + 'model/encoder_decoder.py, as in “Attention is all you need” (Vaswani et al., 2017). The numbers begin with '
+        + 'those of a lecture that works “how are you” → “I am fine” by hand.'),
+      lessonRow(source.node, reply.node),
+      lessonRow(lessonField('Heads', heads), mask.node, again),
       ...BLOCK_PARTS.map(part), loss, line.node);
     ask({});
 
@@ -81,9 +81,10 @@ chapters.block = {
       reply.put(now.answer, result.words, result.longest);
       heads.replaceChildren(...result.heads.map((count) => make('option', { value: count, text: count })));
       heads.value = String(now.heads);
-      mask.checked = now.encoder_mask;
+      mask.put(now.encoder_mask);
       views.forEach((one, name) => one.update(blockShown(stages.get(name), now)));
-      loss.textContent = `The mean of the losses is ${result.loss.toFixed(3)}: what training lowers, as the next chapter shows.`;
+      loss.textContent = `The mean of the losses is ${result.loss.toFixed(3)}: what training lowers, as the next `
+        + 'chapter shows.';
     };
   },
 };
@@ -148,7 +149,8 @@ function blockStageView(caption, { onPoint, ...wiring }) {
     node,
     update,
     /** @param {((place: BlockPlace) => boolean) | null | undefined} test */
-    light: (test) => tables.forEach((table, head) => table.light(test && ((row, column) => test({ row, column, head })))),
+    light: (test) => tables.forEach((table, head) =>
+      table.light(test && ((row, column) => test({ row, column, head })))),
     forget: () => tables.forEach((table) => table.forget()),
   };
 }

@@ -11,8 +11,8 @@
 /** The steps of one attention, which differ in whose words ask and whose are looked at. */
 const blockAttention = (name, { given, looked, code, said }) => [
   {
-    name: 'Queries, keys, values', formula: `Q = ${given} W_Q,  K = ${looked} W_K,  V = ${looked} W_V`, code: `\`${code}\``,
-    said: said.made,
+    name: 'Queries, keys, values', formula: `Q = ${given} W_Q,  K = ${looked} W_K,  V = ${looked} W_V`,
+    code: `\`${code}\``, said: said.made,
     stages: [[`${name}.queries`, 'Queries Q'], [`${name}.keys`, 'Keys K'], [`${name}.values`, 'Values V']],
     weights: [
       [`${name}.queries_weights`, 'Query weights'], [`${name}.keys_weights`, 'Key weights'],
@@ -73,11 +73,12 @@ const BLOCK_PARTS = [
   {
     title: 'The encoder: words in', open: true,
     steps: blockEmbedding('encoder', {
-      embeddings: 'Every word has an id, and the id picks a row of the embedding matrix. The row is multiplied by √6, the '
-        + 'root of its width, so that the positions do not drown it (Vaswani et al., 2017, section 3.4). The rows of “how”, '
-        + '“are” and “you” are a lecture’s; those of the other words are ours, drawn at random. Change any number.',
-      positions: 'Attention has no idea of order, so every place gets a vector of its own, added to the word’s. Pairs of '
-        + 'columns are waves of one length; here there is room for three.',
+      embeddings: 'Every word has an id, and the id picks a row of the embedding matrix. The row is multiplied by √6, '
+        + 'the root of its width, so that the positions do not drown it (Vaswani et al., 2017, section 3.4). The rows '
+        + 'of “how”, “are” and “you” are a lecture’s; those of the other words are ours, drawn at random. Change any '
+        + 'number.',
+      positions: 'Attention has no idea of order, so every place gets a vector of its own, added to the word’s. Pairs '
+        + 'of columns are waves of one length; here there is room for three.',
     }),
   },
   {
@@ -85,35 +86,35 @@ const BLOCK_PARTS = [
     steps: blockAttention('encoder.self', {
       given: 'x', looked: 'x', code: 'SelfAttention.queries_keys_values',
       said: {
-        made: 'Each word asks (query), offers itself (key) and has something to give (value). The lecture prints Q, K and V, '
-          + 'but not the weights that made them: ours are the smallest ones that do, by the pseudo-inverse. With several '
-          + 'heads the six columns are dealt out to them.',
-        scores: 'How well a word’s query fits another’s key is their dot product. With more numbers in a vector dot products '
-          + 'grow, and softmax would choose one word and forget the rest; so they are divided by √D, the root of the '
-          + 'numbers that a head has. The encoder needs no mask: you can give it one above.',
-        weights: 'e to the power of each score, divided by the row’s sum: every row is positive and sums to 1. Then each '
-          + 'word takes that share of every value.',
+        made: 'Each word asks (query), offers itself (key) and has something to give (value). The lecture prints Q, K '
+          + 'and V, but not the weights that made them: ours are the smallest ones that do, by the pseudo-inverse. '
+          + 'With several heads the six columns are dealt out to them.',
+        scores: 'How well a word’s query fits another’s key is their dot product. With more numbers in a vector dot '
+          + 'products grow, and softmax would choose one word and forget the rest; so they are divided by √D, the root '
+          + 'of the numbers that a head has. The encoder needs no mask: you can give it one above.',
+        weights: 'e to the power of each score, divided by the row’s sum: every row is positive and sums to 1. Then '
+          + 'each word takes that share of every value.',
         joined: 'The heads’ results stand side by side again and are mixed by the output weights. The lecture '
           + 'prints only the sum of the next step, so these too are the smallest that lead there.',
-        added: 'What attention found is added to what was there (the residual connection), then each row is given mean 0 and '
-          + 'deviation 1. The deviation divides by 6, not by 5; a learned scale and shift would follow, which begin as 1 '
-          + 'and 0.',
+        added: 'What attention found is added to what was there (the residual connection), then each row is given mean '
+          + '0 and deviation 1. The deviation divides by 6, not by 5; a learned scale and shift would follow, which '
+          + 'begin as 1 and 0.',
       },
     }),
   },
   {
     title: 'The encoder: feed-forward', open: true,
     steps: blockFeedForward('encoder.feed_forward', {
-      made: 'Each word for itself: two layers with nothing negative let through between them. W₁ and b₁ are the lecture’s, W₂ '
-        + 'is ours. Usually the inner layer is four times as wide.',
+      made: 'Each word for itself: two layers with nothing negative let through between them. W₁ and b₁ are the '
+        + 'lecture’s, W₂ is ours. Usually the inner layer is four times as wide.',
       added: 'The encoder’s last word: one vector for each word of the source, which the decoder will look at.',
     }),
   },
   {
     title: 'The decoder: words in', open: false,
     steps: blockEmbedding('decoder', {
-      embeddings: 'The decoder reads its own answer, shifted right by the start sign <sos>: at every place it has seen only '
-        + 'the words before the one it should say. The matrix E is the encoder’s.',
+      embeddings: 'The decoder reads its own answer, shifted right by the start sign <sos>: at every place it has seen '
+        + 'only the words before the one it should say. The matrix E is the encoder’s.',
       positions: 'The same waves as in the encoder.',
     }),
   },
@@ -123,8 +124,8 @@ const BLOCK_PARTS = [
       given: 'x', looked: 'x', code: 'SelfAttention.queries_keys_values',
       said: {
         made: 'As in the encoder, with weights of its own. All that the lecture does not tell is drawn at random here.',
-        scores: 'All words of the answer go through at once, so the mask hides from each what comes after it: −∞ before the '
-          + 'softmax is 0 after it.',
+        scores: 'All words of the answer go through at once, so the mask hides from each what comes after it: −∞ '
+          + 'before the softmax is 0 after it.',
         weights: 'The first word can only look at itself.',
         joined: 'As before.',
         added: 'As before.',
@@ -136,8 +137,8 @@ const BLOCK_PARTS = [
     steps: blockAttention('decoder.cross', {
       given: 'x', looked: 'encoded', code: 'CrossAttention.look_up',
       said: {
-        made: 'The queries come from the answer, the keys and values from what the encoder made of the source. There are as '
-          + 'many keys as source words, whatever the answer’s length.',
+        made: 'The queries come from the answer, the keys and values from what the encoder made of the source. There '
+          + 'are as many keys as source words, whatever the answer’s length.',
         scores: 'A row for each word of the answer, a column for each of the source; nothing is hidden.',
         weights: 'These are the weights that Translate draws as lines between two sentences.',
         joined: 'As before.',
@@ -162,9 +163,10 @@ const BLOCK_PARTS = [
         stages: [['output.logits', 'Logits']], weights: [['output.weights', 'Embeddings turned, Eᵀ']],
       },
       {
-        name: 'Softmax and loss', formula: 'p = softmax(logits),  loss = −ln p(target)', code: '`cross_entropy`, as in training/translation.py',
-        said: 'At each place the loss is minus the logarithm of the probability that the right next word was given: 0 for a '
-          + 'sure and right one, ln 10 = 2.30 for a guess among ten. This model has learned nothing yet.',
+        name: 'Softmax and loss', formula: 'p = softmax(logits),  loss = −ln p(target)',
+        code: '`cross_entropy`, as in training/translation.py',
+        said: 'At each place the loss is minus the logarithm of the probability that the right next word was given: 0 '
+          + 'for a sure and right one, ln 10 = 2.30 for a guess among ten. This model has learned nothing yet.',
         stages: [['output.probabilities', 'Probabilities'], ['output.losses', 'Loss of each target']],
       },
     ],

@@ -41,7 +41,8 @@ const BLOCK_HOW = {
   }),
   heads: ({ of: [a, b], heads, place: { row, column, head } }) => {
     const within = head * (BLOCK_WIDTH / heads) + column;
-    return { text: toldProducts(a[row], blockColumn(b, within)), from: [blockIn({ row }), blockIn({ column: within })] };
+    const text = toldProducts(a[row], blockColumn(b, within));
+    return { text, from: [blockIn({ row }), blockIn({ column: within })] };
   },
   scores: ({ of: [a, b], place: { row, column, head } }) => ({
     text: toldProducts(a[row], b[column]),
@@ -53,7 +54,8 @@ const BLOCK_HOW = {
   }),
   mask: ({ of: [a], place, stage: { rows, columns } }) => ({
     text: place.column > place.row
-      ? `“${columns[place.column]}” comes after “${rows[place.row]}”, which may not look at it: ${blockShort(a[place.row][place.column])} is hidden`
+      ? `“${columns[place.column]}” comes after “${rows[place.row]}”, which may not look at it: `
+        + `${blockShort(a[place.row][place.column])} is hidden`
       : `“${rows[place.row]}” may look at “${columns[place.column]}”: as it was`,
     from: [blockIn(place)],
   }),

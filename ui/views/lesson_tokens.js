@@ -14,12 +14,12 @@ const TOKENS_EXAMPLES = [
   ['Numbers and code', 'for i in range(1000):\n    total += 3.14159 * i  # 2024-12-31'],
 ];
 const TOKENS_RULES = {
-  words: ['Words', 'Cut at white space and punctuation, numbered as they first appear. Short texts; but every new word needs '
-    + 'a new number, and one never seen has none.'],
-  characters: ['Characters', 'Unicode’s code points, numbered by Unicode. Nothing is unknown; but texts grow long, and a '
-    + 'letter means little.'],
-  bytes: ['Bytes', 'UTF-8: one byte for an English letter, up to four for others. 256 numbers say every text there is, at '
-    + 'the greatest length.'],
+  words: ['Words', 'Cut at white space and punctuation, numbered as they first appear. Short texts; but every new word '
+    + 'needs a new number, and one never seen has none.'],
+  characters: ['Characters', 'Unicode’s code points, numbered by Unicode. Nothing is unknown; but texts grow long, and '
+    + 'a letter means little.'],
+  bytes: ['Bytes', 'UTF-8: one byte for an English letter, up to four for others. 256 numbers say every text there is, '
+    + 'at the greatest length.'],
 };
 
 chapters.tokens = {
@@ -35,16 +35,17 @@ chapters.tokens = {
     const cuts = make('div', { class: 'at-cuts' });
     box.addEventListener('input', afterTyping(now));
     root.append(
-      lessonText('A model reads numbers. So a text is cut into pieces, and each piece is looked up in a vocabulary, where it '
-        + 'has a number, its id. What a piece is, is a choice: the longer the pieces, the shorter the text, and the larger '
-        + 'the vocabulary.'),
-      box, make('div', { class: 'at-lesson-row' }, chipRow('Example texts', TOKENS_EXAMPLES.map(([name, text]) =>
-        [name, put(text)])), make('button', { type: 'button', class: 'at-plain', text: 'Start again', onclick: put(TOKENS_TEXT) })),
+      lessonText('A model reads numbers. So a text is cut into pieces, and each piece is looked up in a vocabulary, '
+        + 'where it has a number, its id. What a piece is, is a choice: the longer the pieces, the shorter the text, '
+        + 'and the larger the vocabulary.'),
+      box, lessonRow(chipRow('Example texts', TOKENS_EXAMPLES.map(([name, text]) =>
+        [name, put(text)])), lessonButton('Start again', put(TOKENS_TEXT))),
       cuts,
-      lessonText('A subword vocabulary is the middle way: frequent words are one piece, rare ones several, and single bytes '
-        + 'say what nothing else says. attend-chat and attend-translate have learned theirs with SentencePiece from their '
-        + 'training texts (`training/vocabulary.py`); the next chapter builds one. Models that somebody uses on this page '
-        + 'bring their tokenizers along; a folder for others, such as GPT-2’s and BERT’s, is named in the README.'));
+      lessonText('A subword vocabulary is the middle way: frequent words are one piece, rare ones several, and single '
+        + 'bytes say what nothing else says. attend-chat and attend-translate have learned theirs with SentencePiece '
+        + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. Models that somebody '
+        + 'uses on this page bring their tokenizers along; a folder for others, such as GPT-2’s and BERT’s, is named '
+        + 'in the README.'));
     ask({});
 
     return (/** @type {{characters: number, cuts: TokenCut[]}} */ result) => {
@@ -58,7 +59,10 @@ chapters.tokens = {
 function tokenCut(cut, most) {
   const [name, said] = cut.rule ? TOKENS_RULES[cut.name] : [cut.name, ''];
   const head = make('h3', { text: name });
-  if (cut.said) return make('section', { class: 'at-cut', 'aria-label': name }, head, make('p', { class: 'at-quiet', text: cut.said }));
+  if (cut.said) {
+    const why = make('p', { class: 'at-quiet', text: cut.said });
+    return make('section', { class: 'at-cut', 'aria-label': name }, head, why);
+  }
   const facts = [
     tokenCount(cut.count),
     cut.each === null ? '' : `${cut.each.toFixed(cut.each < 10 ? 2 : 0)} characters each`,
@@ -69,7 +73,8 @@ function tokenCut(cut, most) {
   }));
   const more = cut.count - cut.pieces.length;
   return make('section', { class: 'at-cut', 'aria-label': name },
-    make('div', { class: 'at-cut-head' }, head, make('span', { class: 'at-quiet', text: facts }), extentBar(cut.count / most)),
+    make('div', { class: 'at-cut-head' },
+      head, make('span', { class: 'at-quiet', text: facts }), extentBar(cut.count / most)),
     said ? make('p', { class: 'at-quiet', text: said }) : '',
     make('div', { class: 'at-pieces', tabindex: 0, role: 'region', 'aria-label': `Tokens of ${name}` }, ...pieces,
       more > 0 ? make('span', { class: 'at-quiet', text: `and ${counted.format(more)} more` }) : ''),

@@ -2,8 +2,9 @@
  * What the chapters on the small transformer share: a line that tells of the number pointed at, and a text to choose.
  */
 
-/** The line at the foot of a chapter, in sight wherever one reads. @param {string} hint until somebody points */
-function toldLine(hint) {
+/** The line at the foot of a chapter, in sight wherever one reads. @param {string} point what to do at first */
+function toldLine(point) {
+  const hint = `${point}, or hold it by a click or with Tab and the arrow keys: here stands how it came about.`;
   const node = make('p', { class: 'at-told', role: 'status', text: hint });
   return {
     node,
@@ -17,8 +18,12 @@ function toldLine(hint) {
 /** @param {number | null} number in a term of a sum or product */
 const toldFactor = (number) => `(${matrixNumber(number, 2)})`;
 
-/** a·b written out, no product broken between two lines: (0.59)(−1.18) + … @param {number[]} left @param {number[]} right */
-const toldProducts = (left, right) => left.map((one, k) => `${toldFactor(one)}\u2060${toldFactor(right[k])}`).join(' + ');
+/**
+ * a·b written out, no product broken between two lines: (0.59)(−1.18) + …
+ * @param {number[]} left @param {number[]} right
+ */
+const toldProducts = (left, right) =>
+  left.map((one, k) => `${toldFactor(one)}\u2060${toldFactor(right[k])}`).join(' + ');
 
 /**
  * A text of the small model, word by word.
@@ -28,7 +33,9 @@ const toldProducts = (left, right) => left.map((one, k) => `${toldFactor(one)}\u
 function toldSentence(name, onChange) {
   const slots = make('span', { class: 'at-slots' });
   const more = make('button', { type: 'button', class: 'at-plain', text: '+', 'aria-label': `${name}: add a word` });
-  const less = make('button', { type: 'button', class: 'at-plain', text: '−', 'aria-label': `${name}: remove the last word` });
+  const less = make('button', {
+    type: 'button', class: 'at-plain', text: '−', 'aria-label': `${name}: remove the last word`,
+  });
   const node = make('fieldset', { class: 'at-sentence' }, make('legend', { text: name }), slots, less, more);
   /** @type {number[]} */
   let ids = [];

@@ -19,58 +19,61 @@ chapters.training = {
       ask(now);
     };
     const fresh = (changes) => change({ step: 1, ...changes }); // what was learned from something else is of no use
-    const button = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
 
     const source = toldSentence('The encoder reads', (ids) => fresh({ source: ids }));
     const reply = toldSentence('The decoder should say', (ids) => fresh({ answer: ids }));
     const rate = make('input', { type: 'number', min: 0.000001, max: 1, step: 'any', onchange: () => {
       if (rate.value !== '') fresh({ learning_rate: Number(rate.value) });
     } });
-    const next = button('Another step', () => change({ step: now.step + 1 }));
-    const ten = button('Ten more', () => change({ step: Math.min(shown.most_steps, now.step + 10) }));
+    const next = lessonButton('Another step', () => change({ step: now.step + 1 }));
+    const ten = lessonButton('Ten more', () => change({ step: Math.min(shown.most_steps, now.step + 10) }));
     next.className = 'at-primary';
-    const again = button('Start again', () => ask({}));
+    const again = lessonButton('Start again', () => ask({}));
     const told = make('p', { class: 'at-lesson-text', role: 'status' });
     const curve = make('div', { class: 'at-loss-curve' });
 
-    const line = toldLine('Point at a number of a table, or hold it by a click or with Tab and the arrow keys: here stands how it came about.');
+    const line = toldLine('Point at a number of a table');
     const places = make('ol', { class: 'at-places' });
-    const probabilities = matrixTable({ caption: 'Probabilities of the next word', rows: [[0]], rowNames: [''], columnNames: [''],
-      scale: 'share', onPoint: (place) => place && sayProbability(place) });
+    const probabilities = matrixTable({
+      caption: 'Probabilities of the next word', scale: 'share', onPoint: (place) => place && sayProbability(place),
+    });
     const norms = make('div', { class: 'at-norms', role: 'radiogroup', 'aria-label': 'The matrix to look at' });
     norms.addEventListener('change', (event) => change({ matrix: event.target.value }));
     const tables = Object.fromEntries(TRAINING_TABLES.map(([key, caption]) => [key, matrixTable({
-      caption, rows: [[0]], rowNames: [''], columnNames: [''], onPoint: (place) => place && say(key, place),
+      caption, onPoint: (place) => place && say(key, place),
     })]));
 
     root.append(
-      lessonText('The same small transformer learns one sentence. A step is four things: the loss, its gradient, Adam’s two '
-        + 'moments, and the change of every weight. Training a large model is this, many times, on many sentences.'),
-      make('div', { class: 'at-lesson-row' }, source.node, reply.node),
-      make('div', { class: 'at-lesson-row' }, lessonField('Learning rate', rate), next, ten, again),
+      lessonText('The same small transformer learns one sentence. A step is four things: the loss, its gradient, '
+        + 'Adam’s two moments, and the change of every weight. Training a large model is this, many times, on many '
+        + 'sentences.'),
+      lessonRow(source.node, reply.node),
+      lessonRow(lessonField('Learning rate', rate), next, ten, again),
       told, curve,
       lessonPart('Teacher forcing',
-        lessonText('At every place the decoder reads the true words so far, not its own guesses, and is asked for the next one. '
-          + 'Thanks to the look-ahead mask all places are answered in one pass. Loss = −ln p(target); below, before the step.'),
+        lessonText('At every place the decoder reads the true words so far, not its own guesses, and is asked for the '
+          + 'next one. Thanks to the look-ahead mask all places are answered in one pass. Loss = −ln p(target); below, '
+          + 'before the step.'),
         places, probabilities.node),
       lessonPart('The gradient',
-        lessonText('Backpropagation (`accelerator.backward` in training/train.py) says of each weight how much the loss would grow '
-          + 'with it. How long the gradient of each matrix is, and which one to look at below:'),
+        lessonText('Backpropagation (`accelerator.backward` in training/train.py) says of each weight how much the '
+          + 'loss would grow with it. How long the gradient of each matrix is, and which one to look at below:'),
         norms),
       lessonPart('What Adam makes of it',
-        lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero at first '
-          + 'and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the first step m̂ / √v̂ is '
-          + '±1, so that every weight moves by the learning rate, whatever its gradient. In the code: `adam` in '
-          + 'lesson/training.py, held equal to PyTorch’s by a test.'),
+        lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero '
+          + 'at first and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the '
+          + 'first step m̂ / √v̂ is ±1, so that every weight moves by the learning rate, whatever its gradient. In the '
+          + 'code: `adam` in lesson/training.py, held equal to PyTorch’s by a test.'),
         make('div', { class: 'at-tables' }, ...TRAINING_TABLES.map(([key]) => tables[key].node))),
       line.node);
     ask({});
 
     function sayProbability({ row, column }) {
-      const { probabilities: all, target, loss } = shown.positions[row];
+      const { read, probabilities: all, target, loss } = shown.positions[row];
       const p = all[column].toFixed(3);
-      line.say(`After “${shown.positions[row].read.map((id) => shown.words[id]).join(' ')}”, p(${shown.words[column]}) = ${p}`
-        + (column === target ? `; it is the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : '; it is not the target'));
+      const told = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
+      const words = read.map((id) => shown.words[id]).join(' ');
+      line.say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${told}`);
     }
 
     function say(key, { row, column }) {
@@ -100,7 +103,8 @@ chapters.training = {
       next.disabled = ten.disabled = now.step >= result.most_steps;
       const [before, after] = result.losses.slice(-2);
       told.textContent = `Step ${now.step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
-        + `${after > before ? ': up! The step was too large' : ''}. All gradients together have the length ${result.norm.toPrecision(3)}.`
+        + `${after > before ? ': up! The step was too large' : ''}. `
+        + `All gradients together have the length ${result.norm.toPrecision(3)}.`
         + (now.step >= result.most_steps ? ` More than ${result.most_steps} steps are not taken here.` : '');
       curve.replaceChildren(trainingCurve(result.losses));
       places.replaceChildren(...result.positions.map((one) => trainingPlace(one, result.words)));
@@ -112,7 +116,8 @@ chapters.training = {
       Object.entries(tables).forEach(([key, table]) => {
         const rows = result.update[key];
         table.update(rows, {
-          rowNames: rows.map((_, i) => result.rows[i] ?? ''), columnNames: rows[0].map((_, j) => result.columns[j] ?? ''),
+          rowNames: rows.map((_, i) => result.rows[i] ?? ''),
+          columnNames: rows[0].map((_, j) => result.columns[j] ?? ''),
           digits: trainingDigits(rows),
         });
         table.light(null);
@@ -135,8 +140,11 @@ function trainingNorms(norms, chosen) {
     const bar = make('i', { 'aria-hidden': 'true' });
     bar.style.width = `${(100 * norm) / most}%`;
     return make('label', { class: 'at-norm' },
-      make('input', { class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === chosen }),
-      make('span', { text: name }), make('span', { class: 'at-norm-bar' }, bar), make('span', { text: norm.toPrecision(3) }));
+      make('input', {
+        class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === chosen,
+      }),
+      make('span', { text: name }), make('span', { class: 'at-norm-bar' }, bar),
+      make('span', { text: norm.toPrecision(3) }));
   });
 }
 
@@ -152,12 +160,13 @@ function trainingCurve(losses) {
     node.textContent = label;
     return node;
   };
-  return makeSvg('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `The loss over ${losses.length - 1} steps` },
+  const steps = losses.length - 1;
+  return makeSvg('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `The loss over ${steps} steps` },
     makeSvg('line', { x1: 30, x2: wide - 10, y1: y(0), y2: y(0), class: 'at-axis-line' }),
     makeSvg('polyline', { points: path }),
     ...(losses.length <= 30 ? losses.map((loss, step) => makeSvg('circle', { cx: x(step), cy: y(loss), r: 3 })) : []),
     text([26, y(most) + 4], most.toFixed(1), 'end'), text([26, y(0) + 4], '0', 'end'),
-    text([x(0), high - 4], 'before', 'start'), text([x(losses.length - 1), high - 4], `after step ${losses.length - 1}`, 'end'));
+    text([x(0), high - 4], 'before', 'start'), text([x(steps), high - 4], `after step ${steps}`, 'end'));
 }
 
 /** How many decimals show the largest number with three digits. @param {number[][]} rows */

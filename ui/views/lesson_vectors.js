@@ -10,7 +10,8 @@
 
 const VECTORS_FIRST = {
   word: 'dog', a: 'sister', b: 'brother', c: 'father', expected: 'mother', around: 1,
-  words: 'Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, football baseball hockey',
+  words: 'Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, '
+    + 'football baseball hockey',
 };
 const VECTORS_ANALOGIES = [
   'sister brother father mother', 'went go see saw', 'dogs dog cat cats', 'their they we our', 'first one three third',
@@ -26,7 +27,9 @@ const VECTORS_LISTS = [
 chapters.vectors = {
   title: 'Words as vectors',
   build(root, ask) {
-    const field = (name, size) => make('input', { type: 'text', maxlength: 40, size, 'aria-label': name, spellcheck: 'false', autocapitalize: 'none' });
+    const field = (name, size) => make('input', {
+      type: 'text', maxlength: 40, size, 'aria-label': name, spellcheck: 'false', autocapitalize: 'none',
+    });
     const model = make('select', { 'aria-label': 'Model' });
     const fields = {
       word: field('A word', 14), a: field('First word', 9), b: field('Without', 9), c: field('And with', 9),
@@ -52,51 +55,54 @@ chapters.vectors = {
     model.addEventListener('change', now);
     Object.values(fields).forEach((one) => one.addEventListener('input', afterTyping(now)));
 
-    const [about, near, found, verdict] = [make('span', { class: 'at-quiet' }), make('div'), make('div'), make('p', { class: 'at-lesson-text' })];
+    const about = make('span', { class: 'at-quiet' });
+    const again = lessonButton('Start again', () => {
+      around = VECTORS_FIRST.around;
+      slider.put(around);
+      model.value = model.options[0]?.value ?? '';
+      put(VECTORS_FIRST);
+      now();
+    });
+    const [near, found] = [make('div'), make('div')];
+    const verdict = make('p', { class: 'at-lesson-text' });
     const cut = make('p', { class: 'at-quiet at-cut-words' });
-    const likeness = matrixTable({ caption: 'Cosine similarities', rows: [[1]], rowNames: [''], columnNames: [''] });
+    const likeness = matrixTable({ caption: 'Cosine similarities' });
     const map = wordMap();
     root.append(
       lessonText('The first thing a model does with a token is to look up its vector: a row of the embedding matrix '
-        + '(`embedding` in model/transformer.py), the same in every sentence. Nobody chose these numbers; they were learned '
-        + 'with all others, and tokens that are used alike came to point the same way. How alike two directions are is the '
-        + 'cosine of the angle between them: 1 the same way, 0 nothing in common, −1 opposite ways.'),
-      make('div', { class: 'at-lesson-row' }, lessonField('Model', model), about, make('button', {
-        type: 'button', class: 'at-plain', text: 'Start again', onclick: () => {
-          around = VECTORS_FIRST.around;
-          slider.put(around);
-          model.value = model.options[0]?.value ?? '';
-          put(VECTORS_FIRST);
-          now();
-        },
-      })),
+        + '(`embedding` in model/transformer.py), the same in every sentence. Nobody chose these numbers; they were '
+        + 'learned with all others, and tokens that are used alike came to point the same way. How alike two '
+        + 'directions are is the cosine of the angle between them: 1 the same way, 0 nothing in common, −1 opposite '
+        + 'ways.'),
+      lessonRow(lessonField('Model', model), about, again),
       lessonPart('Nearest neighbours',
-        lessonText('A word is looked up as it stands inside a text, behind a space. Three dots mark tokens without one: they '
-          + 'go on with a word, or begin a text.'),
+        lessonText('A word is looked up as it stands inside a text, behind a space. Three dots mark tokens without '
+          + 'one: they go on with a word, or begin a text.'),
         lessonField('Word', fields.word), near),
       lessonPart('Analogies',
-        lessonText('If the step from brother to sister is a direction, it should also lead from father to mother: '
-          + 'a − b + c, each of length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, since the '
-          + 'nearest is often one of them.'),
-        make('div', { class: 'at-lesson-row at-analogy' }, fields.a, '−', fields.b, '+', fields.c, '= is it', fields.expected, '?'),
+        lessonText('If the step from brother to sister is a direction, it should also lead from father to mother: a − '
+          + 'b + c, each of length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, since '
+          + 'the nearest is often one of them.'),
+        make('div', { class: 'at-lesson-row at-analogy' },
+          fields.a, '−', fields.b, '+', fields.c, '= is it', fields.expected, '?'),
         chipRow('Analogies to try', VECTORS_ANALOGIES.map((text) => {
           const [a, b, c, expected] = text.split(' ');
           return [`${a} − ${b} + ${c}`, take({ a, b, c, expected })];
         })), verdict, found),
       lessonPart('How alike words are',
-        fields.words, make('div', { class: 'at-lesson-row' },
-          chipRow('Lists to try', VECTORS_LISTS.map(([name, words]) => [name, take({ words })]))),
+        fields.words,
+        lessonRow(chipRow('Lists to try', VECTORS_LISTS.map(([name, words]) => [name, take({ words })]))),
         cut, likeness.node),
       lessonPart('On a map',
         lessonText('The plane through these words that keeps most of what sets them apart (the first two principal '
-          + 'components, `plane` in lesson/vectors.py). Small dots are nearest neighbours of the word that they are tied to, '
-          + 'laid on the same plane.'),
-        make('div', { class: 'at-lesson-row' }, slider.node), map.node));
+          + 'components, `plane` in lesson/vectors.py). Small dots are nearest neighbours of the word that they are '
+          + 'tied to, laid on the same plane.'),
+        lessonRow(slider.node), map.node));
     put(VECTORS_FIRST);
     ask({});
 
     return (/** @type {WordVectors} */ result) => {
-      if (model.options.length !== result.models.length || result.models.some((name, place) => model.options[place].value !== name)) {
+      if (String([...model.options].map(({ value }) => value)) !== String(result.models)) { // else the list may be open
         model.replaceChildren(...result.models.map((name) => make('option', { value: name, text: name })));
       }
       model.value = result.model;
@@ -120,8 +126,10 @@ const vectorsNear = (nearest) => make('ol', { class: 'at-near' }, ...nearest.map
 function vectorsCut(words) {
   const cut = words.filter(({ pieces }) => pieces.length > 1);
   if (!cut.length) return make('span', {});
-  const told = cut.map(({ text, pieces }) => `${text} = ${pieces.map((piece) => visibleText(piece.trim() || piece)).join(' + ')}`);
-  return make('span', { class: 'at-quiet', text: `No single token, so the mean of its vectors stands for it: ${told.join('; ')}.` });
+  const said = (piece) => visibleText(piece.trim() || piece);
+  const told = cut.map(({ text, pieces }) => `${text} = ${pieces.map(said).join(' + ')}`).join('; ');
+  const text = `No single token, so the mean of its vectors stands for it: ${told}.`;
+  return make('span', { class: 'at-quiet', text });
 }
 
 /** @param {WordVectors['analogy']} analogy @returns {(Node | string)[]} */
@@ -131,8 +139,8 @@ function vectorsVerdict({ words, nearest, expected, rank }) {
   const first = make('strong', {}, tokenName(nearest[0][0]));
   if (!expected) return [`${sum} is nearest to `, first, '.'];
   if (rank === 1) return [`${sum} is nearest to `, first, ', as expected.'];
+  const never = expected.pieces.length > 1 ? 'it is no single token of this model' : 'it is one of the three';
   const where = rank
-    ? `“${expected.text}” comes as number ${counted.format(rank)}.`
-    : `“${expected.text}” cannot come, since ${expected.pieces.length > 1 ? 'it is no single token of this model' : 'it is one of the three'}.`;
+    ? `“${expected.text}” comes as number ${counted.format(rank)}.` : `“${expected.text}” cannot come, since ${never}.`;
   return [`${sum} is nearest to `, first, `; ${where} Such steps are learned from many sentences, or not at all.`];
 }

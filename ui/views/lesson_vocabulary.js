@@ -11,8 +11,8 @@ const VOCABULARY_PAPER = `${'low '.repeat(5)}${'lower '.repeat(2)}${'newest '.re
 const VOCABULARY_FIRST = { text: VOCABULARY_PAPER, merges: 5, new: 'lowest' };
 const VOCABULARY_EXAMPLES = [
   ['The paper’s example', VOCABULARY_PAPER, 'lowest'],
-  ['She sells', 'She sells seashells by the seashore. The shells she sells are surely seashells. So if she sells shells on '
-    + 'the seashore, I am sure she sells seashore shells.', 'She sells a shell on the shore.'],
+  ['She sells', 'She sells seashells by the seashore. The shells she sells are surely seashells. So if she sells '
+    + 'shells on the seashore, I am sure she sells seashore shells.', 'She sells a shell on the shore.'],
   ['French', 'Les chats dorment. Les chiens dormaient. Nous dormons, vous dormez, ils dormiront. Le chat et le chien '
     + 'mangent; nous mangeons, vous mangez.', 'Les oiseaux dorment et mangent.'],
 ];
@@ -21,8 +21,12 @@ const END_MARK = '</w>';
 chapters.vocabulary = {
   title: 'A vocabulary of your own',
   build(root, ask) {
-    const sentences = make('textarea', { rows: 4, maxlength: 2000, 'aria-label': 'Sentences to learn from', spellcheck: 'false' });
-    const fresh = make('input', { type: 'text', class: 'at-new-text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false' });
+    const sentences = make('textarea', {
+      rows: 4, maxlength: 2000, 'aria-label': 'Sentences to learn from', spellcheck: 'false',
+    });
+    const fresh = make('input', {
+      type: 'text', class: 'at-new-text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false',
+    });
     let merges = VOCABULARY_FIRST.merges;
     const now = () => ask({ text: sentences.value, merges, new: fresh.value });
     const slider = lessonSlider('Merges', { min: 0, max: 200, value: merges }, (value) => {
@@ -41,21 +45,20 @@ chapters.vocabulary = {
     for (const field of [sentences, fresh]) field.addEventListener('input', afterTyping(now));
 
     root.append(
-      lessonText('Byte-pair encoding (Sennrich, Haddow and Birch, 2016): spell every word in characters, with a mark for its '
-        + 'end, then merge the pair of neighbours that is most frequent into one symbol, again and again. Of equally '
-        + 'frequent pairs the one seen first wins; a pair that occurs once is no rule. In the code: `learn` in '
+      lessonText('Byte-pair encoding (Sennrich, Haddow and Birch, 2016): spell every word in characters, with a mark '
+        + 'for its end, then merge the pair of neighbours that is most frequent into one symbol, again and again. Of '
+        + 'equally frequent pairs the one seen first wins; a pair that occurs once is no rule. In the code: `learn` in '
         + 'lesson/vocabulary.py.'),
       sentences,
-      make('div', { class: 'at-lesson-row' }, chipRow('Examples', VOCABULARY_EXAMPLES.map(([name, text, other]) =>
-        [name, take(text, VOCABULARY_FIRST.merges, other)])), make('button', {
-        type: 'button', class: 'at-plain', text: 'Start again',
-        onclick: take(VOCABULARY_FIRST.text, VOCABULARY_FIRST.merges, VOCABULARY_FIRST.new),
-      })),
-      make('div', { class: 'at-lesson-row' }, slider.node),
+      lessonRow(chipRow('Examples', VOCABULARY_EXAMPLES.map(([name, text, other]) =>
+        [name, take(text, VOCABULARY_FIRST.merges, other)])), lessonButton('Start again',
+        take(VOCABULARY_FIRST.text, VOCABULARY_FIRST.merges, VOCABULARY_FIRST.new))),
+      lessonRow(slider.node),
       make('div', { class: 'at-two' }, steps, pairs),
       lessonPart('The words now', words),
-      lessonPart('A new text', lessonText('The merges, made in the same order, cut words that were never seen. A vocabulary '
-        + 'of words has no id for those; one of characters, or of byte pairs, lacks only characters that the sentences lack.'),
+      lessonPart('A new text', lessonText('The merges, made in the same order, cut words that were never seen. A '
+        + 'vocabulary of words has no id for those; one of characters, or of byte pairs, lacks only characters that '
+        + 'the sentences lack.'),
       lessonField('Cut', fresh), cut),
       lessonPart('Three vocabularies of the same sentences', sizes));
     put(VOCABULARY_FIRST.text, merges, VOCABULARY_FIRST.new);
@@ -78,14 +81,17 @@ chapters.vocabulary = {
 /** A symbol with the end mark set apart. @param {string} symbol @returns {Node[]} */
 function symbolNodes(symbol) {
   const plain = symbol.endsWith(END_MARK) ? symbol.slice(0, -END_MARK.length) : symbol;
-  return plain === symbol ? visible(symbol) : [...(plain ? visible(plain) : []), make('span', { class: 'at-mark', text: END_MARK })];
+  if (plain === symbol) return visible(symbol);
+  return [...(plain ? visible(plain) : []), make('span', { class: 'at-mark', text: END_MARK })];
 }
 
 /** @param {string[]} head @param {(Node | string)[][]} rows @param {(row: number) => string | null} kind */
 const vocabularyTable = (name, head, rows, kind = () => null) =>
-  make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name }, make('table', { class: 'at-small' },
-    make('thead', {}, make('tr', {}, ...head.map((text) => make('th', { scope: 'col', text })))),
-    make('tbody', {}, ...rows.map((row, place) => make('tr', { class: kind(place) }, ...row.map((cell) => make('td', {}, cell)))))));
+  make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name },
+    make('table', { class: 'at-small' },
+      make('thead', {}, make('tr', {}, ...head.map((text) => make('th', { scope: 'col', text })))),
+      make('tbody', {}, ...rows.map((row, place) =>
+        make('tr', { class: kind(place) }, ...row.map((cell) => make('td', {}, cell)))))));
 
 /** @param {...string} symbols */
 const symbolChips = (...symbols) => make('span', { class: 'at-pieces-inline' },
@@ -96,7 +102,8 @@ function vocabularySteps({ learned, merges }) {
   if (!learned.length) return make('p', { class: 'at-quiet', text: 'No pair of neighbours occurs twice: write more.' });
   const rows = learned.map(([left, right, whole, count], place) =>
     [String(place + 1), symbolChips(left, right), symbolChips(whole), counted.format(count)]);
-  const table = vocabularyTable('Merges', ['', 'pair', 'becomes', 'times'], rows, (place) => (place < merges ? null : 'at-later'));
+  const kind = (place) => (place < merges ? null : 'at-later');
+  const table = vocabularyTable('Merges', ['', 'pair', 'becomes', 'times'], rows, kind);
   requestAnimationFrame(() => {
     const last = table.querySelectorAll('tbody tr')[Math.max(0, merges - 1)];
     table.scrollTop = last.offsetTop + last.offsetHeight - table.clientHeight + 40;
@@ -111,7 +118,8 @@ function vocabularyPairs({ pairs, pair_count: all }) {
     extentBar(count / pairs[0][2]), place || pairs[0][2] < 2 ? '' : 'next']);
   const more = all - pairs.length;
   return make('div', {}, vocabularyTable('Pairs', ['pair', 'times', '', ''], rows),
-    more > 0 ? make('p', { class: 'at-quiet', text: `and ${counted.format(more)} ${more === 1 ? 'other' : 'others'}` }) : '');
+    more > 0
+      ? make('p', { class: 'at-quiet', text: `and ${counted.format(more)} ${more === 1 ? 'other' : 'others'}` }) : '');
 }
 
 /** @param {LearnedVocabulary} result every different word once */
@@ -122,7 +130,8 @@ function vocabularyWords({ words, different, tokens, word_count: all }) {
   const more = different - words.length;
   return make('div', {},
     make('p', { class: 'at-quiet', text: `${counted.format(all)} words in ${counted.format(tokens)} tokens.` }),
-    make('div', { class: 'at-pieces' }, ...shown, more > 0 ? make('span', { class: 'at-quiet', text: `and ${more} more` }) : ''));
+    make('div', { class: 'at-pieces' }, ...shown,
+      more > 0 ? make('span', { class: 'at-quiet', text: `and ${more} more` }) : ''));
 }
 
 /** @param {LearnedVocabulary} result what each of the vocabularies makes of the new text */

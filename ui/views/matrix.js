@@ -9,14 +9,14 @@
  */
 
 /**
- * @param {{caption: string, rows: MatrixRows, rowNames: string[], columnNames: string[], editable?: boolean,
+ * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,
  *   onEdit?: (row: number, column: number, value: number) => void,
  *   onPoint?: (place: {row: number, column: number} | null) => void,
- *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given `onPoint` hears which cell has the focus or, where none
- *   in any table has it, is under the pointer
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given without `rows` it waits for `update`, as a
+ *   table of zeros; `onPoint` hears which cell has the focus or, where none in any table has it, is under the pointer
  */
-function matrixTable({ caption, rows, rowNames, columnNames, editable = false, onEdit, onPoint, digits = 2,
-  scale = 'signed' }) {
+function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editable = false, onEdit, onPoint, digits = 2,
+  scale = 'signed', rows = rowNames.map(() => columnNames.map(() => 0)) }) {
   const title = make('span', { class: 'at-matrix-name' });
   const size = make('span', { class: 'at-matrix-size' });
   const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
@@ -32,9 +32,12 @@ function matrixTable({ caption, rows, rowNames, columnNames, editable = false, o
     cells = numbers.map((row, i) => row.map((_, j) => {
       if (!editable) return make('td', { tabindex: -1 });
       const name = [names.rowNames[i], names.columnNames[j]].filter(Boolean).join(', ');
-      return make('input', { inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name });
+      return make('input', {
+        inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name,
+      });
     }));
-    const head = make('tr', {}, make('td'), ...names.columnNames.map((name) => make('th', { scope: 'col', text: name })));
+    const columns = names.columnNames.map((name) => make('th', { scope: 'col', text: name }));
+    const head = make('tr', {}, make('td'), ...columns);
     table.replaceChildren(
       make('thead', { hidden: !names.columnNames.some(Boolean) }, head),
       make('tbody', {}, ...cells.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names.rowNames[i] }),
@@ -49,7 +52,9 @@ function matrixTable({ caption, rows, rowNames, columnNames, editable = false, o
       const shade = editable ? cell.parentElement : cell;
       delete shade.dataset.level;
       delete shade.dataset.look;
-      if (scale === 'signed' && number !== null) shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
+      if (scale === 'signed' && number !== null) {
+        shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
+      }
       if (scale === 'share') shade.dataset.look = String(level(number ?? 0));
       shade.classList.toggle('at-matrix-none', number === null);
       if (!editable) cell.textContent = matrixNumber(number, names.digits);

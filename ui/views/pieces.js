@@ -13,7 +13,8 @@ const pieceBox = (shown, { place, note, title, unknown }) => make('span', {
 
 /** A token near others: one that goes on with a word is told by three dots. @param {string} text */
 const tokenName = (text) => (text.startsWith(' ')
-  ? tokenChip(text, true) : make('span', { class: 'at-chip', dir: 'auto' }, make('span', { class: 'at-mark', text: '…' }), ...visible(text)));
+  ? tokenChip(text, true)
+  : make('span', { class: 'at-chip', dir: 'auto' }, make('span', { class: 'at-mark', text: '…' }), ...visible(text)));
 
 /** @param {number} count */
 const tokenCount = (count) => `${counted.format(count)} ${count === 1 ? 'token' : 'tokens'}`;

@@ -39,7 +39,8 @@ function wordMapParts({ words, points, neighbours, shares }, width) {
   const at = ([x, y]) => [width / 2 + (x - (left + right) / 2) * scale, height / 2 - (y - (low + high) / 2) * scale];
   const places = points.map(at);
   const near = neighbours.map(([text, number, ...point]) => ({
-    text: text.startsWith(' ') ? visibleText(text.slice(1)) : `…${visibleText(text)}`, from: places[number], place: at(point),
+    text: text.startsWith(' ') ? visibleText(text.slice(1)) : `…${visibleText(text)}`,
+    from: places[number], place: at(point),
   }));
   const label = wordMapLabels([...places, ...near.map(({ place }) => place)], width, height);
   const wordLabels = words.flatMap(({ text }, number) => label(visibleText(text), places[number], 'word'));
@@ -47,15 +48,18 @@ function wordMapParts({ words, points, neighbours, shares }, width) {
   const share = (part) => `${(100 * part).toFixed(0)} %`;
   return [
     makeSvg('svg', {
-      viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Map of ${words.map(({ text }) => text).join(', ')}`,
+      viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
+      'aria-label': `Map of ${words.map(({ text }) => text).join(', ')}`,
     },
     ...near.map(({ from: [x1, y1], place: [x2, y2] }) => makeSvg('line', { x1, y1, x2, y2, class: 'at-word-tie' })),
-    ...near.map(({ text, place: [cx, cy] }) => makeSvg('circle', { cx, cy, r: 2.5, class: 'at-word-near' }, wordMapText('title', text))),
-    ...places.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })), ...nearLabels, ...wordLabels),
+    ...near.map(({ text, place: [cx, cy] }) =>
+      makeSvg('circle', { cx, cy, r: 2.5, class: 'at-word-near' }, wordMapText('title', text))),
+    ...places.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })),
+    ...nearLabels, ...wordLabels),
     make('figcaption', {
-      class: 'at-quiet', text: `From left to right ${share(shares[0])} of what sets them apart (their variance), from bottom to top `
-        + `${share(shares[1])}. The other ${share(Math.max(0, 1 - shares[0] - shares[1]))} are not seen here: words that look near `
-        + 'may be far apart.',
+      class: 'at-quiet', text: `From left to right ${share(shares[0])} of what sets them apart (their variance), from `
+        + `bottom to top ${share(shares[1])}. The other ${share(Math.max(0, 1 - shares[0] - shares[1]))} are not seen `
+        + 'here: words that look near may be far apart.',
     }),
   ];
 }
@@ -83,7 +87,9 @@ function wordMapLabels(points, width, height) {
     const long = pen.measureText(text).width;
     const boxes = WORD_MAP_RINGS.flatMap((ring) => WORD_MAP_WAYS.map(([right, down]) => {
       const middle = [x + right * (ring + long / 2), y + down * (ring + WORD_MAP_LINE / 2 - 2)];
-      return { ring, box: [middle[0] - long / 2, middle[1] - WORD_MAP_LINE / 2, middle[0] + long / 2, middle[1] + WORD_MAP_LINE / 2] };
+      const half = [long / 2, WORD_MAP_LINE / 2];
+      const edges = [-1, 1].flatMap((end) => middle.map((at, axis) => at + end * half[axis]));
+      return { ring, box: edges };
     })).filter(({ ring }) => kind === 'word' || ring < 30);
     const { ring, box } = boxes.find((one) => free(one.box)) ?? (kind === 'word' ? boxes[0] : {});
     if (!box) return [];

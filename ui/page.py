@@ -12,6 +12,7 @@ from functools import partial
 
 import gradio as gr
 
+from model import catalog
 from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -183,7 +184,7 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
         mode: what the switch says, for a visitor who has not yet touched it.
     """
     if session.encoder is not None:
-        return Screen(inspection=inspecting.overview(session.encoder, waiting=session.model))
+        return Screen(inspection=inspecting.overview(session.encoder, waiting=catalog.called(session.model)))
     chosen, name = session.model, current(session, models)
     asked = session.asked = session.asked or mode
     loaded = models.get(name)

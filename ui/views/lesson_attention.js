@@ -66,7 +66,8 @@ function attentionMixing({ numbers }) {
   const node = lessonPart('Without any parameters',
     lessonText('The plainest weights: how alike the words are, divided by the sum, so that they add up to 1. '
       + 'Similarities 1 and 0.25 give 0.8 and 0.2. That is division and not softmax, which gives 0.68 and 0.32: '
-      + 'softmax takes any number, negative ones too, and sets the large ones apart, so it is what transformers use.'),
+      + 'softmax sees differences and not ratios, so that it takes any number, negative ones too. A lead of 1 makes a '
+      + 'weight 2.72 times as large, a lead of 5 makes it 148 times. Transformers use softmax.'),
     make('div', { class: 'at-three' }, make('div', {}, similarities.node, vectors.node),
       ...mixtures.map((mixture) => mixture.node), plane));
 
@@ -99,9 +100,10 @@ function attentionScaling({ numbers, change }) {
   const weights = told('Softmax of these', 'share');
   const unscaled = told('Softmax without scaling', 'share');
   const node = lessonPart('Scores are divided by the root of the width',
-    lessonText('A dot product of long vectors is a large number, and the softmax of large numbers is all or nothing, '
-      + 'which learns nothing more. Divided by √d the scores keep their size whatever the width (Vaswani et al., 2017, '
-      + '3.2.1; `attention_weights` in model/layers.py).'),
+    lessonText('Dot products of vectors of d numbers grow with d, typically as √d does, and the softmax of large numbers '
+      + 'is all or nothing, which learns nothing more. Dividing by √d undoes that (Vaswani et al., 2017, 3.2.1; '
+      + '`attention_weights` in model/layers.py). 112 and 96 are what two pairs of 64 numbers may give; the slider changes '
+      + 'the divisor alone.'),
     lessonRow(width.node),
     make('div', { class: 'at-three' }, dots.node, scaled.node, weights.node, unscaled.node));
 
@@ -193,10 +195,11 @@ function attentionPlane({ vectors, division, softmax }) {
     makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-axis' }));
   arrows.forEach(([point, name, kind], place) => {
     const [x, y] = at(point);
-    const isMixture = place >= ATTENTION_WORDS.length; // whose name stands on the other side
+    const isWord = place < ATTENTION_WORDS.length; // beside its arrow's head, a mixture above it: each on a side of its own
+    const leftwards = name === 'by softmax' || (isWord && point[0] < (left + Math.max(...across)) / 2);
     const label = makeSvg('text', {
-      x: x + (isMixture ? -8 : 8), y: y + (name === 'by softmax' ? -6 : 8), class: kind,
-      'text-anchor': isMixture ? 'end' : 'start',
+      x: x + (leftwards ? -1 : 1) * (isWord ? 8 : 2), y: y + (isWord ? 5 : -9), class: kind,
+      'text-anchor': leftwards ? 'end' : 'start',
     });
     label.textContent = name;
     svg.append(makeSvg('line', { x1: zero, y1: ground, x2: x, y2: y, class: kind }),

@@ -22,10 +22,14 @@ chapters.sentences = {
       onchange: () => ask({ sentences: now.sentences, meant: now.meant, model: model.value }),
     });
     const fields = {
-      sentence: typed('sentence', 'input', { type: 'text', class: 'at-lesson-wide', maxlength: 300 }),
-      word: typed('word', 'input', { type: 'text', size: 10, maxlength: 40 }),
+      sentence: make('input', {
+        type: 'text', class: 'at-lesson-wide', onchange: ({ target }) => change({
+          sentence: target.value, word: sentencesWord(target.value, now.word),
+        }),
+      }),
+      word: typed('word', 'input', { type: 'text', size: 10 }),
       sentences: typed('sentences', 'textarea', { rows: 3, 'aria-label': 'Sentences, one a line' }),
-      meant: typed('meant', 'input', { type: 'text', size: 10, maxlength: 40 }),
+      meant: typed('meant', 'input', { type: 'text', size: 10 }),
     };
     const examples = lessonRow();
     const look = sentencesLook();
@@ -44,7 +48,7 @@ chapters.sentences = {
       lessonPart('One word, several meanings',
         lessonText('“bank” has one embedding, whatever it means. What leaves the last layer has taken in the sentence '
           + 'before it: beside the street, beside the river. The nearer to 1, the more alike the model takes it, and '
-          + 'what it would say next may differ as well.'),
+          + 'what it would say next may differ as well. attend-chat is small, and sets them apart but little.'),
         lessonRow(lessonField('Word', fields.meant)), fields.sentences, ...meaning.nodes));
     ask({});
 
@@ -88,7 +92,7 @@ function sentencesLook() {
     const shares = tokens.map((_, token) => sentencesShare(found, token, head));
     const most = Math.max(...shares) || 1;
     [...strip.children].forEach((button, token) => {
-      button.dataset.look = String(level(shares[token] / most));
+      button.style.setProperty('--at-share', String(Math.sqrt(shares[token] / most)));
       button.setAttribute('aria-pressed', String(token === at));
       button.title = percent(shares[token]);
     });
@@ -98,8 +102,8 @@ function sentencesLook() {
     mean.disabled = !head;
     const [rows, columns] = [layers, heads].map((count) => Array.from({ length: count }, (_, place) => place));
     grid.update(rows.map((layer) => columns.map((one) => sentencesShare(found, at, [layer, one]))), {
-      caption: `Each head’s share for “${visibleText(tokens[at])}”`,
-      rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => String(one + 1)),
+      caption: `Each head’s (h) share for “${visibleText(tokens[at])}”`,
+      rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
     });
   }
 
@@ -134,10 +138,19 @@ function sentencesMeaning() {
     const caption = `“${meant}” in ${reader}: cosine similarities`;
     if (reader) likeness.update(cosines, { caption, rowNames: names, columnNames: names });
     following.replaceChildren(...follows.map((tokens, place) => make('li', {}, `${sentences[place].slice(0, 80)} … `,
-      ...tokens.flatMap(([token, share]) => [tokenChip(token), ` ${percent(share)}  `]))));
+      ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
   }
 
   return { nodes: [said, make('div', { class: 'at-two' }, likeness.node, following)], draw };
+}
+
+/**
+ * The word to look from in a new sentence: the same, or else the last, which has all of the sentence before it.
+ * @param {string} sentence @param {string} word
+ */
+function sentencesWord(sentence, word) {
+  const words = sentence.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.some((one) => one.toLowerCase() === word.toLowerCase()) ? word : (words.at(-1) ?? word);
 }
 
 /**

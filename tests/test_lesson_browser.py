@@ -71,6 +71,9 @@ def test_a_words_attention_head_by_head(visit: Opener) -> None:
     part = chapter(visit(), "Sentences to look at")
     strip = part.get_by_role("group", name="The tokens, shaded")
     expect(strip.get_by_role("button").first).to_be_visible(timeout=PATIENCE)
+    shades = strip.get_by_role("button").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+    animal = strip.get_by_role("button").all_text_contents().index("animal")
+    assert shades[animal] not in (*shades[:animal], *shades[animal + 1 :]), "the head that looks most at it is shown"
     strip.get_by_role("button").first.click()
     expect(part.get_by_text("Layer 1, head 1")).to_have_count(0)
     part.get_by_role("grid", name="Each head’s share").locator("tbody td").first.focus()

@@ -193,11 +193,9 @@ function attentionPlane({ vectors, division, softmax }) {
     makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-axis' }));
   arrows.forEach(([point, name, kind], place) => {
     const [x, y] = at(point);
-    const isMixture = place >= ATTENTION_WORDS.length; // whose name stands on the other side
-    const label = makeSvg('text', {
-      x: x + (isMixture ? -8 : 8), y: y + (name === 'by softmax' ? -6 : 8), class: kind,
-      'text-anchor': isMixture ? 'end' : 'start',
-    });
+    const label = makeSvg('text', place < ATTENTION_WORDS.length
+      ? { x, y: y - 9, 'text-anchor': 'middle', class: kind }
+      : { x: x - 8, y: y + (name === 'by softmax' ? -6 : 8), 'text-anchor': 'end', class: kind });
     label.textContent = name;
     svg.append(makeSvg('line', { x1: zero, y1: ground, x2: x, y2: y, class: kind }),
       makeSvg('circle', { cx: x, cy: y, r: 3.5, class: kind }), label);

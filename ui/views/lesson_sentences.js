@@ -88,7 +88,7 @@ function sentencesLook() {
     const shares = tokens.map((_, token) => sentencesShare(found, token, head));
     const most = Math.max(...shares) || 1;
     [...strip.children].forEach((button, token) => {
-      button.dataset.look = String(level(shares[token] / most));
+      button.style.setProperty('--at-lit', (0.06 * level(shares[token] / most)).toFixed(2));
       button.setAttribute('aria-pressed', String(token === at));
       button.title = percent(shares[token]);
     });

@@ -76,7 +76,7 @@ def test_a_words_attention_head_by_head(visit: Opener) -> None:
     assert shades[animal] not in (*shades[:animal], *shades[animal + 1 :]), "the head that looks most at it is shown"
     strip.get_by_role("button").first.click()
     expect(part.get_by_text("Layer 1, head 1")).to_have_count(0)
-    part.get_by_role("grid", name="Each head’s share").locator("tbody td").first.focus()
+    part.get_by_role("grid", name="Each head’s (h) share").locator("tbody td").first.focus()
     expect(part.get_by_text("Layer 1, head 1: from")).to_be_visible()
     sentence = part.get_by_label("Sentence", exact=True)
     sentence.fill("A cat sleeps here")

@@ -108,7 +108,7 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(visit: Opener) -> 
     expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
     first.fill("1000")
     first.press("Enter")
-    refused = "The embeddings holds 1000, but each must be a number from −100 to 100."
+    refused = "The embeddings cannot hold 1000: each must be a number from −100 to 100."
     expect(chapter.get_by_role("alert").filter(has_text=refused)).to_be_visible(timeout=PATIENCE)
     expect(first).to_have_value("1000")
     expect(sums).to_have_text("−0.25")

@@ -62,15 +62,16 @@ chapters.training = {
       lessonPart('What Adam makes of it',
         lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero '
           + 'at first and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the '
-          + 'first step m̂ / √v̂ is ±1, so that every weight moves by the learning rate, whatever its gradient. In the '
-          + 'code: `adam` in lesson/training.py, held equal to PyTorch’s by a test.'),
+          + 'first step m̂ / √v̂ is the gradient’s sign: a weight moves by the learning rate, however small its gradient, '
+          + 'and only where that is 0 it stays. In the code: `adam` in lesson/training.py, held equal to PyTorch’s by '
+          + 'a test.'),
         make('div', { class: 'at-tables' }, ...TRAINING_TABLES.map(([key]) => tables[key].node))),
       line.node);
     ask({});
 
     function sayProbability({ row, column }) {
       const { read, probabilities: all, target, loss } = shown.positions[row];
-      const p = all[column].toFixed(3);
+      const p = signed(all[column].toPrecision(5));
       const told = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
       const words = read.map((id) => shown.words[id]).join(' ');
       line.say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${told}`);

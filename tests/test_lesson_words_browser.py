@@ -83,6 +83,13 @@ def test_merges_are_walked_and_a_new_word_is_cut(visit: Opener) -> None:
     expect(chapter).to_contain_text("Merges: 4 of 15")
     expect(new.locator(".at-piece")).to_have_text(["lo", "w", "est</w>"])
     expect(chapter.get_by_role("region", name="Pairs").locator("tbody tr").first).to_contain_text("next")
+    number = chapter.get_by_role("spinbutton", name="Merges")
+    for wrong in ("99", "-1", "2.5", ""):
+        number.fill(wrong)
+        expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_visible()
+        expect(chapter).to_contain_text("Merges: 4 of 15")
+    number.fill("4")
+    expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_hidden()
     chapter.get_by_label("A new text to cut").fill("slower")
     expect(chapter.locator(".at-cut-ways dd").first.locator("[data-unknown]")).to_have_text("slower")
     expect(new.locator(".at-piece")).to_have_text(["s", "lo", "w", "e", "r", "</w>"])

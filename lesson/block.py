@@ -203,5 +203,6 @@ def _check_numbers(called: str, rows: Rows, count: int) -> None:
         for value in row:
             if not abs(value) <= MOST_NUMBER:
                 raise AttendError(
-                    f"The {called} holds {value:g}, but each must be a number from −{MOST_NUMBER:g} to {MOST_NUMBER:g}."
+                    f"The {called} cannot hold {value:g}: each must be a number from −{MOST_NUMBER:g} to "
+                    f"{MOST_NUMBER:g}."
                 )

@@ -233,7 +233,7 @@ def test_padding_has_no_embedding_and_is_no_answer(lecture: Walk) -> None:
         ({"first_bias": (0.0,) * 5}, "The first bias must have 1 rows of 6 numbers."),
         (
             {"first_bias": (math.nan,) + (0.0,) * 5},
-            "The first bias holds nan, but each must be a number from −100 to 100.",
+            "The first bias cannot hold nan: each must be a number from −100 to 100.",
         ),
         ({"embeddings": EMBEDDINGS[1:]}, "The embeddings must have 10 rows of 6 numbers."),
     ],

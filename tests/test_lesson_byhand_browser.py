@@ -108,7 +108,7 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(visit: Opener) -> 
     expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
     first.fill("1000")
     first.press("Enter")
-    refused = "The embeddings holds 1000, but each must be a number from −100 to 100."
+    refused = "The embeddings cannot hold 1000: each must be a number from −100 to 100."
     expect(chapter.get_by_role("alert").filter(has_text=refused)).to_be_visible(timeout=PATIENCE)
     expect(first).to_have_value("1000")
     expect(sums).to_have_text("−0.25")
@@ -140,12 +140,17 @@ def test_training_goes_on_step_by_step_and_starts_again(visit: Opener) -> None:
     expect(line).to_contain_text(f"Step 2: the loss goes from {two[1]:.3f} to {two[2]:.3f}", timeout=PATIENCE)
     chapter.get_by_role("button", name="Ten more").click()
     expect(line).to_contain_text("Step 12:", timeout=PATIENCE)
+    chapter.get_by_label("Learning rate").fill("")
+    chapter.get_by_label("Learning rate").press("Tab")
+    expect(chapter.get_by_text("a number from 0.000001 to 1")).to_be_visible()
+    expect(line).to_contain_text("Step 12:")
     chapter.get_by_label("Learning rate").fill("0.1")
     chapter.get_by_label("Learning rate").press("Tab")
     expect(line).to_contain_text("Step 1:", timeout=PATIENCE)
     chapter.get_by_role("button", name="Start again").click()
     expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}", timeout=PATIENCE)
     expect(chapter.get_by_label("Learning rate")).to_have_value("0.01")
+    expect(chapter.get_by_text("a number from")).to_be_hidden()
 
 
 def test_another_matrix_is_shown_and_its_change_written_out(visit: Opener) -> None:
@@ -160,6 +165,20 @@ def test_another_matrix_is_shown_and_its_change_written_out(visit: Opener) -> No
         f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.moments.first)
     )
     assert told(chapter) == f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}"
+
+
+def test_the_line_covers_no_number_that_the_keys_reach(visit: Opener) -> None:
+    page = visit()
+    chapter = learn(page, TRAINING)
+    cells = tables(chapter, "Weights before, w").locator("tbody td")
+    page.evaluate("scrollTo(0, 0)")
+    cells.first.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowDown")
+        below = "document.activeElement.getBoundingClientRect().bottom"
+        assert page.evaluate(
+            f"{below} <= document.querySelector('.at-lesson-training .at-told').getBoundingClientRect().top"
+        )
 
 
 @pytest.mark.parametrize("title", [BLOCK, TRAINING])

@@ -59,6 +59,9 @@ def test_what_is_refused_leaves_what_is_shown_and_typed(visit: Opener) -> None:
     chapter = learn(visit(), TOKENS)
     before = ids(chapter, "Words")
     box = chapter.get_by_label("Text to cut")
+    box.fill("a" * 2_001)
+    expect(chapter.get_by_role("alert")).to_contain_text("Text has 2,001 characters, but at most 2,000")
+    expect(box).to_have_value("a" * 2_001)
     box.fill("   ")
     expect(chapter.get_by_role("alert")).to_have_text("Text is empty: type something.")
     expect(box).to_have_value("   ")
@@ -80,6 +83,13 @@ def test_merges_are_walked_and_a_new_word_is_cut(visit: Opener) -> None:
     expect(chapter).to_contain_text("Merges: 4 of 15")
     expect(new.locator(".at-piece")).to_have_text(["lo", "w", "est</w>"])
     expect(chapter.get_by_role("region", name="Pairs").locator("tbody tr").first).to_contain_text("next")
+    number = chapter.get_by_role("spinbutton", name="Merges")
+    for wrong in ("99", "-1", "2.5", ""):
+        number.fill(wrong)
+        expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_visible()
+        expect(chapter).to_contain_text("Merges: 4 of 15")
+    number.fill("4")
+    expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_hidden()
     chapter.get_by_label("A new text to cut").fill("slower")
     expect(chapter.locator(".at-cut-ways dd").first.locator("[data-unknown]")).to_have_text("slower")
     expect(new.locator(".at-piece")).to_have_text(["s", "lo", "w", "e", "r", "</w>"])
@@ -98,12 +108,16 @@ def test_analogies_say_where_they_fail(visit: Opener) -> None:
     expect(chapter).to_contain_text("“queen” cannot come, since it is no single token of this model.")
     chapter.get_by_label("Model", exact=True).select_option("attend-translate")
     expect(chapter).to_contain_text("6,000 tokens")
+    expect(chapter).to_contain_text(
+        "learned from 136,657 short sentence pairs"
+    )  # checkpoints/attend-translate/README.md
     chapter.get_by_role("button", name="sister − brother + father").click()
     expect(chapter).to_contain_text("“mother” comes as number")
     chapter.get_by_label("A word", exact=True).fill("winter")
     expect(chapter.locator(".at-near").first.locator("li").first).to_contain_text("summer")
     chapter.get_by_role("button", name="Start again").click()
     expect(chapter).to_contain_text("4,096 tokens")
+    expect(chapter).not_to_contain_text("sentence pairs")
     expect(chapter.get_by_label("A word", exact=True)).to_have_value("dog")
 
 

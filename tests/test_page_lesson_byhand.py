@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -89,6 +90,13 @@ def test_rows_and_columns_are_named_where_they_have_names() -> None:
     assert len(joint["update"]["gradient"][0]) == len(joint["columns"])
 
 
+@pytest.mark.parametrize("step", [1, 30])
+def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> None:
+    for one in ask("training", step=step)["positions"]:
+        loss = -math.log(one["probabilities"][one["target"]])
+        assert loss == pytest.approx(one["loss"], abs=5e-4, rel=1e-3)  # the loss is sent with four digits
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -102,9 +110,9 @@ def test_rows_and_columns_are_named_where_they_have_names() -> None:
         ({"encoder_mask": 1}, "The encoder's mask is 1, but must be true or false."),
         (
             {"first_bias": [[1000, 0, 0, 0, 0, 0]]},
-            "The first bias holds 1000, but each must be a number from −100 to 100.",
+            "The first bias cannot hold 1000: each must be a number from −100 to 100.",
         ),
-        ({"first_bias": [[float("nan"), 0, 0, 0, 0, 0]]}, "First bias holds nan, but each must be a number from"),
+        ({"first_bias": [[float("nan"), 0, 0, 0, 0, 0]]}, "First bias cannot hold nan: each must be a number from"),
         ({"embeddings": [[0.0] * 6]}, "Embeddings must have 10 rows of 6 numbers: reload the page to start again."),
         ({"query_weights": [[0.0] * 5] * 6}, "Query weights must have 6 rows of 6 numbers: reload the page"),
     ],
@@ -118,7 +126,7 @@ def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> No
     [
         ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
         ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
-        ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 1e-06 to 1."),
+        ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 0.000001 to 1."),
         ({"matrix": ["x"]}, "Matrix is"),
         ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
     ],
@@ -142,13 +150,13 @@ for _ in range(10_000):
         ("positions", {"length": _DEEP}, "Length is a deeply nested value, but must be a whole number"),
         ("attention", {"similarities": [[1, -0.1]]}, "The similarities are 1 and -0.1, but to be divided"),
         ("attention", {"similarities": [[0, 0]]}, "The similarities are 0 and 0, but to be divided"),
-        ("attention", {"vectors": ["ab", "cd"]}, "Vectors holds 'a', but each must be a number"),
-        ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores holds inf, but each must be a number"),
-        ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores holds a deeply nested value, but each"),
+        ("attention", {"vectors": ["ab", "cd"]}, "Vectors cannot hold 'a': each must be a number"),
+        ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores cannot hold inf: each must be a number"),
+        ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores cannot hold a deeply nested value: each"),
         ("attention", {"mask": "true"}, "The mask is 'true', but must be true or false."),
         ("attention", {"sentence": ["dog", "cat"]}, "Sentence is ['dog', 'cat'], but must be a text"),
         ("attention", {"sentence": "dog \ud83d"}, "The text holds half a character"),
-        ("attention", {"sentence": "dog"}, "The sentence has 1 words, but 2 to 10 can be shuffled"),
+        ("attention", {"sentence": "dog"}, "The sentence has 1 word, but 2 to 10 can be shuffled"),
     ],
 )
 def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], said: str) -> None:

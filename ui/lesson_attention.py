@@ -72,9 +72,8 @@ def _order(given: Given) -> dict[str, Any]:
     sentence = text(given, "sentence", FIRST["sentence"], 200)
     words = sentence.lower().split()
     if not 2 <= len(words) <= MOST_WORDS:
-        raise AttendError(
-            f"The sentence has {len(words)} words, but 2 to {MOST_WORDS} can be shuffled here: change it."
-        )
+        count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
+        raise AttendError(f"The sentence has {count}, but 2 to {MOST_WORDS} can be shuffled here: change it.")
     shuffle = whole(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
     positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))

@@ -27,7 +27,9 @@ def number(given: Given, name: str, default: float, least: float, most: float) -
     """A number between two limits."""
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise AttendError(f"{_called(name)} is {shown(value)}, but must be a number from {least:g} to {most:g}.")
+        raise AttendError(
+            f"{_called(name)} is {shown(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
+        )
     return float(value)
 
 
@@ -39,17 +41,16 @@ def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> st
     return str(value)
 
 
-def text(given: Given, name: str, default: str, most: int) -> str:
-    """A text that says something, of at most so many whole characters."""
+def text(given: Given, name: str, default: str, most: int, called: str | None = None) -> str:
+    """A text that says something, of at most so many whole characters; `called`: as the page names its field."""
     value = given.get(name, default)
+    called = _called(name) if called is None else called
     if not isinstance(value, str):
-        raise AttendError(f"{_called(name)} is {shown(value)}, but must be a text: type something.")
+        raise AttendError(f"{called} is {shown(value)}, but must be a text: type something.")
     if not value.strip():
-        raise AttendError(f"{_called(name)} is empty: type something.")
+        raise AttendError(f"{called} is empty: type something.")
     if len(value) > most:
-        raise AttendError(
-            f"{_called(name)} has {len(value):,} characters, but at most {most:,} are read here: shorten it."
-        )
+        raise AttendError(f"{called} has {len(value):,} characters, but at most {most:,} are read here: shorten it.")
     check_whole(value)
     return value
 
@@ -70,7 +71,7 @@ def matrix(
         for one in row:
             if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) <= MOST_NUMBER:
                 raise AttendError(
-                    f"{_called(name)} holds {shown(one)}, but each must be a number from "
+                    f"{_called(name)} cannot hold {shown(one)}: each must be a number from "
                     f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
                 )
     return [[float(one) for one in row] for row in value]
@@ -84,6 +85,11 @@ def rounded(value: float, digits: int = 4) -> float | None:
 def brief(text: str, most: int = 40) -> str:
     """As much of a text as one piece of a picture has room for; three dots stand for what is behind."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _decimal(value: float) -> str:
+    """Without an exponent, which not everybody reads."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
 def _called(name: str) -> str:

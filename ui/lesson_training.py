@@ -8,11 +8,12 @@ from torch import Tensor
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, TrainingSettings, Update, train
-from ui.lesson_block import plain, read_settings
+from ui.lesson_block import read_settings
 from ui.lesson_checks import Given, choice, number, rounded, whole
 from ui.models import Models
 
 LEAST_RATE = 1e-6
+SHARE_DIGITS = 6  # of a probability, so that −ln of what is shown is the loss that is shown
 
 _COLUMNS = {  # of matrices that are several in one
     "encoder attention in": "QKV",
@@ -51,7 +52,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             {
                 "read": one.read,
                 "target": one.target,
-                "probabilities": plain(one.probabilities.tolist()),
+                "probabilities": [rounded(p, SHARE_DIGITS) for p in one.probabilities.tolist()],
                 "loss": rounded(one.loss),
             }
             for one in step.positions

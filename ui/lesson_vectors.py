@@ -17,6 +17,7 @@ WORD = "dog"
 ANALOGY = {"a": "sister", "b": "brother", "c": "father", "expected": "mother"}
 WORDS = "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, football baseball hockey"
 AROUND = 1
+CALLED = {"a": "First word", "b": "Without", "c": "And with"}  # as the page names the fields
 NEAREST, ANSWERS = 8, 5  # that are shown
 MOST_LETTERS, MOST_LIST = 40, 500  # characters of a word and of the list
 FEWEST, MOST = 3, 24  # words of the list
@@ -85,14 +86,15 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
 
 
 def _word(given: Given, name: str, default: str) -> str:
-    return text(given, name, default, MOST_LETTERS).strip()
+    return text(given, name, default, MOST_LETTERS, CALLED.get(name)).strip()
 
 
 def _words(given: Given) -> list[str]:
     listed = text(given, "words", WORDS, MOST_LIST)
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not FEWEST <= len(words) <= MOST:
-        raise AttendError(f"The list has {len(words)} different words: write {FEWEST} to {MOST}.")
+        count = f"{len(words)} different word{'' if len(words) == 1 else 's'}"
+        raise AttendError(f"The list has {count}: write {FEWEST} to {MOST}.")
     if long := next((word for word in words if len(word) > MOST_LETTERS), None):
         raise AttendError(
             f"The list has a word of {len(long)} letters, but at most {MOST_LETTERS} are read: shorten it."

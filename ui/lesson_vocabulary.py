@@ -25,7 +25,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
-    sentences, new = text(given, "text", TEXT, MOST), text(given, "new", NEW, MOST_NEW)
+    sentences, new = text(given, "text", TEXT, MOST), text(given, "new", NEW, MOST_NEW, "Cut")
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
     made = learned[: whole(given, "merges", MERGES, 0, MOST_MERGES)]

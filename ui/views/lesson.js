@@ -49,6 +49,21 @@ function lessonSwitch(name, onChange) {
 }
 
 /**
+ * What a number field takes, said under it while it holds anything else.
+ * @param {HTMLInputElement} box
+ */
+function lessonLimits(box) {
+  box.required = true; // an empty field is no number
+  const node = make('span', { class: 'at-lesson-limits', role: 'status' });
+  const right = () => {
+    const kind = box.step === 'any' ? 'a number' : 'a whole number';
+    node.textContent = box.checkValidity() ? '' : `${kind} from ${box.min} to ${box.max}`.replaceAll('-', '−');
+    return !node.textContent;
+  };
+  return { node, right };
+}
+
+/**
  * A slider with its number beside it, which can be typed too.
  * @param {string} name
  * @param {{min: number, max: number, step?: number, value: number}} range
@@ -57,16 +72,19 @@ function lessonSwitch(name, onChange) {
 function lessonSlider(name, range, onChange) {
   const slider = make('input', { type: 'range', step: 1, ...range, 'aria-label': name });
   const box = make('input', { type: 'number', step: 1, ...range, 'aria-label': `${name}, as a number` });
+  const limits = lessonLimits(box);
   const changed = (from, to) => () => {
-    if (from.value === '' || !from.checkValidity()) return;
+    if (from === box && !limits.right()) return;
     to.value = from.value;
+    limits.right();
     onChange(Number(from.value));
   };
   slider.addEventListener('input', changed(slider, box));
   box.addEventListener('input', changed(box, slider));
-  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name }), slider, box);
+  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name }), slider, box, limits.node);
   const put = (value) => {
     slider.value = box.value = String(value);
+    limits.right();
   };
   return { node, put };
 }

@@ -74,9 +74,9 @@ const BLOCK_PARTS = [
     title: 'The encoder: words in', open: true,
     steps: blockEmbedding('encoder', {
       embeddings: 'Every word has an id, and the id picks a row of the embedding matrix. The row is multiplied by √6, '
-        + 'the root of its width, so that the positions do not drown it (Vaswani et al., 2017, section 3.4). The rows '
-        + 'of “how”, “are” and “you” are a lecture’s; those of the other words are ours, drawn at random. Change any '
-        + 'number.',
+        + 'the root of its width, so that the positions do not drown it (Vaswani et al., 2017, section 3.4). The table '
+        + 'holds the rows times √6 already. Those of “how”, “are” and “you” are a lecture’s; those of the other words '
+        + 'are ours, drawn at random. Change any number.',
       positions: 'Attention has no idea of order, so every place gets a vector of its own, added to the word’s. Pairs '
         + 'of columns are waves of one length; here there is room for three.',
     }),

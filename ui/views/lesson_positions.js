@@ -9,7 +9,7 @@ const POSITIONS_SCHEMES = {
   counting: ['Counting', 'Every step is 1, but the numbers grow without end: a long sentence drowns the word vectors, '
     + 'and lengths never seen in training are numbers never seen.'],
   binary: ['Binary digits', 'Bounded, and each position is different. But neighbours are sometimes one digit apart, '
-    + 'sometimes all of them: the distance jumps.'],
+    + 'sometimes several at once: the distance jumps.'],
   sinusoids: ['Sinusoids', 'Binary digits made smooth: fast waves in the first columns, slow ones behind. Bounded, '
     + 'different everywhere, and every step is equally far.'],
 };

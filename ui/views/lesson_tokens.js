@@ -25,7 +25,7 @@ const TOKENS_RULES = {
 chapters.tokens = {
   title: 'Tokens, side by side',
   build(root, ask) {
-    const box = make('textarea', { rows: 3, maxlength: 2000, 'aria-label': 'Text to cut', spellcheck: 'false' });
+    const box = make('textarea', { rows: 3, 'aria-label': 'Text to cut', spellcheck: 'false' });
     box.value = TOKENS_TEXT;
     const now = () => ask({ text: box.value });
     const put = (text) => () => {
@@ -40,6 +40,7 @@ chapters.tokens = {
         + 'and the larger the vocabulary.'),
       box, lessonRow(chipRow('Example texts', TOKENS_EXAMPLES.map(([name, text]) =>
         [name, put(text)])), lessonButton('Start again', put(TOKENS_TEXT))),
+      make('p', { class: 'at-quiet', text: 'A bar is as long as the text in tokens; the way that makes most fills it.' }),
       cuts,
       lessonText('A subword vocabulary is the middle way: frequent words are one piece, rare ones several, and single '
         + 'bytes say what nothing else says. attend-chat and attend-translate have learned theirs with SentencePiece '
@@ -66,7 +67,7 @@ function tokenCut(cut, most) {
   const facts = [
     tokenCount(cut.count),
     cut.each === null ? '' : `${cut.each.toFixed(cut.each < 10 ? 2 : 0)} characters each`,
-    `${counted.format(cut.vocabulary)} ids${cut.name === 'words' && cut.rule ? ' so far' : ''}`,
+    `${counted.format(cut.vocabulary)} ${cut.vocabulary === 1 ? 'id' : 'ids'}${cut.name === 'words' && cut.rule ? ' so far' : ''}`,
   ].filter(Boolean).join(' · ');
   const pieces = cut.pieces.map(([text, id], place) => pieceBox(visible(text), {
     place, note: id, title: `token ${place + 1}: ${visibleText(text)}, id ${id}`,
@@ -83,7 +84,11 @@ function tokenCut(cut, most) {
 
 /** Whether the ids say the same text again. @param {TokenCut} cut */
 function tokensBack(cut) {
-  if (!cut.lost.length) return make('p', { class: 'at-quiet', text: 'Its ids say exactly the text again.' });
+  if (!cut.lost.length) {
+    return make('p', { class: 'at-quiet', text: cut.name === 'words' && cut.rule
+      ? 'Here its ids say exactly the text again, since nothing but one space stands between its pieces.'
+      : 'Its ids say exactly the text again.' });
+  }
   const what = new Intl.ListFormat('en-GB').format(cut.lost);
   return make('p', { class: 'at-quiet' }, `Lost: ${what}. Its ids say `,
     make('q', { dir: 'auto' }, ...visible(cut.joined)), cut.shortened ? ' …' : '.');

@@ -4,7 +4,7 @@
 
 /** The line at the foot of a chapter, in sight wherever one reads. @param {string} point what to do at first */
 function toldLine(point) {
-  const hint = `${point}, or hold it by a click or with Tab and the arrow keys: here stands how it came about.`;
+  const hint = `${point}, or hold it by a click or with Tab and arrow keys, to read here how it came about.`;
   const node = make('p', { class: 'at-told', role: 'status', text: hint });
   return {
     node,

@@ -22,9 +22,10 @@ chapters.training = {
 
     const source = toldSentence('The encoder reads', (ids) => fresh({ source: ids }));
     const reply = toldSentence('The decoder should say', (ids) => fresh({ answer: ids }));
-    const rate = make('input', { type: 'number', min: 0.000001, max: 1, step: 'any', onchange: () => {
-      if (rate.value !== '') fresh({ learning_rate: Number(rate.value) });
+    const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
+      if (limits.right()) fresh({ learning_rate: Number(rate.value) });
     } });
+    const limits = lessonLimits(rate);
     const next = lessonButton('Another step', () => change({ step: now.step + 1 }));
     const ten = lessonButton('Ten more', () => change({ step: Math.min(shown.most_steps, now.step + 10) }));
     next.className = 'at-primary';
@@ -48,7 +49,9 @@ chapters.training = {
         + 'Adam’s two moments, and the change of every weight. Training a large model is this, many times, on many '
         + 'sentences.'),
       lessonRow(source.node, reply.node),
-      lessonRow(lessonField('Learning rate', rate), next, ten, again),
+      lessonRow(make('div', { class: 'at-lesson-field' }, lessonField('Learning rate', rate), limits.node),
+        next, ten, again),
+      make('p', { class: 'at-quiet', text: 'A new learning rate, or other words, begins again at step 1.' }),
       told, curve,
       lessonPart('Teacher forcing',
         lessonText('At every place the decoder reads the true words so far, not its own guesses, and is asked for the '
@@ -62,15 +65,16 @@ chapters.training = {
       lessonPart('What Adam makes of it',
         lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero '
           + 'at first and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the '
-          + 'first step m̂ / √v̂ is ±1, so that every weight moves by the learning rate, whatever its gradient. In the '
-          + 'code: `adam` in lesson/training.py, held equal to PyTorch’s by a test.'),
+          + 'first step m̂ / √v̂ is the gradient’s sign: a weight moves by the learning rate, however small its gradient, '
+          + 'and only where that is 0 it stays. In the code: `adam` in lesson/training.py, held equal to PyTorch’s by '
+          + 'a test.'),
         make('div', { class: 'at-tables' }, ...TRAINING_TABLES.map(([key]) => tables[key].node))),
       line.node);
     ask({});
 
     function sayProbability({ row, column }) {
       const { read, probabilities: all, target, loss } = shown.positions[row];
-      const p = all[column].toFixed(3);
+      const p = signed(all[column].toPrecision(5));
       const told = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
       const words = read.map((id) => shown.words[id]).join(' ');
       line.say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${told}`);
@@ -99,7 +103,10 @@ chapters.training = {
       now = result.given;
       source.put(now.source, result.words, result.longest);
       reply.put(now.answer, result.words, result.longest);
-      if (document.activeElement !== rate) rate.value = String(now.learning_rate);
+      if (document.activeElement !== rate) {
+        rate.value = String(now.learning_rate);
+        limits.right();
+      }
       next.disabled = ten.disabled = now.step >= result.most_steps;
       const [before, after] = result.losses.slice(-2);
       told.textContent = `Step ${now.step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`

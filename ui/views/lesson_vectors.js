@@ -24,17 +24,21 @@ const VECTORS_LISTS = [
   ['How many', 'one two three four five six ten, first second third, some many several few, once twice'],
 ];
 
+const VECTORS_LEARNED = {
+  'attend-translate': 'Its vectors were learned from 136,657 short sentence pairs: expect less order in them.',
+};
+
 chapters.vectors = {
   title: 'Words as vectors',
   build(root, ask) {
     const field = (name, size) => make('input', {
-      type: 'text', maxlength: 40, size, 'aria-label': name, spellcheck: 'false', autocapitalize: 'none',
+      type: 'text', size, 'aria-label': name, spellcheck: 'false', autocapitalize: 'none',
     });
     const model = make('select', { 'aria-label': 'Model' });
     const fields = {
       word: field('A word', 14), a: field('First word', 9), b: field('Without', 9), c: field('And with', 9),
       expected: field('Expected', 9),
-      words: make('textarea', { rows: 2, maxlength: 500, 'aria-label': 'Words to compare', spellcheck: 'false' }),
+      words: make('textarea', { rows: 2, 'aria-label': 'Words to compare', spellcheck: 'false' }),
     };
     let around = VECTORS_FIRST.around;
     const now = () => ask({
@@ -63,6 +67,7 @@ chapters.vectors = {
       put(VECTORS_FIRST);
       now();
     });
+    const learned = make('p', { class: 'at-quiet', role: 'status' });
     const [near, found] = [make('div'), make('div')];
     const verdict = make('p', { class: 'at-lesson-text' });
     const cut = make('p', { class: 'at-quiet at-cut-words' });
@@ -74,7 +79,7 @@ chapters.vectors = {
         + 'learned with all others, and tokens that are used alike came to point the same way. How alike two '
         + 'directions are is the cosine of the angle between them: 1 the same way, 0 nothing in common, −1 opposite '
         + 'ways.'),
-      lessonRow(lessonField('Model', model), about, again),
+      lessonRow(lessonField('Model', model), about, again), learned,
       lessonPart('Nearest neighbours',
         lessonText('A word is looked up as it stands inside a text, behind a space. Three dots mark tokens without '
           + 'one: they go on with a word, or begin a text.'),
@@ -107,6 +112,7 @@ chapters.vectors = {
       }
       model.value = result.model;
       about.textContent = `${counted.format(result.size[0])} tokens, each a vector of ${result.size[1]} numbers`;
+      learned.textContent = VECTORS_LEARNED[result.model] ?? '';
       near.replaceChildren(vectorsCut([result.word]), vectorsNear(result.nearest));
       verdict.replaceChildren(...vectorsVerdict(result.analogy));
       found.replaceChildren(vectorsCut(result.analogy.words), vectorsNear(result.analogy.nearest));
@@ -128,7 +134,8 @@ function vectorsCut(words) {
   if (!cut.length) return make('span', {});
   const said = (piece) => visibleText(piece.trim() || piece);
   const told = cut.map(({ text, pieces }) => `${text} = ${pieces.map(said).join(' + ')}`).join('; ');
-  const text = `No single token, so the mean of its vectors stands for it: ${told}.`;
+  const text = `No single token, so the mean of its pieces’ vectors stands for it, which may say little of the word `
+    + `itself (of single bytes it says nothing): ${told}.`;
   return make('span', { class: 'at-quiet', text });
 }
 

@@ -22,10 +22,10 @@ chapters.vocabulary = {
   title: 'A vocabulary of your own',
   build(root, ask) {
     const sentences = make('textarea', {
-      rows: 4, maxlength: 2000, 'aria-label': 'Sentences to learn from', spellcheck: 'false',
+      rows: 4, 'aria-label': 'Sentences to learn from', spellcheck: 'false',
     });
     const fresh = make('input', {
-      type: 'text', class: 'at-new-text', maxlength: 200, 'aria-label': 'A new text to cut', spellcheck: 'false',
+      type: 'text', class: 'at-new-text', 'aria-label': 'A new text to cut', spellcheck: 'false',
     });
     let merges = VOCABULARY_FIRST.merges;
     const now = () => ask({ text: sentences.value, merges, new: fresh.value });
@@ -129,7 +129,7 @@ function vocabularyWords({ words, different, tokens, word_count: all }) {
     times > 1 ? make('span', { class: 'at-quiet', text: ` × ${times}` }) : ''));
   const more = different - words.length;
   return make('div', {},
-    make('p', { class: 'at-quiet', text: `${counted.format(all)} words in ${counted.format(tokens)} tokens.` }),
+    make('p', { class: 'at-quiet', text: `${counted.format(all)} ${all === 1 ? 'word' : 'words'} in ${tokenCount(tokens)}.` }),
     make('div', { class: 'at-pieces' }, ...shown,
       more > 0 ? make('span', { class: 'at-quiet', text: `and ${more} more` }) : ''));
 }

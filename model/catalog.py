@@ -252,7 +252,9 @@ def _revision(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…")
+    """A long one by both of its ends: that of a path is what somebody has mistyped."""
+    half = _MOST_SAID // 2
+    return repr(text if len(text) <= _MOST_SAID else f"{text[:half]}…{text[-half:]}")
 
 
 def _read(folder: Path, called: str, engine: str, placement: Placement) -> LoadedModel:

@@ -48,7 +48,7 @@ HOSTILE = [
     ("huggingface.co/gpt2", r"not named by an address \('huggingface\.co/gpt2'\): give gpt2\.$"),
     ("hf.co/owner/name", r"not named by an address.*: give owner/name\.$"),
     ("huggingface.co/bert-base-uncased", "not named by an address.*: give owner/name as the Hub shows it"),
-    ("n" * 300, f"There is no model '{'n' * 80}…': choose"),
+    ("n" * 300, f"There is no model '{'n' * 40}…{'n' * 40}': choose"),
     ("file:///etc", "not named by an address"),
     ("owner/name@", "is no revision"),
     ("owner/name@../../main", "is no revision"),

@@ -209,7 +209,7 @@ def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None
 def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
     for name in ("no-such-model", str(tmp_path), "x" * 5000):
         code, text, errors = run("Hi", model=name)
-        assert (code, text) == (2, "") and name[:80] in errors and errors.count("\n") == 1
+        assert (code, text) == (2, "") and name[:40] in errors and name[-40:] in errors and errors.count("\n") == 1
 
 
 def test_an_interrupted_run_is_kept_as_a_cancelled_document(

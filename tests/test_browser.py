@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browsing import Opener
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE, boxes, choose, rest, say, set_number, to_chat, to_write
+from tests.visitor import PATIENCE, boxes, choose, rest, say, set_number, take, to_chat, to_write
 
 pytestmark = BROWSER
 
@@ -150,8 +150,7 @@ def test_a_model_without_a_chat_format_opens_in_write_and_another_can_be_chosen(
     to_chat(page)
     set_number(page, "max-new-tokens", 10)
     say(page, "Hello")
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name="tiny-writer").click()
+    take(page, "tiny-writer")
     expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#attend-mode label.selected")).to_have_text("Write")
 

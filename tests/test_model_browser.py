@@ -17,7 +17,7 @@ from model.progress import Progress
 from tests.browsing import Opener, page_of
 from tests.hub_server import StandIn
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE, say, set_number
+from tests.visitor import PATIENCE, rest, say, set_number
 from ui.loading import Held
 from ui.models import Models
 
@@ -111,11 +111,25 @@ def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
     page = visit(at=writer_url)
     pick(page, LISTED)
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}", timeout=PATIENCE)
-    page.locator("#attend-mode label", has_text="Chat").click()
-    expect(page.locator("#attend-mode label.selected")).to_have_text("Write", timeout=PATIENCE)  # as yet
+    chat, shown = page.locator("#attend-mode label", has_text="Chat"), page.locator("#attend-mode label.selected")
+    chat.click()
+    page.locator("#attend-message textarea").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text(
+        f"{LISTED} is not there yet: send again once it has loaded.", timeout=PATIENCE
+    )
+    expect(shown).to_have_text("Chat")
+    page.locator("#attend-model-cancel").click()
+    expect(shown).to_have_text("Write", timeout=PATIENCE)  # the writer stays, which knows no conversations
+    pick(page, LISTED)
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}", timeout=PATIENCE)
+    chat.click()
     hub_server.pause = 0.0
-    say(page, "Hello")
-    expect(page.locator("#attend-mode label.selected")).to_have_text("Chat")
+    loaded(page, f"{LISTED} · on this machine · Apache-2.0")
+    expect(shown).to_have_text("Chat")
+    page.locator("#attend-message textarea").press("Enter")  # what could not be sent is still there
+    expect(page.locator(".at-assistant")).to_have_count(1, timeout=PATIENCE)
+    rest(page)
     pick(page, tiny_writer.name)
     expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
     pick(page, LISTED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import generate
 from decoding.settings import DecodingSettings
@@ -20,7 +20,7 @@ from tests.browsing import Opener, serving
 from tests.folders import CHATML, gpt2
 from tests.stage import BROWSER
 from tests.test_code import executed
-from tests.visitor import PATIENCE, say
+from tests.visitor import PATIENCE, say, take
 from ui import chat, code, comparing, figures, record
 from ui.checks import MOST_CHARACTERS
 from ui.endpoints import chat_items, comparison
@@ -193,12 +193,6 @@ def url(tiny: LoadedModel, chatml: LoadedModel) -> Iterator[str]:
         yield address
 
 
-def pick(page: Page, name: str) -> None:
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name=name).click()
-    expect(page.locator("#attend-model input")).to_have_value(name, timeout=PATIENCE)
-
-
 @pytest.mark.browser
 @BROWSER[1]
 def test_the_page_asks_for_it_where_the_model_takes_one(visit: Opener, chatml: LoadedModel, tiny: LoadedModel) -> None:
@@ -208,7 +202,7 @@ def test_the_page_asks_for_it_where_the_model_takes_one(visit: Opener, chatml: L
     page.locator(".attend-prompt summary").click()
     expect(field).to_contain_text("Not for this model: it was trained on conversations without one.")
     expect(box).to_be_hidden()
-    pick(page, chatml.name)
+    take(page, chatml.name)
     expect(box).to_be_editable(timeout=PATIENCE)
     hostile = "<img src=x> ${x} <|im_end|>"
     box.fill(hostile)
@@ -224,12 +218,12 @@ def test_the_page_asks_for_it_where_the_model_takes_one(visit: Opener, chatml: L
     page.keyboard.press("Escape")
     page.locator("#attend-clear").click()
     expect(page.locator(".at-assistant")).to_have_count(0, timeout=PATIENCE)
-    pick(page, tiny.name)
+    take(page, tiny.name)
     expect(box).to_be_hidden(timeout=PATIENCE)
     say(page, "Hello")
     expect(text).to_have_text("<s><user>Hello<end><assistant>")
     page.locator("#attend-mode label", has_text="Write").click()
     expect(field).to_be_hidden(timeout=PATIENCE)
-    pick(page, chatml.name)
+    take(page, chatml.name)
     page.locator("#attend-mode label", has_text="Compare").click()
     expect(box).to_have_value(FOX, timeout=PATIENCE)

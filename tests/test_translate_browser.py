@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from model.loaded import LoadedModel
 from tests.browsing import Opener, page_of
 from tests.stage import BROWSER
-from tests.visitor import PATIENCE, set_number
+from tests.visitor import PATIENCE, set_number, take
 from ui.models import Models
 
 pytestmark = BROWSER
@@ -29,11 +29,6 @@ def first_address(tiny_translator: LoadedModel) -> Iterator[str]:
     """A page that begins with the translator."""
     with page_of(Models((tiny_translator.name,), lambda *_: tiny_translator)) as served:
         yield served
-
-
-def pick(page: Page, name: str) -> None:
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name=name).click()
 
 
 def entries(page: Page, *words: str) -> None:
@@ -84,7 +79,7 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
     entries(page, "Chat", "Write", "Compare", "Learn")
-    pick(page, "tiny-translate")
+    take(page, "tiny-translate")
     entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-given textarea")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#attend-message")).to_be_hidden()
@@ -95,12 +90,12 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     expect(page.locator("#attend-compare textarea").first).to_be_visible(timeout=PATIENCE)
     page.locator("#attend-mode label", has_text="Translate").click()
     expect(page.locator(".attend-translation .at-tok").first).to_be_visible(timeout=PATIENCE)
-    pick(page, "tiny-chat")
+    take(page, "tiny-chat")
     entries(page, "Chat", "Write", "Compare", "Learn")
     expect(page.locator("#attend-message textarea")).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#attend-way input:checked")).to_have_value("Combined")
     page.locator("#attend-way label", has_text="Greedy").click()
-    pick(page, "tiny-translate")
+    take(page, "tiny-translate")
     entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-way input:checked")).to_have_value("Greedy")  # which somebody has chosen
 

@@ -36,10 +36,16 @@ def to_write(page: Page) -> None:
     expect(page.locator("#attend-text textarea")).to_be_visible(timeout=PATIENCE)
 
 
+def take(page: Page, name: str) -> None:
+    """Choose a model and wait until it is there."""
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name=name).click()
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", name, timeout=PATIENCE)
+
+
 def to_chat(page: Page) -> None:
     """Where the page opened with a model that cannot: take the other."""
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name="tiny-chat").click()
+    take(page, "tiny-chat")
     page.locator("#attend-mode label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_be_visible(timeout=PATIENCE)
 

@@ -69,6 +69,7 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
                 yield Screen(model=_coming(session, models, wanted, arriving))
         if mine.given_up or loaded is None:
             if session.choosing is None:  # else the choice is another's to tell
+                session.unseen = True  # the page may have waited for what this model could do
                 yield Screen(model=standing(session, models))
             return
         session.choosing, session.unseen = None, True
@@ -81,7 +82,7 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
         yield Screen(model={**standing(session, models), "empties": typed})
     except Exception:
         if session.choosing is mine:
-            session.choosing = None
+            session.choosing, session.unseen = None, True
             yield Screen(model=standing(session, models))
         raise
     finally:

@@ -11,6 +11,7 @@ function draw() {
   if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
   said.textContent = value.said;
   bar.hidden = !value.title;
+  title.dataset.there = value.title ? '' : value.name; // the list shows a choice before the server has heard of it
   if (value.share === null) bar.removeAttribute('value');
   else bar.value = value.share;
   notes.replaceChildren(

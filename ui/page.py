@@ -188,7 +188,7 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
     chosen, name = session.model, current(session, models)
     asked = session.asked = session.asked or mode
     loaded = models.get(name)
-    possible = _possible(loaded, asked)
+    possible = _possible(loaded, asked, coming=session.choosing is not None)
     look = {
         CHAT: chat.overview,
         WRITE: write.overview,
@@ -225,11 +225,15 @@ def _moving(session: Session, shown: Screen, *, crossed: bool = False) -> Screen
     return replace(shown, moves=elsewhere or crossed)
 
 
-def _possible(loaded: LoadedModel, asked: str) -> str:
-    """The entry of the switch that was asked for or, where the model cannot do it, what comes nearest."""
+def _possible(loaded: LoadedModel, asked: str, *, coming: bool) -> str:
+    """The entry of the switch that was asked for or, where the model cannot do it, what comes nearest.
+
+    Args:
+        coming: whether another model is on its way, which may chat: nobody is sent away from a message they began.
+    """
     if asked not in modes(loaded):
         asked = modes(loaded)[0]
-    return WRITE if asked == CHAT and loaded.chat is None else asked
+    return WRITE if asked == CHAT and loaded.chat is None and not coming else asked
 
 
 def _encoder_of(session: Session) -> Encoder:

@@ -1,28 +1,30 @@
-"""A matrix times a few rows, the way a processor does it fastest.
+"""A matrix times a few rows, and the norm of a few rows, the way a processor does it fastest.
 
 One token of one text multiplies a single row by every matrix of the model, so a step is bound by how fast matrices can
 be read; a batch of texts multiplies a handful of rows, and general matrix kernels, made for hundreds, are slow at it.
 Three ways are taken, by the number of rows and the size of the matrix. All are PyTorch's own and give the same numbers
 but for rounding; `nn.Linear` is the slow, obvious twin in the tests, and `make bench` tells what a token costs.
 
-Shapes: R rows, I inputs, O outputs.
+Shapes: R rows, I inputs, O outputs, W model width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+Apply = Callable[[Tensor], Tensor]
+
 _PAIRED = 1 << 20  # bytes; a matrix up to this size stays in a core's own cache, and then pairs of rows are fastest
 _PACKED = 1 << 27  # bytes; a larger matrix is not kept twice
 
 
-def product_of(linear: nn.Module) -> Callable[[Tensor], Tensor]:
+def product_of(linear: nn.Module) -> Apply:
     """What a linear layer computes, (R, I) to (R, O), for few rows; one in 8 bits is fast as it is."""
     return Product(linear) if isinstance(linear, nn.Linear) else linear.forward
 
@@ -78,3 +80,20 @@ def lay_out(linear: nn.Linear) -> None:
     large = weight.numel() * weight.element_size() > _PAIRED
     by_columns = large and linear.out_features > linear.in_features
     linear.weight.data = weight.t().contiguous().t() if by_columns else weight.contiguous()
+
+
+def fast_norm(norm: nn.Module) -> Apply:
+    """The same norm, over (R, W)."""
+    if isinstance(norm, nn.LayerNorm):
+        return partial(
+            torch.layer_norm, normalized_shape=norm.normalized_shape, weight=norm.weight, bias=norm.bias, eps=norm.eps
+        )
+    if not isinstance(norm, nn.RMSNorm):
+        return norm.forward
+    weight = norm.weight.data
+    if weight.dtype != torch.float32:  # half precision has to be squared in single
+        return norm.forward
+    # One product gives mean square + epsilon, where PyTorch's norm runs seven small kernels on a CPU.
+    mean = weight.new_full((weight.shape[0], 1), 1 / weight.shape[0])
+    epsilon = weight.new_full((1, 1), norm.eps or torch.finfo(weight.dtype).eps)
+    return lambda x: torch.addmm(epsilon, x * x, mean).rsqrt_().mul(x).mul_(weight)  # (R, 1), then (R, W)

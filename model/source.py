@@ -12,7 +12,7 @@ Shapes: R rows, U sources, G key/value heads, S tokens of the longest source, D 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -29,7 +29,7 @@ class KeysValues(NamedTuple):
 class Source:
     """Every decoder layer's keys and values of what an encoder has read; never changed."""
 
-    __slots__ = ("_layers", "_lengths", "_of_row", "_of_rows", "visible")
+    __slots__ = ("_layers", "_lengths", "_of_row", "_of_rows", "folded", "visible")
 
     def __init__(self, layers: Sequence[KeysValues], lengths: Sequence[int], of_row: Sequence[int]) -> None:
         """
@@ -40,11 +40,17 @@ class Source:
         """
         self._layers, self._lengths, self._of_row = tuple(layers), tuple(lengths), tuple(of_row)
         self._of_rows: tuple[KeysValues, ...] | None = None
+        self.folded: dict[int, Any] = {}  # by layer, what a decoder has made of a single source once for all passes
         self.visible = self._visible()  # boolean, (R, 1, 1, S); None: no row sees padding
 
     @property
     def rows(self) -> int:
         return len(self._of_row)
+
+    @property
+    def single(self) -> bool:
+        """Whether all rows decode the same source."""
+        return len(self._lengths) == 1
 
     @property
     def length(self) -> int:
@@ -53,7 +59,7 @@ class Source:
 
     def of(self, layer: int) -> KeysValues:
         """Keys and values for each row, (G, R, S, D); of a single source only once, (G, 1, S, D), for all rows."""
-        if len(self._lengths) == 1:
+        if self.single:
             return self._layers[layer]
         if self._of_rows is None:  # each source as often as rows decode it; copied once, not in every pass
             index = torch.tensor(self._of_row, device=self._layers[0].keys.device)
@@ -71,7 +77,10 @@ class Source:
         if len(left) < len(self._lengths):
             longest = max(lengths)
             layers = tuple(KeysValues(*(part[:, left, :longest] for part in one)) for one in layers)
-        return type(self)(layers, lengths, tuple(place[source] for source in of_row))
+        selected = type(self)(layers, lengths, tuple(place[source] for source in of_row))
+        if self.single:
+            selected.folded = self.folded
+        return selected
 
     def join(self, other: Self) -> Self:
         """The rows of both, `other`'s last."""

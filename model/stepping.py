@@ -5,65 +5,23 @@ block. Here the blocks of `layers.py` run on their bare tensors, by kernels that
 the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
 a row goes through them.
 
-Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), S tokens of the source, U 1
-where all rows have the same source and else R, H query heads, G key/value heads, D head width, W model and F
-feed-forward width.
+Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), H query heads, G key/value
+heads, D head width, W model and F feed-forward width.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from model.config import TransformerConfig
 from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, Weights, rotate
-from model.products import product_of
-
-Apply = Callable[[Tensor], Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class FastCross:
-    """The tensors of one `layers.CrossAttention` and of the norm that belongs to it."""
-
-    norm: Apply
-    heads: int
-    queries: Apply
-    output: Apply
-
-    @classmethod
-    def of(cls, block: Block) -> FastCross | None:
-        if block.cross is None or block.cross_norm is None:
-            return None
-        cross = block.cross
-        return cls(fast_norm(block.cross_norm), cross.heads, product_of(cross.queries), product_of(cross.output))
-
-    def __call__(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
-        """Hidden states (R, W) to what is added to them, and the weights (R, H, 1, S) where they are asked for."""
-        assert shared.source is not None
-        keys, values = shared.source.of(layer)  # (G, U, S, D) each
-        rows, (groups, sources, _, width) = shared.rows, keys.shape
-        queries = self.queries(given).view(rows, groups, -1, width).transpose(0, 1)  # (G, R, H / G, D)
-        # Rows of one source are as many queries of one text.
-        queries = queries.reshape(groups * sources, -1, width)  # (G * U, R / U * H / G, D)
-        unread, scale = queries.new_empty(()), width**-0.5
-        keys = keys.flatten(0, 1).transpose(1, 2)  # (G * U, D, S)
-        scores = torch.baddbmm(unread, queries, keys, beta=0, alpha=scale)  # (G * U, R / U * H / G, S)
-        scores = scores.view(groups, rows, self.heads // groups, -1)  # (G, R, H / G, S)
-        if shared.source.visible is not None:
-            scores = scores.masked_fill(~shared.source.visible[:, 0], -math.inf)
-        weights = scores.softmax(dim=-1)  # (G, R, H / G, S)
-        each = weights.view(groups * sources, -1, weights.shape[-1])  # (G * U, R / U * H / G, S)
-        mixed = torch.bmm(each, values.flatten(0, 1)).view(groups, rows, -1, width)  # (G, R, H / G, D)
-        mixed = mixed.transpose(0, 1).reshape(rows, -1)  # (R, H * D)
-        if not shared.capture:
-            return self.output(mixed), None
-        return self.output(mixed), weights.transpose(0, 1).reshape(rows, self.heads, 1, -1)  # (R, H, 1, S)
+from model.products import Apply, fast_norm, product_of
+from model.stepping_cross import FastCross
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +149,3 @@ def _gain(attention: SelfAttention, config: TransformerConfig) -> Tensor | None:
     gains = attention.query_norm.weight, attention.key_norm.weight  # (D,) each
     counts = config.heads, config.key_value_heads
     return torch.cat([gain.data.expand(count, -1) for gain, count in zip(gains, counts, strict=True)])  # (H + G, D)
-
-
-def fast_norm(norm: nn.Module) -> Apply:
-    """The same norm, over (R, W)."""
-    if not isinstance(norm, nn.RMSNorm):
-        return norm.forward
-    weight = norm.weight.data
-    if weight.dtype != torch.float32:  # half precision has to be squared in single
-        return norm.forward
-    # One product gives mean square + epsilon, where PyTorch's norm runs seven small kernels on a CPU.
-    mean = weight.new_full((weight.shape[0], 1), 1 / weight.shape[0])
-    epsilon = weight.new_full((1, 1), norm.eps or torch.finfo(weight.dtype).eps)
-    return lambda x: torch.addmm(epsilon, x * x, mean).rsqrt_().mul(x).mul_(weight)  # (R, 1), then (R, W)

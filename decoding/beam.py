@@ -201,13 +201,15 @@ class BeamSearch:
             for row, recording in zip(used, recordings, strict=True)
         }
 
+        added = final.numpy()  # (r, V); one number at a time comes out of NumPy much faster
+
         def hypothesis(one: _Continuation) -> Hypothesis:
             row, (recording, attention) = self._rows[one.row], told[one.row]
             length = len(row.tokens) + 1
             return Hypothesis(
                 tokens=(*row.tokens, one.token),
                 score=one.score,
-                step_score=float(final[one.row - first, one.token]),
+                step_score=float(added[one.row - first, one.token]),
                 log_probability=row.log_probability + recording.log_probability(one.token, stage=0),
                 parent=one.row,
                 choice=recording.choice(one.token, draw=one.draw, attention=attention),
@@ -228,7 +230,7 @@ class BeamSearch:
 
         def judged(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
             continuations = []
-            for score, index, draw in zip(flat[indices].tolist(), indices, draws, strict=False):
+            for score, index, draw in zip(flat.numpy()[indices].tolist(), indices, draws, strict=False):
                 row, token = divmod(index, vocabulary)
                 if score > -math.inf:
                     reason = self._stop.reason((*self._rows[first + row].tokens, token))

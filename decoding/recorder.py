@@ -176,12 +176,12 @@ class Unexplained:
     """One row of which nothing is told but the probability of what is chosen, for whoever only wants the text."""
 
     def __init__(self, log_probabilities: Tensor) -> None:
-        self._log_probabilities = log_probabilities  # (V,), the model's own
+        self._log_probabilities = log_probabilities.numpy()  # (V,), the model's own
 
     def log_probability(self, token: int, *, stage: int) -> float:
         """In nats, the model's own; of no other stage anything is known."""
         assert stage == 0
-        return self._log_probabilities[token].item()
+        return float(self._log_probabilities[token])
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
         """The token alone; its rank, 0, is not known."""

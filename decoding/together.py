@@ -15,7 +15,7 @@ from typing import Any
 from decoding.step import Step
 from decoding.strategy import Strategy
 from model.errors import AttendError
-from model.interface import Attention, CacheT, Forward, LanguageModel, Want
+from model.interface import Attention, CacheT, Forward, LanguageModel, ReadsTogether, Want
 
 
 def generate_together(
@@ -55,15 +55,22 @@ def _read(
 ) -> tuple[list[_Seat], CacheT]:
     """Every strategy's first Step, and a cache with one row for each prompt that differs."""
     asked = _all_of(strategy.want for strategy in strategies)
-    passes = {prompt: model.prefill(prompt, want=asked) for prompt in dict.fromkeys(map(tuple, prompts))}
-    rows = {prompt: row for row, prompt in enumerate(passes)}
+    different = list(dict.fromkeys(map(tuple, prompts)))
+    if isinstance(model, ReadsTogether) and len(different) > 1:
+        forward = model.prefill_together(different, want=asked)
+        passes = {prompt: (forward, row) for row, prompt in enumerate(different)}
+        cache = forward.cache
+    else:
+        passes = {prompt: (model.prefill(prompt, want=asked), 0) for prompt in different}
+        cache = reduce(lambda joined, other: joined.join(other), [forward.cache for forward, _ in passes.values()])
     seats = []
     for place, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
         source = len(prompt) if model.decoder_start else 0
         length = len(model.decoder_start or prompt)
-        step = strategy.advance(part(passes[prompt], asked, slice(1), source, length, strategy.want))
-        seats.append(_Seat(place, strategy, rows[prompt], source, length, step))
-    return seats, reduce(lambda joined, cache: joined.join(cache), [forward.cache for forward in passes.values()])
+        forward, row = passes[prompt]
+        step = strategy.advance(part(forward, asked, slice(row, row + 1), source, length, strategy.want))
+        seats.append(_Seat(place, strategy, different.index(prompt), source, length, step))
+    return seats, cache
 
 
 def _go_on(model: LanguageModel[CacheT], living: Sequence[_Seat], cache: CacheT) -> CacheT:

@@ -100,10 +100,12 @@ class KeyValueCache:
         self._origins = origins  # of the rows' own columns
 
     @classmethod
-    def empty(cls, layers: int, heads: int, head_width: int, *, like: Tensor, source: Source | None = None) -> Self:
-        """One row of no tokens, on the device and in the precision of `like`."""
-        columns = like.new_empty(layers, 2, heads, 1, 0, head_width)
-        return cls(_Columns(_Store(columns, 0), 0), None, (0,), np.zeros((1, 0), np.intp), source)
+    def empty(
+        cls, layers: int, heads: int, head_width: int, *, like: Tensor, rows: int = 1, source: Source | None = None
+    ) -> Self:
+        """Rows of no tokens, on the device and in the precision of `like`."""
+        columns = like.new_empty(layers, 2, heads, rows, 0, head_width)
+        return cls(_Columns(_Store(columns, 0), 0), None, (0,) * rows, np.zeros((rows, 0), np.intp), source)
 
     @property
     def rows(self) -> int:

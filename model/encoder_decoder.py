@@ -19,6 +19,7 @@ from model.cache import KeyValueCache
 from model.config import TransformerConfig
 from model.interface import Forward, Inspection, Want
 from model.layers import Block, Pass, Weights, make_norm
+from model.limits import check_length
 from model.source import Source
 from model.transformer import Transformer, stacked
 
@@ -66,8 +67,15 @@ class EncoderDecoder(Transformer):
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:
-        source, _ = self._encode(self._row(prompt))
-        return self._begun(self._row(self.decoder_start), source, want)
+        return self.prefill_together([prompt], want=want)
+
+    @torch.inference_mode()
+    def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        longest = max(map(len, prompts))
+        check_length(longest, self.context_length)
+        padded = [[*prompt, *[self.padding] * (longest - len(prompt))] for prompt in prompts]
+        source, _ = self._encode(torch.tensor(padded, device=self.embedding.weight.device))
+        return self._begun(self._row(self.decoder_start).expand(len(prompts), -1), source, want)
 
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:

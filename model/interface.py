@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from torch import Tensor
 
@@ -125,4 +125,14 @@ class LanguageModel(Protocol[CacheT]):
         Args:
             source: what the encoder reads, where there is one.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsTogether(Protocol[CacheT]):
+    """A model that also reads several prompts in one pass, as an encoder can: nothing stands before its decoder's start
+    that would have to be padded."""
+
+    def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[CacheT]:
+        """`prefill` of each prompt, one row each in their order, as after a `join` of their caches."""
         ...

@@ -145,10 +145,10 @@ class Transformer(nn.Module):
         return Inspection(self.unembedding(hidden[0]).float(), stacked(weights))
 
     def _begun(self, tokens: Tensor, source: Source | None, want: Want) -> Forward[KeyValueCache]:
-        """The first pass of one text, (1, T)."""
+        """The first pass of texts of one length, (R, T)."""
         heads, head_width = self.config.key_value_heads, self.config.head_width
         like = self.embedding.weight
-        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=like, source=source)
+        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=like, rows=len(tokens), source=source)
         return self._forward(tokens, cache.extend(tokens.shape[1]), want)
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:

@@ -84,7 +84,18 @@ def test_however_it_is_run_the_logits_are_the_same(config: TransformerConfig, fa
     taught = model(sources, torch.tensor([[PADDING, *TEXT], [PADDING, *TEXT[:2], PADDING, PADDING]]))
     torch.testing.assert_close(taught[0], logits(alone["long"])[:, :-1], atol=SAME, rtol=0)
     torch.testing.assert_close(taught[1, :3], logits(alone["short"])[:3, :-1], atol=SAME, rtol=0)
-    together = model.prefill(LONG).cache.join(model.prefill(SHORT).cache).select([1, 0, 1, 0])
+    joined = model.prefill(LONG).cache.join(model.prefill(SHORT).cache)
+    begun = model.prefill_together([LONG, SHORT], want=Want(attention=True))
+    for row, name in enumerate(("long", "short")):
+        torch.testing.assert_close(begun.logits[row], alone[name][0].logits[0], atol=SAME, rtol=0)
+    for cache in (joined, begun.cache):
+        _goes_on_as_alone(model, cache.select([1, 0, 1, 0]), alone)
+
+
+def _goes_on_as_alone(
+    model: EncoderDecoder, together: KeyValueCache, alone: dict[str, list[Forward[KeyValueCache]]]
+) -> None:
+    """Rows that read the short, the long, the short and the long source."""
     for place, token in enumerate(TEXT, start=1):
         forward = model.step([token] * 4, together, want=Want(attention=True))
         together = forward.cache

@@ -66,9 +66,11 @@ class NeverSaid:
     name: ClassVar[str] = "never_said"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        banned = torch.tensor([token for token in self.tokens if token < logits.shape[-1]], dtype=torch.long)
-        left = logits.index_fill(-1, banned, -math.inf)  # the same tokens in every row
-        return torch.where(left.amax(dim=-1, keepdim=True) > -math.inf, left, logits)
+        left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long over so little
+        left[:, [token for token in self.tokens if token < logits.shape[-1]]] = -math.inf
+        emptied = left.max(axis=-1) == -math.inf  # (rows,)
+        left[emptied] = logits.numpy()[emptied]
+        return torch.from_numpy(left)
 
 
 @dataclass(frozen=True, slots=True)

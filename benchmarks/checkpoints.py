@@ -30,6 +30,7 @@ from model.huggingface_folder import load_model
 from model.interface import LanguageModel
 from model.placement import Placement
 from model.quantised import quantise
+from model.threads import use_threads
 
 PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
 AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # how many times faster than whom
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     same = all(_text(contenders[ours]()) == text for ours in (NATIVE, ADAPTER))
     figures: dict[str, object] = {"benchmark": "checkpoints", "same_text": same, "rounds": options.rounds}
     for threads in options.threads:
-        torch.set_num_threads(threads)
+        use_threads(threads)
         seconds = interleave(contenders, options.rounds)
         rows = [["", "ms a token", "times", "aim"]]
         for contender, taken in seconds.items():

@@ -29,6 +29,7 @@ from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 from model.export_marian import write_marian
 from model.loaded import LoadedModel
+from model.threads import use_threads
 
 AIM = 2.0  # times as many sentences a second as transformers
 BATCH = 32
@@ -101,7 +102,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    use_threads(options.threads)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     try:

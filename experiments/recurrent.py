@@ -112,7 +112,7 @@ class Recurrent(nn.Module):
         the right."""
         state, read = self._encode(source)
         known = None if self.config.attention else self._summary(read)
-        given, told = self._dropped(self.embedding(tokens)), []  # (R, T, W)
+        given, told = self._dropped(self._embedded(tokens)), []  # (R, T, W)
         for place in range(tokens.shape[1]):
             state, said, _ = self._step(given[:, place], state, read, known)
             told.append(said)
@@ -128,7 +128,7 @@ class Recurrent(nn.Module):
     def step(self, tokens: Sequence[int], cache: RecurrentCache, *, want: Want = Want()) -> Forward[RecurrentCache]:
         check_room(cache.length, self.context_length)
         known = None if self.config.attention else self._summary(cache.read)
-        state, said, weights = self._step(self.embedding(torch.tensor(tokens)), cache.state, cache.read, known)
+        state, said, weights = self._step(self._embedded(torch.tensor(tokens)), cache.state, cache.read, known)
         after = RecurrentCache(state, cache.read, cache.length + 1)
         return Forward(said @ self.embedding.weight.t(), after, self._seen([weights]) if want.attention else None)
 
@@ -151,12 +151,17 @@ class Recurrent(nn.Module):
         """The decoder's first state (R, W), and sources (R, S) as it looks at them."""
         real = source != self.config.padding  # (R, S)
         given = pack_padded_sequence(
-            self._dropped(self.embedding(source)), real.sum(dim=1).cpu(), batch_first=True, enforce_sorted=False
+            self._dropped(self._embedded(source)), real.sum(dim=1).cpu(), batch_first=True, enforce_sorted=False
         )
         packed, last = self.encoder(given)
         states, _ = pad_packed_sequence(packed, batch_first=True, total_length=source.shape[1])  # (R, S, 2W)
         keys = self.compared(states) if self.config.attention else states[..., :0]  # (R, S, W or 0)
         return self.first_state(torch.cat((last[0], last[1]), dim=-1)).tanh(), Read(states, keys, real)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        """Ids (...) to (..., W), scaled as the transformer's: as they are, shared with the output, they are too short to
+        move a gate."""
+        return self.embedding(tokens) * self.config.width**0.5
 
     def _summary(self, read: Read) -> Tensor:
         """A source in one vector, (R, 2W): what each direction says at its end."""

@@ -2,8 +2,9 @@
 
 One token of one text multiplies a single row by every matrix of the model, so a step is bound by how fast matrices can
 be read; a batch of texts multiplies a handful of rows, and general matrix kernels, made for hundreds, are slow at it.
-Three ways are taken, by the number of rows and the size of the matrix. All are PyTorch's own and give the same numbers
-but for rounding; `nn.Linear` is the slow, obvious twin in the tests, and `make bench` tells what a token costs.
+One or two rows go through NumPy, whose BLAS reads a matrix as fast as memory gives it where PyTorch's takes up to twice
+as long; more go through oneDNN, over a copy in its own order. All give the same numbers but for rounding; `nn.Linear`
+is the slow, obvious twin in the tests, and `make bench` tells what a token costs.
 
 Shapes: R rows, I inputs, O outputs, W model width.
 """
@@ -14,14 +15,16 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 Apply = Callable[[Tensor], Tensor]
 
-_PAIRED = 1 << 20  # bytes; a matrix up to this size stays in a core's own cache, and then pairs of rows are fastest
-_PACKED = 1 << 27  # bytes; a larger matrix is not kept twice
+_FEW = 2  # rows that are multiplied one by one
+_TWICE = 1 << 27  # bytes; a larger matrix is not kept twice
 
 
 def product_of(linear: nn.Module) -> Apply:
@@ -35,51 +38,56 @@ class Product:
     def __init__(self, linear: nn.Linear) -> None:
         self.weight = linear.weight.data  # (O, I)
         self.bias = None if linear.bias is None else linear.bias.data  # (O,)
-        self._size = self.weight.numel() * self.weight.element_size()
-        # By rows, a matrix with more outputs than inputs is slow for a single vector, and fast for two.
-        by_rows = self.weight.is_contiguous() and linear.out_features > linear.in_features
-        self._paired = self._size <= _PAIRED or by_rows
+        self._small = self.weight.numel() * self.weight.element_size() <= _TWICE
         self._special = self.weight.device.type == "cpu" and self.weight.dtype == torch.float32
 
     def __call__(self, given: Tensor) -> Tensor:
         """(R, I) to (R, O)."""
         if not self._special:
             return functional.linear(given, self.weight, self.bias)
-        if len(given) > 2 and self._packed is not None:
+        if len(given) <= _FEW and self._columns is not None:
+            return self._one_by_one(given, self._columns)
+        if len(given) > _FEW and self._packed is not None:
             return torch.ops.mkldnn._linear_pointwise(given, self._packed, self.bias, "none", [], "")
-        if len(given) <= 2 and self._paired:
-            product = self._in_pairs(given)
-            return product if self.bias is None else product + self.bias
         return functional.linear(given, self.weight, self.bias)
 
-    def _in_pairs(self, given: Tensor) -> Tensor:
-        """Two rows at once: the kernel for two columns reads the matrix faster than the one for a single vector."""
-        pair = given if len(given) == 2 else torch.cat((given, given))  # (2, I)
-        return self.weight.mm(pair.t()).t()[: len(given)]  # (R, O)
+    def _one_by_one(self, given: Tensor, columns: NDArray[np.float32]) -> Tensor:
+        product = np.empty((len(given), columns.shape[1]), np.float32)  # (R, O)
+        for row, out in zip(given.numpy(), product, strict=True):
+            np.matmul(row, columns, out=out)
+        if self._numbers is not None:
+            product += self._numbers
+        return torch.from_numpy(product)
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float32] | None:
+        """The bias, (O,)."""
+        return None if self.bias is None else self.bias.numpy()
+
+    @cached_property
+    def _columns(self) -> NDArray[np.float32] | None:
+        """The matrix by columns, (I, O): the module's own memory where that is laid out so, else a copy, and None where
+        it is too large for one."""
+        columns = self.weight.t()
+        return columns.contiguous().numpy() if columns.is_contiguous() or self._small else None
 
     @cached_property
     def _packed(self) -> Any:
         """A copy in oneDNN's own order, made when first several rows come; None where that is not to be had."""
         operators = [getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise")]
-        if self._size > _PACKED or not torch.backends.mkldnn.is_available() or None in operators:
+        if not self._small or not torch.backends.mkldnn.is_available() or None in operators:
             return None
         return torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), 4)
 
 
 def outgrows_a_copy(linear: nn.Linear) -> bool:
     """Whether the matrix is too large for `Product` to keep it twice."""
-    return linear.weight.numel() * linear.weight.element_size() > _PACKED
+    return linear.weight.numel() * linear.weight.element_size() > _TWICE
 
 
 def lay_out(linear: nn.Linear) -> None:
-    """Bring a layer's matrix into the order that single rows read fastest, in place; no value changes.
-
-    A large one with more outputs than inputs is read up to three times as fast by columns, all others by rows.
-    """
-    weight = linear.weight.data
-    large = weight.numel() * weight.element_size() > _PAIRED
-    by_columns = large and linear.out_features > linear.in_features
-    linear.weight.data = weight.t().contiguous().t() if by_columns else weight.contiguous()
+    """Bring a layer's matrix into the order that single rows read fastest, by columns, in place; no value changes."""
+    linear.weight.data = linear.weight.data.t().contiguous().t()
 
 
 def fast_norm(norm: nn.Module) -> Apply:

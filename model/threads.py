@@ -10,6 +10,7 @@ import os
 import time
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from model.interface import LanguageModel, Want
 
@@ -22,8 +23,14 @@ def available_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def use_threads(count: int) -> None:
+    """Compute with so many threads from here on, in PyTorch and in NumPy's BLAS, which `products` uses both."""
+    torch.set_num_threads(count)
+    threadpool_limits(count, user_api="blas")
+
+
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
-    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set in torch."""
+    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set."""
     most = available_processors() if most is None else most
     best, best_time = 1, _time_with(1, model)
     threads = 2
@@ -33,13 +40,13 @@ def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
             break  # it only gets worse from here
         best, best_time = threads, taken
         threads *= 2
-    torch.set_num_threads(best)
+    use_threads(best)
     return best
 
 
 def _time_with(threads: int, model: LanguageModel) -> float:
     """Seconds for one round of decode steps, after a prompt that fills a part of the context."""
-    torch.set_num_threads(threads)
+    use_threads(threads)
     want = Want(attention=True)
     prompt = [0] * max(1, min(64, model.context_length - _STEPS))
     steps = min(_STEPS, model.context_length - len(prompt))

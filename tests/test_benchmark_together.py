@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from benchmarks import together
+from model.threads import use_threads
 
 
 def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,7 +18,7 @@ def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.Cap
         sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
         together.main(["--model", str(tiny_checkpoint), *sizes])
     finally:
-        torch.set_num_threads(threads)  # it takes the number that is fastest here
+        use_threads(threads)  # it takes the number that is fastest here
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "together" and figures["cards"] == 3
     assert figures["same_text"] is True

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 import app
 from model.choice import ModelChoice
 from model.loaded import LoadedModel
-from model.threads import fastest_threads
+from model.threads import fastest_threads, use_threads
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -110,9 +111,11 @@ def test_the_fastest_number_of_threads_is_found_and_set(tiny: LoadedModel) -> No
         chosen = fastest_threads(tiny.model, most=2)
         assert chosen in (1, 2)
         assert torch.get_num_threads() == chosen
+        (blas,) = (library for library in threadpool_info() if library["user_api"] == "blas")  # NumPy's
+        assert blas["num_threads"] == chosen
         assert fastest_threads(tiny.model, most=1) == 1
     finally:
-        torch.set_num_threads(before)
+        use_threads(before)
 
 
 def test_a_gpu_is_borrowed_only_where_the_host_lends_one(monkeypatch: pytest.MonkeyPatch) -> None:

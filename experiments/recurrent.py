@@ -159,8 +159,8 @@ class Recurrent(nn.Module):
         return self.first_state(torch.cat((last[0], last[1]), dim=-1)).tanh(), Read(states, keys, real)
 
     def _embedded(self, tokens: Tensor) -> Tensor:
-        """Ids (...) to (..., W), scaled as the transformer's: as they are, shared with the output, they are too short to
-        move a gate."""
+        """Ids (...) to (..., W), scaled as the transformer's: shared with the output, they are too short to move a gate
+        as they are."""
         return self.embedding(tokens) * self.config.width**0.5
 
     def _summary(self, read: Read) -> Tensor:

@@ -9,7 +9,8 @@ Shapes: R rows, S source tokens, T tokens of the decoder fed in this pass, W mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from model.interface import Forward, Inspection, Want
 from model.layers import Block, Pass, Weights, make_norm
 from model.limits import check_length
 from model.source import Source
+from model.stepping import FastBlock
 from model.transformer import Transformer, stacked
 
 
@@ -31,7 +33,18 @@ class EncoderDecoder(Transformer):
         super().__init__(config)
         self.encoder_blocks = nn.ModuleList(Block(config) for _ in range(config.encoder_layers))
         self.encoder_norm = make_norm(config) if config.norm_place == "before" else nn.Identity()
+        self._fast_encoder: list[FastBlock] = []
         self._initialise()
+
+    def lay_out_for_steps(self) -> Self:
+        super().lay_out_for_steps()
+        blocks = (block for block in self.encoder_blocks if isinstance(block, Block))
+        self._fast_encoder = [FastBlock.of(block, self.config) for block in blocks]
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        self._fast_encoder = []
+        return super()._apply(fn, recurse)
 
     def _initialise(self) -> None:
         """Xavier's uniform weights (Glorot and Bengio, 2010), as the paper's code; token embeddings of length 1."""
@@ -98,7 +111,7 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         shared, captured = Pass(rows, rotary, visible, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        for layer, block in enumerate(self.encoder_blocks):
+        for layer, block in enumerate(self._fast_encoder or self.encoder_blocks):
             hidden, weights = block(hidden, layer, shared)
             captured.append(weights)
         encoded = self.encoder_norm(hidden).view(rows, length, -1)  # (R, S, W)

@@ -1,12 +1,12 @@
-"""One more token a row, in as few calls as PyTorch has for it.
+"""One more token a row, or a short text, in as few calls as PyTorch has for it.
 
 A step of a small model spends as long on calling as on multiplying: modules, look-ups and dozens of small kernels a
 block. Here the blocks of `layers.py` run on their bare tensors, by kernels that do two things at once. The modules are
 the slow, obvious twin: the tests hold both equal for every kind of transformer, and whatever feeds more than one token
-a row goes through them.
+a row to a decoder goes through them.
 
-Shapes: R rows, K keys (all tokens so far; P of them shared by all rows, O each row's own), H query heads, G key/value
-heads, D head width, W model and F feed-forward width.
+Shapes: R rows, T tokens of a text, K keys (all tokens so far; P of them shared by all rows, O each row's own), H query
+heads, G key/value heads, D head width, W model and F feed-forward width.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from model.config import TransformerConfig
-from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, Weights, rotate
+from model.layers import ACTIVATIONS, Block, Pass, SelfAttention, Weights, attend, rotate
 from model.products import Apply, fast_norm, product_of
 from model.stepping_cross import FastCross
 
@@ -82,7 +82,8 @@ class FastBlock:
         return self.down(self.activation(self.up(hidden)))
 
     def _attend(self, given: Tensor, layer: int, shared: Pass) -> tuple[Tensor, Tensor | None]:
-        assert shared.cache is not None
+        if shared.cache is None:
+            return self._attend_all(given, shared)
         rows, groups = shared.rows, self.key_value_heads
         joint = self.queries_keys_values(given).view(rows, -1, self.head_width)  # (R, H + 2G, D)
         turned, values = joint[:, :-groups], joint[:, -groups:]  # (R, H + G, D), (R, G, D)
@@ -104,6 +105,22 @@ class FastBlock:
         if not shared.capture:
             return mixed, None
         return mixed, weights.transpose(0, 1).reshape(rows, self.heads, 1, -1)  # (R, H, 1, K)
+
+    def _attend_all(self, given: Tensor, shared: Pass) -> tuple[Tensor, Tensor | None]:
+        """All tokens of a text (R * T, W) at once, as `layers.SelfAttention`, but by the products for few rows."""
+        rows, groups = shared.rows, self.key_value_heads
+        joint = self.queries_keys_values(given).view(rows, -1, self.heads + 2 * groups, self.head_width)
+        turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, T, H + G, D), (R, T, G, D)
+        if self.query_key_gain is not None:
+            turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
+        if shared.rotary is not None:
+            turned = rotate(turned, *shared.rotary)
+        queries, keys, values = (  # (R, H or G, T, D)
+            part.transpose(1, 2) for part in (turned[:, :, : self.heads], turned[:, :, self.heads :], values)
+        )
+        causal = shared.causal and shared.visible is None
+        mixed, weights = attend(queries, keys, values, visible=shared.visible, causal=causal, capture=shared.capture)
+        return mixed.transpose(1, 2).reshape(len(given), -1), weights  # (R * T, W)
 
 
 def _scores(queries: Tensor, keys: Tensor, past: Tensor | None) -> Tensor:

@@ -199,7 +199,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(
 ) -> None:
     from training import train as module
 
-    settings = replace(TINY, passes=0.4)  # 18 steps
+    settings = replace(TINY, passes=0.25)  # 11 steps
     train(settings, data_folder, tmp_path / "whole")
 
     really_save = module._save

@@ -49,7 +49,7 @@ TINY = replace(
     feed_forward_width=24,
     batch_tokens=256,
     passes=3.0,
-    save_minutes=0.0,
+    save_minutes=60.0,
     validate_steps=10,
     average=2,
     average_steps=5,
@@ -185,7 +185,7 @@ def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Pat
 
 
 def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_folder: Path, tmp_path: Path) -> None:
-    settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, save_minutes=60.0, validate_steps=1000)
+    settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, validate_steps=1000)
     rows = TranslationLessons(settings, data_folder, tmp_path / "one").batches
     assert 1 in map(len, rows) and max(map(len, rows)) > 1
     train(settings, data_folder, tmp_path / "one")

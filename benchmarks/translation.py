@@ -22,14 +22,13 @@ from transformers import MarianMTModel
 
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
-from decoding.together import generate_together
 from model import catalog, checkpoint
 from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
 from model.export_marian import write_marian
 from model.loaded import LoadedModel
 from model.threads import use_threads
+from training.translate import answered
 
 AIM = 2.0  # times as many sentences a second as transformers
 BATCH = 32
@@ -57,20 +56,10 @@ def sentences(count: int) -> list[str]:
 def ours(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
     """The tokens of every translation, without its end."""
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
-    known: dict[str, Any] = {"end_tokens": loaded.end_tokens, "never": loaded.never, "explained": False}
-    said: list[list[int]] = []
+    said = []
     for start in range(0, len(sources), together):
-        batch = sources[start : start + together]
-        strategies = [
-            settings.strategy_for(Request.of(loaded.model, source, text_of=loaded.tokenizer.decode, **known))
-            for source in batch
-        ]
-        found: list[list[int]] = [[] for _ in batch]
-        for steps in generate_together(loaded.model, batch, strategies):
-            for place, step in enumerate(steps):
-                if step is not None and step.finished:
-                    found[place] = [token for token in step.returned[0].tokens if token not in loaded.end_tokens]
-        said += found
+        answers = answered(loaded, sources[start : start + together], settings)
+        said += [[token for token in tokens if token not in loaded.end_tokens] for tokens in answers]
     return said
 
 

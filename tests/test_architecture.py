@@ -23,7 +23,7 @@ OWN = {
     "lesson": ("lesson", "model"),
     "decoding": ("decoding", "model.interface", "model.errors"),
     "training": ("training", "decoding", "model"),
-    "benchmarks": ("benchmarks", "decoding", "model"),
+    "benchmarks": ("benchmarks", "training.translate", "decoding", "model"),
     "experiments": ("experiments", "training", "benchmarks.timing", "decoding", "model"),
     "model": ("model",),
 }

@@ -42,22 +42,26 @@ def translated(
     with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
         for start in range(0, len(order), together):
             places = order[start : start + together]
-            for place, text in zip(places, _batch(loaded, [prompts[place] for place in places], settings), strict=True):
-                found[place] = text
+            answers = answered(loaded, [prompts[place] for place in places], settings)
+            for place, tokens in zip(places, answers, strict=True):
+                found[place] = loaded.text_of(tokens)
             bar.update(len(places))
     return found
 
 
-def _batch(loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings) -> list[str]:
+def answered(
+    loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
+) -> list[tuple[int, ...]]:
+    """The tokens of each prompt's answer, all in one batch; of none it is kept what they were chosen from."""
     known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.text_of}
     requests = [Request.of(loaded.model, prompt, explained=False, **known) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
-    said = [""] * len(prompts)
+    answers: list[tuple[int, ...]] = [()] * len(prompts)
     for steps in generate_together(loaded.model, prompts, strategies):
         for place, step in enumerate(steps):
             if step is not None and step.finished:
-                said[place] = loaded.text_of(step.returned[0].tokens)
-    return said
+                answers[place] = step.returned[0].tokens
+    return answers
 
 
 def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> Scores:

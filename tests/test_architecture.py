@@ -36,6 +36,7 @@ LIBRARIES = {
     "huggingface_hub": ("model.hub*",),
     "httpx2": ("model.hub*",),
     "psutil": ("model.placement",),
+    "threadpoolctl": ("model.threads",),
     "accelerate": ("training", "experiments", "model.huggingface*"),
     "matplotlib": ("training", "experiments"),
     "sentencepiece": ("model.tokenizer", "model.huggingface*", "training"),

@@ -17,7 +17,7 @@ from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
-from ui import lesson_tokens, lesson_vectors, lesson_vocabulary
+from ui import lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
 from ui.models import Models
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
@@ -104,6 +104,10 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
         ("vectors", {"words": f"a b {'c' * 41}"}, "a word of 41 letters, but at most 40"),
         ("vectors", {"words": "a b \ud83d"}, "half a character"),
         ("vectors", {"around": 4}, "must be a whole number from 0 to 3"),
+        ("vectors", {"words": " "}, "^The list is empty"),
+        ("sentences", {"sentences": "  "}, "^The list of sentences is empty"),
+        ("sentences", {"sentences": "by the bank"}, "^The list has 1 sentence: write 2 to 6"),
+        ("sentences", {"sentences": "a bank\n" * 7}, "^The list has 7 sentences: write 2 to 6"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -111,7 +115,7 @@ def test_what_cannot_be_shown_is_one_sentence(
     chapter: str, given: dict[str, Any], sentence: str, models: Models
 ) -> None:
     with pytest.raises(AttendError, match=sentence) as refused:
-        CHAPTERS[chapter](models, given)
+        lessons.CHAPTERS[chapter](models, given)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from lesson.attention import Mixture, by_division, by_softmax, masked, seen, soften
 from model.errors import AttendError
 from ui.checks import checked_switch
-from ui.lesson_checks import Given, matrix, rounded, text, whole
+from ui.lesson_checks import Given, counted, matrix, rounded, text, whole
 from ui.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
@@ -72,8 +72,9 @@ def _order(given: Given) -> dict[str, Any]:
     sentence = text(given, "sentence", FIRST["sentence"], 200)
     words = sentence.lower().split()
     if not 2 <= len(words) <= MOST_WORDS:
-        count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
-        raise AttendError(f"The sentence has {count}, but 2 to {MOST_WORDS} can be shuffled here: change it.")
+        raise AttendError(
+            f"The sentence has {counted(len(words), 'word')}, but 2 to {MOST_WORDS} can be shuffled here: change it."
+        )
     shuffle = whole(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
     positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))

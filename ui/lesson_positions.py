@@ -13,6 +13,7 @@ from ui.lesson_checks import Given, rounded, whole
 from ui.models import Models
 
 MOST = 128  # positions, and numbers of each: as many as a picture has room for
+FARTHEST = 64  # that a position is shifted, or is at before
 ROTARY_WIDTH = 8
 COMPARED_WIDTH = 4  # numbers of a position where the ways are compared
 
@@ -23,8 +24,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `length`, `width`, `position`, `shift` and `compared`, the length at which the ways are compared.
     """
     length, width = whole(given, "length", 50, 2, MOST), whole(given, "width", 64, 2, MOST)
-    position = whole(given, "position", 3, 0, MOST)
-    by = whole(given, "shift", 2, -position, MOST)
+    position = whole(given, "position", 3, 0, FARTHEST)
+    by = whole(given, "shift", 2, -position, FARTHEST)
     compared = whole(given, "compared", 8, 2, 16)
     table = sinusoids(length, width)  # (T, W)
     return {

@@ -10,7 +10,7 @@ from lesson.vectors import Neighbour, Vectors, Word
 from model import catalog
 from model.encoder import cosines
 from model.errors import AttendError
-from ui.lesson_checks import Given, choice, rounded, text, whole
+from ui.lesson_checks import Given, choice, counted, rounded, text, whole
 from ui.models import Models
 
 WORD = "dog"
@@ -90,11 +90,10 @@ def _word(given: Given, name: str, default: str) -> str:
 
 
 def _words(given: Given) -> list[str]:
-    listed = text(given, "words", WORDS, MOST_LIST)
+    listed = text(given, "words", WORDS, MOST_LIST, "The list")
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not FEWEST <= len(words) <= MOST:
-        count = f"{len(words)} different word{'' if len(words) == 1 else 's'}"
-        raise AttendError(f"The list has {count}: write {FEWEST} to {MOST}.")
+        raise AttendError(f"The list has {counted(len(words), 'different word')}: write {FEWEST} to {MOST}.")
     if long := next((word for word in words if len(word) > MOST_LETTERS), None):
         raise AttendError(
             f"The list has a word of {len(long)} letters, but at most {MOST_LETTERS} are read: shorten it."

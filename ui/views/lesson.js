@@ -54,7 +54,7 @@ function lessonSwitch(name, onChange) {
  */
 function lessonLimits(box) {
   box.required = true; // an empty field is no number
-  const node = make('span', { class: 'at-lesson-limits', role: 'status' });
+  const node = make('output', { class: 'at-lesson-limits' });
   const right = () => {
     const kind = box.step === 'any' ? 'a number' : 'a whole number';
     node.textContent = box.checkValidity() ? '' : `${kind} from ${box.min} to ${box.max}`.replaceAll('-', '−');
@@ -86,5 +86,7 @@ function lessonSlider(name, range, onChange) {
     slider.value = box.value = String(value);
     limits.right();
   };
-  return { node, put };
+  /** @param {number} min @param {number} max the range from now on */
+  const reach = (min, max) => [slider, box].forEach((input) => Object.assign(input, { min, max }));
+  return { node, put, reach };
 }

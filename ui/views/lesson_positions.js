@@ -24,7 +24,7 @@ chapters.positions = {
     });
     const sliders = {
       length: slider('length', 'Positions', 2, 128), width: slider('width', 'Numbers each', 2, 128),
-      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -16, 64),
+      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -POSITIONS_FIRST.position, 64),
       compared: slider('compared', 'Words', 2, 16),
     };
     const again = lessonButton('Start again', () => {
@@ -57,6 +57,7 @@ chapters.positions = {
 
     return (result) => {
       now = Object.fromEntries(Object.keys(now).map((key) => [key, result[key]]));
+      sliders.shift.reach(-now.position, 64);
       pictures.draw(result);
       turns.replaceChildren(...result.turns.map((turn, pair) => positionsTurn(turn, pair, now)));
       schemes.draw(result.schemes);

@@ -66,7 +66,7 @@ chapters.vocabulary = {
 
     return (/** @type {LearnedVocabulary} */ result) => {
       const most = result.learned.length;
-      for (const input of slider.node.querySelectorAll('input')) input.max = String(Math.max(1, most));
+      slider.reach(0, Math.max(1, most));
       merges = result.merges;
       slider.put(merges);
       steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), vocabularySteps(result));

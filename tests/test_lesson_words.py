@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import shutil
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +18,9 @@ from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
-from ui import lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
+from ui import choosing, lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
 from ui.models import Models
+from ui.session import Session
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
 EMBEDDED = pytest.mark.skipif(
@@ -50,6 +52,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter: str, models: Models) -> None:
     answered = CHAPTERS[chapter](models, {})
     assert sent(answered) < LARGEST
+    assert CHAPTERS[chapter](models, dict(lessons.FIRST[chapter])) == answered, "the page's fields hold something else"
     inputs = {
         "tokens": ("text",),
         "vocabulary": ("text", "merges", "new"),
@@ -133,6 +136,18 @@ def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> Non
     assert cuts["tiny-writer"]["lost"] == () and cuts["tiny-writer"]["joined"] is None
 
 
+@pytest.mark.usefixtures("here")
+def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    folder = str(shutil.copytree(tiny_checkpoint, tmp_path / "fox" / "final"))
+    private = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
+    visitor = Session(model=private.default)
+    list(choosing.choose(visitor, private, folder))
+    cuts = lesson_tokens.answer(private, {})["cuts"]
+    assert (cuts[-1]["name"], cuts[-1]["place"]) == ("fox/final", folder)
+    answered = lesson_vectors.answer(private, {"model": folder})
+    assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
+
+
 def test_a_tokenizer_with_the_name_of_a_rule_takes_no_rules_place(
     tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +211,7 @@ def test_a_model_that_is_only_read_does_not_stay() -> None:
     page = Models((CHAT, TRANSLATE), load)
     assert page.first.name == CHAT
     answered = lesson_vectors.answer(page, {"model": TRANSLATE})
-    assert answered["models"] == [CHAT, TRANSLATE] and answered["model"] == TRANSLATE
+    assert answered["models"] == [(CHAT, CHAT), (TRANSLATE, TRANSLATE)] and answered["model"] == TRANSLATE
     gc.collect()
     assert page.in_memory() == (CHAT,) and networks[0]() is not None
     assert networks[1]() is None

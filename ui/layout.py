@@ -14,7 +14,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from model.loaded import LoadedModel
-from ui import header, inspect_parts, model_picker, settings_panel, system_prompt, translate_parts, views
+from ui import header, inspect_parts, lessons, model_picker, settings_panel, system_prompt, translate_parts, views
 from ui.compare_values import compare_form, no_comparison
 from ui.inspect_parts import InspectParts
 from ui.model_picker import Picker
@@ -240,7 +240,7 @@ def lay_out(models: Models) -> Parts:
             )
             unused = views.packed(no_comparison(chats=first.chat is not None))
             comparison = _starting_with(views.comparison(compare_form()), unused)
-            lesson = views.lesson()
+            lesson = views.lesson(lessons.FIRST)
         with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
             inspector = _starting_with(views.inspector(), views.packed(empty_inspector(mode_first.lower())))
             record = views.record(whatif_form())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from ui.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
 MOST_WORDS = 10
-FIRST: dict[str, Any] = {
+FIRST: Mapping[str, Any] = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
     "similarities": [[1.0, 0.25]],
     "vectors": [[5.0, 7.0], [0.0, 8.0]],

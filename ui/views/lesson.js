@@ -9,6 +9,9 @@
 /** @type {Record<string, Chapter>} */
 const chapters = {};
 
+/** What the fields of a chapter hold at first, by the keys of its questions. @type {Record<string, any>} */
+const lessonFirst = unpacked(props.form);
+
 /** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
 const lessonText = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, place) =>
   (place % 2 ? make('code', { text: part }) : document.createTextNode(part))));

@@ -2,7 +2,7 @@
  * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
  */
 
-const POSITIONS_FIRST = { length: 50, width: 64, position: 3, shift: 2, compared: 8 };
+const POSITIONS_FIRST = lessonFirst.positions;
 const POSITIONS_SCHEMES = {
   range: ['From 0 to 1', 'One number, the same ends for every sentence. But a step means less the longer the sentence '
     + 'is: the distance between neighbours below changes with the number of words.'],

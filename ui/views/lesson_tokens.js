@@ -1,11 +1,12 @@
 /**
  * Tokens, side by side: one text as rules and as models cut it.
  *
- * @typedef {{name: string, rule: boolean, said: string, pieces: [string, number][], count: number, each: number | null,
- *   vocabulary: number, lost: string[], joined: string | null, shortened: boolean}} TokenCut
+ * @typedef {{name: string, place: string, rule: boolean, said: string, pieces: [string, number][], count: number,
+ *   each: number | null, vocabulary: number, lost: string[], joined: string | null, shortened: boolean}} TokenCut
+ *   `place`: of a model the name that leads to it, such as a folder’s path
  */
 
-const TOKENS_TEXT = "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊";
+const TOKENS_TEXT = lessonFirst.tokens.text;
 const TOKENS_EXAMPLES = [
   ['A fox', TOKENS_TEXT],
   ['Rare words', 'Antidisestablishmentarianism in Llanfairpwllgwyngyll: supercalifragilistic, isn’t it?'],
@@ -59,7 +60,7 @@ chapters.tokens = {
 /** @param {TokenCut} cut @param {number} most tokens of any cut */
 function tokenCut(cut, most) {
   const [name, said] = cut.rule ? TOKENS_RULES[cut.name] : [cut.name, ''];
-  const head = make('h3', { text: name });
+  const head = make('h3', { text: name, title: cut.place || null });
   if (cut.said) {
     const why = make('p', { class: 'at-quiet', text: cut.said });
     return make('section', { class: 'at-cut', 'aria-label': name }, head, why);

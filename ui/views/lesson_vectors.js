@@ -7,9 +7,9 @@
  *   expected: SpelledWord | null, rank: number | null}, words: SpelledWord[], around: number, cosines: number[][],
  *   points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors
  * @typedef {{text: (key: string, name: string, attributes?: object) => HTMLElement,
- *   slider: (key: string, name: string, min: number, max: number) => HTMLElement, take: (changes: object) => () => void,
- *   change: (changes: object) => void, restart: () => void}} VectorsAsking what a part asks with: `text` and `slider`
- *   make fields of the question, `take` fills some of them
+ *   slider: (key: string, name: string, min: number, max: number) => HTMLElement,
+ *   take: (changes: object) => () => void, change: (changes: object) => void, restart: () => void}} VectorsAsking what
+ *   a part asks with: `text` and `slider` make fields of the question, `take` fills some of them
  * @typedef {{nodes: HTMLElement[], draw: (result: WordVectors) => void}} VectorsPart
  */
 

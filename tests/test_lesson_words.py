@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from lesson import tokenizers
@@ -20,6 +21,7 @@ from model.loaded import LoadedModel
 from model.progress import Progress
 from ui import choosing, lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
 from ui.models import Models
+from ui.page import build
 from ui.session import Session
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
@@ -200,7 +202,8 @@ def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedMode
 
 
 @EMBEDDED
-def test_a_model_that_is_only_read_does_not_stay() -> None:
+def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -> None:
+    """Through the page's own handlers, as its events call them."""
     networks = []
 
     def load(name: str, _: Progress) -> LoadedModel | Encoder:
@@ -209,10 +212,18 @@ def test_a_model_that_is_only_read_does_not_stay() -> None:
         return loaded
 
     page = Models((CHAT, TRANSLATE), load)
-    assert page.first.name == CHAT
-    answered = lesson_vectors.answer(page, {"model": TRANSLATE})
-    assert answered["models"] == [(CHAT, CHAT), (TRANSLATE, TRANSLATE)] and answered["model"] == TRANSLATE
+    handlers = {one.name: one.fn for one in build(page).fns.values() if one.fn is not None}
+    session, visit = Session(model=page.default), gr.Request(session_hash="visit")
+    asked = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
+    for _ in range(3):
+        answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, asked), visit))["result"]
+        assert answered["models"] == [[CHAT, CHAT], [TRANSLATE, TRANSLATE]] and answered["model"] == TRANSLATE
+    assert page.in_memory() == (CHAT, TRANSLATE) and len(networks) == 2
+    handlers["leave"](visit)
     gc.collect()
-    assert page.in_memory() == (CHAT,) and networks[0]() is not None
-    assert networks[1]() is None
+    assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
     assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # sister - brother + father is mother
+
+    kept: dict[str, LoadedModel] = {}
+    models.kept_in(kept).get("tiny-writer")
+    assert kept == {}  # it may be a large one

@@ -40,7 +40,7 @@ from ui.models import Models
 from ui.prompt_value import prompt_value
 from ui.refusals import Page
 from ui.screen import Screen
-from ui.session import Session
+from ui.session import Here, Session
 from ui.settings_panel import HEARD
 from ui.ways import misread_link
 
@@ -48,15 +48,15 @@ from ui.ways import misread_link
 def build(models: Models) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
-        parts = lay_out(models)
+        parts, here = lay_out(models), Here()
         _wire_chat(parts, models)
         _wire_write(parts, models)
         translate_page.wire(parts, models)
         compare_page.wire(parts, models)
-        lesson_page.wire(parts.lesson, models)
+        lesson_page.wire(parts, models, here)
         code_page.wire(parts, models)
         _wire_page(parts, models)
-        model_page.wire(page, parts, models, partial(_arrived, models))
+        model_page.wire(page, parts, models, here, partial(_arrived, models))
         inspect_page.wire(parts.inspection, _encoder_of, [parts.session])
         record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)

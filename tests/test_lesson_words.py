@@ -12,6 +12,8 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from huggingface_hub import constants
+from tokenizers import Tokenizer
 
 from lesson import tokenizers
 from model import catalog
@@ -19,6 +21,7 @@ from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
+from tests.folders import bert
 from ui import choosing, lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
 from ui.models import Models
 from ui.page import build
@@ -148,6 +151,37 @@ def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_chec
     assert (cuts[-1]["name"], cuts[-1]["place"]) == ("fox/final", folder)
     answered = lesson_vectors.answer(private, {"model": folder})
     assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
+
+
+@pytest.mark.parametrize("place", ["folder", "hub"])
+@pytest.mark.usefixtures("here")
+def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
+    place: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "5" * 40
+    cached = tmp_path / "models--owner--reads"  # as the Hub's documentation describes its cache
+    folder = bert(cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    name = str(folder) if place == "folder" else "owner/reads"
+
+    def load(asked: str, _: Progress) -> LoadedModel | Encoder:
+        return catalog.load_encoder(str(folder)) if asked == name else catalog.load(asked)
+
+    private = Models((str(tiny_checkpoint),), load, any_name=True)
+    visitor = Session(model=private.default)
+    list(choosing.choose(visitor, private, name))
+    assert visitor.encoder is not None
+    text = "The quick fox jumps."
+    pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.control]
+    list(choosing.choose(visitor, private, private.default))
+    cut = lesson_tokens.answer(private, {"text": text})["cuts"][-1]
+    assert visitor.encoder is None and (cut["name"], cut["place"]) == (catalog.called(name), name)
+    ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
+    assert cut["pieces"] == list(zip(pieces, ids, strict=True))
+    shutil.rmtree(folder)
+    assert lesson_tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
 def test_a_tokenizer_with_the_name_of_a_rule_takes_no_rules_place(

@@ -55,13 +55,18 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 def _ways(models: Models) -> list[_Way]:
     """Rules, then the tokenizers that come without a model, then those of loaded models, whatever stands in a folder
-    under their names."""
+    under their names, and of encoders that were looked into, which stay when those have gone."""
     alone = tokenizers.present()
     others = [name for name in models.in_memory() if name not in alone][:MODELS]
     return [
         *(_Way(name, cut, rule=True) for name, cut in _RULES.items()),
         *(_Way(name, _told_by(read)) for name, read in alone.items()),
         *(_Way(models.called(one), _told_by(lambda one=one: models.get(one).tokenizer), place=one) for one in others),
+        *(
+            _Way(models.called(one), _told_by(read), place=one)
+            for one in models.encoders()
+            if (read := tokenizers.of_encoder(one)) is not None
+        ),
     ]
 
 

@@ -168,6 +168,10 @@ class Models:
         used = sorted(name for name in self._shelf.names() if self.held(name) is not None)
         return tuple(dict.fromkeys((self.default, *used)))
 
+    def encoders(self) -> tuple[str, ...]:
+        """The names of the encoders that were looked into last."""
+        return self._shelf.encoders()
+
     def _held_as(self, called: str) -> LoadedModel | None:
         """The model in use that the page calls so, of visitors who may name folders; `AttendError` where there are
         several."""

@@ -46,8 +46,8 @@ chapters.tokens = {
       lessonText('A subword vocabulary is the middle way: frequent words are one piece, rare ones several, and single '
         + 'bytes say what nothing else says. attend-chat and attend-translate have learned theirs with SentencePiece '
         + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. Models that somebody '
-        + 'uses on this page bring their tokenizers along; a folder for others, such as GPT-2’s and BERT’s, is named '
-        + 'in the README.'));
+        + 'uses on this page bring their tokenizers along, and so do encoders that were looked into; a folder for '
+        + 'others, such as GPT-2’s and BERT’s, is named in the README.'));
     ask({});
 
     return (/** @type {{characters: number, cuts: TokenCut[]}} */ result) => {

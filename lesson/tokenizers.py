@@ -1,4 +1,4 @@
-"""The tokenizers that can be had without a model: those that come with Attend, and those in a folder."""
+"""The tokenizers that can be had without a model: those that come with Attend, those in a folder, and an encoder's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,29 @@ def present() -> dict[str, Callable[[], TextTokenizer]]:
     ours = {name: partial(_embedded, catalog.EMBEDDED / name) for name in catalog.embedded()}
     folder = Path(os.environ.get(VARIABLE) or catalog.EMBEDDED / "tokenizers")
     files = sorted(folder.glob(f"*/{_FILE}"))[:MOST]
-    return ours | {path.parent.name: partial(_of_file, path, path.stat().st_mtime_ns) for path in files}
+    return ours | {path.parent.name: _reader(path) for path in files}
+
+
+def of_encoder(address: str) -> Callable[[], TextTokenizer] | None:
+    """What reads the tokenizer of an encoder that was loaded from here, and that needs no encoder for it; None where
+    it has no `tokenizer.json`.
+
+    Args:
+        address: see `model.encoder.Encoder.address`: a folder, or "owner/name" on the Hub with "@" and a revision.
+    """
+    folder = Path(os.path.expanduser(address))
+    if not folder.is_dir():
+        from model.hub_files import HubCache  # brings the Hub's client, which a page of ours does without
+
+        repository, _, revision = address.partition("@")
+        cache = HubCache(repository)
+        folder = cache.snapshot(cache.commit(revision or "main") or "")
+    path = folder / _FILE
+    return _reader(path) if path.is_file() else None
+
+
+def _reader(path: Path) -> Callable[[], TextTokenizer]:
+    return partial(_of_file, path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=len(catalog.ENTRIES))
@@ -31,7 +53,7 @@ def _embedded(folder: Path) -> TextTokenizer:
     return Tokenizer.load(folder / checkpoint.TOKENIZER, padded=config.padding is not None)
 
 
-@lru_cache(maxsize=MOST)
+@lru_cache(maxsize=2 * MOST)
 def _of_file(path: Path, changed: int) -> TextTokenizer:
     from model import huggingface_vocabulary  # brings transformers, which takes seconds and which ours do without
 

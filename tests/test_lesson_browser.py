@@ -16,11 +16,15 @@ def chapter(page: Page, title: str) -> Locator:
 
 def test_the_switch_shows_a_side_at_once_and_what_was_typed_stays(visit: Opener) -> None:
     page = visit()
+    line = page.locator(".attend-header p")
+    assert "watch it choose every word" in line.inner_text()
     page.locator("#attend-message textarea").fill("not sent yet")
     for name, seen in (("Learn", ".attend-lesson"), ("Compare", ".attend-compare"), ("Write", "#attend-text")) * 3:
         page.locator("#attend-mode label", has_text=name).click()
         assert page.locator(seen).is_visible(), "no answer of the server's is waited for"
         assert not page.locator("#attend-message").is_visible()
+        assert ("how a transformer works" in line.inner_text()) is (name == "Learn")
+        assert ("watch it choose every word" in line.inner_text()) is (name != "Learn")
     page.locator("#attend-mode label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_have_value("not sent yet")
 
@@ -39,6 +43,8 @@ def test_positions_of_any_width_and_length(visit: Opener) -> None:
     part.get_by_label("Shift, as a number", exact=True).fill("-3")
     expect(part.get_by_text("position 0 in the table: (0.00, 1.00), the same").first).to_be_visible(timeout=PATIENCE)
     expect(part.get_by_text("not the same")).to_have_count(0)
+    part.get_by_label("Shift, as a number", exact=True).fill("-4")  # there is no position before the first
+    expect(part.get_by_text("a whole number from −3 to 64")).to_be_visible()
     part.get_by_role("button", name="Start again").click()
     expect(waves).to_have_js_property("width", 64, timeout=PATIENCE)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 import json
+import shutil
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import pytest
+from huggingface_hub import constants
+from tokenizers import Tokenizer
 
 from lesson import tokenizers
 from model import catalog
@@ -17,8 +21,11 @@ from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import Progress
-from ui import lesson_tokens, lesson_vectors, lesson_vocabulary
+from tests.folders import bert
+from ui import choosing, lesson_tokens, lesson_vectors, lesson_vocabulary, lessons
 from ui.models import Models
+from ui.page import build
+from ui.session import Session
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
 EMBEDDED = pytest.mark.skipif(
@@ -50,6 +57,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter: str, models: Models) -> None:
     answered = CHAPTERS[chapter](models, {})
     assert sent(answered) < LARGEST
+    assert CHAPTERS[chapter](models, dict(lessons.FIRST[chapter])) == answered, "the page's fields hold something else"
     inputs = {
         "tokens": ("text",),
         "vocabulary": ("text", "merges", "new"),
@@ -104,6 +112,10 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
         ("vectors", {"words": f"a b {'c' * 41}"}, "a word of 41 letters, but at most 40"),
         ("vectors", {"words": "a b \ud83d"}, "half a character"),
         ("vectors", {"around": 4}, "must be a whole number from 0 to 3"),
+        ("vectors", {"words": " "}, "^The list is empty"),
+        ("sentences", {"sentences": "  "}, "^The list of sentences is empty"),
+        ("sentences", {"sentences": "by the bank"}, "^The list has 1 sentence: write 2 to 6"),
+        ("sentences", {"sentences": "a bank\n" * 7}, "^The list has 7 sentences: write 2 to 6"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -111,7 +123,7 @@ def test_what_cannot_be_shown_is_one_sentence(
     chapter: str, given: dict[str, Any], sentence: str, models: Models
 ) -> None:
     with pytest.raises(AttendError, match=sentence) as refused:
-        CHAPTERS[chapter](models, given)
+        lessons.CHAPTERS[chapter](models, given)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 
@@ -127,6 +139,49 @@ def test_tokenizers_of_models_in_memory_stand_beside_ours(models: Models) -> Non
     assert cuts["tiny-writer"]["count"] == len(ids) and cuts["tiny-writer"]["vocabulary"] == held.model.vocabulary_size
     assert cuts["words"]["lost"] == ("white space",) and cuts["words"]["joined"] == "How are you ?"
     assert cuts["tiny-writer"]["lost"] == () and cuts["tiny-writer"]["joined"] is None
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    folder = str(shutil.copytree(tiny_checkpoint, tmp_path / "fox" / "final"))
+    private = Models((str(tiny_checkpoint),), lambda name, _: catalog.load(name), any_name=True)
+    visitor = Session(model=private.default)
+    list(choosing.choose(visitor, private, folder))
+    cuts = lesson_tokens.answer(private, {})["cuts"]
+    assert (cuts[-1]["name"], cuts[-1]["place"]) == ("fox/final", folder)
+    answered = lesson_vectors.answer(private, {"model": folder})
+    assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
+
+
+@pytest.mark.parametrize("place", ["folder", "hub"])
+@pytest.mark.usefixtures("here")
+def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
+    place: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "5" * 40
+    cached = tmp_path / "models--owner--reads"  # as the Hub's documentation describes its cache
+    folder = bert(cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    name = str(folder) if place == "folder" else "owner/reads"
+
+    def load(asked: str, _: Progress) -> LoadedModel | Encoder:
+        return catalog.load_encoder(str(folder)) if asked == name else catalog.load(asked)
+
+    private = Models((str(tiny_checkpoint),), load, any_name=True)
+    visitor = Session(model=private.default)
+    list(choosing.choose(visitor, private, name))
+    assert visitor.encoder is not None
+    text = "The quick fox jumps."
+    pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.control]
+    list(choosing.choose(visitor, private, private.default))
+    cut = lesson_tokens.answer(private, {"text": text})["cuts"][-1]
+    assert visitor.encoder is None and (cut["name"], cut["place"]) == (catalog.called(name), name)
+    ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
+    assert cut["pieces"] == list(zip(pieces, ids, strict=True))
+    shutil.rmtree(folder)
+    assert lesson_tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
 def test_a_tokenizer_with_the_name_of_a_rule_takes_no_rules_place(
@@ -181,7 +236,8 @@ def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedMode
 
 
 @EMBEDDED
-def test_a_model_that_is_only_read_does_not_stay() -> None:
+def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -> None:
+    """Through the page's own handlers, as its events call them."""
     networks = []
 
     def load(name: str, _: Progress) -> LoadedModel | Encoder:
@@ -190,10 +246,18 @@ def test_a_model_that_is_only_read_does_not_stay() -> None:
         return loaded
 
     page = Models((CHAT, TRANSLATE), load)
-    assert page.first.name == CHAT
-    answered = lesson_vectors.answer(page, {"model": TRANSLATE})
-    assert answered["models"] == [CHAT, TRANSLATE] and answered["model"] == TRANSLATE
+    handlers = {one.name: one.fn for one in build(page).fns.values() if one.fn is not None}
+    session, visit = Session(model=page.default), gr.Request(session_hash="visit")
+    asked = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
+    for _ in range(3):
+        answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, asked), visit))["result"]
+        assert answered["models"] == [[CHAT, CHAT], [TRANSLATE, TRANSLATE]] and answered["model"] == TRANSLATE
+    assert page.in_memory() == (CHAT, TRANSLATE) and len(networks) == 2
+    handlers["leave"](visit)
     gc.collect()
-    assert page.in_memory() == (CHAT,) and networks[0]() is not None
-    assert networks[1]() is None
+    assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
     assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # sister - brother + father is mother
+
+    kept: dict[str, LoadedModel] = {}
+    models.kept_in(kept).get("tiny-writer")
+    assert kept == {}  # it may be a large one

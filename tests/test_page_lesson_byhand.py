@@ -145,7 +145,7 @@ for _ in range(10_000):
     [
         ("positions", {"length": 129}, "Length is 129, but must be a whole number from 2 to 128."),
         ("positions", {"width": 2.5}, "Width is 2.5, but must be a whole number"),
-        ("positions", {"position": 3, "shift": -4}, "Shift is -4, but must be a whole number from -3 to 128."),
+        ("positions", {"position": 3, "shift": -4}, "Shift is -4, but must be a whole number from -3 to 64."),
         ("positions", {"compared": 10**400}, "Compared is a very large number, but must be a whole number"),
         ("positions", {"length": _DEEP}, "Length is a deeply nested value, but must be a whole number"),
         ("attention", {"similarities": [[1, -0.1]]}, "The similarities are 1 and -0.1, but to be divided"),

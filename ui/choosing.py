@@ -110,6 +110,7 @@ def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `current` asks for the model again."""
     cancel(session)
     session.holds = session.encoder = None
+    session.read.clear()
 
 
 def standing(session: Session, models: Models) -> ModelValue:

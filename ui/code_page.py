@@ -42,6 +42,6 @@ def wire(parts: Parts, models: Models) -> None:
             return {"blocks": code.blocks(asked), "seed": drawn_seed(asked.settings), "opened": time.time()}
         return gr.skip()
 
-    boxes = [parts.system, parts.message, parts.text, parts.translating.given]
+    boxes = [parts.system, parts.chatting.message, parts.writing.text, parts.translating.given]
     said = [parts.session, parts.mode, *boxes, *panel.inputs]
     panel.code.click(show, said, panel.dialog, **QUICK)

@@ -13,10 +13,10 @@ from model.encoder import Encoder
 from model.errors import AttendError
 from ui import header, inspecting, views
 from ui.checks import checked_text
-from ui.endpoints import Page
 from ui.errors import for_people, for_programs
 from ui.handlers import RUNNING
 from ui.inspect_parts import InspectParts, lay_out
+from ui.refusals import Page
 
 
 def build(encoder: Encoder) -> gr.Blocks:

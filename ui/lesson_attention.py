@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -11,12 +12,12 @@ from torch import Tensor
 from lesson.attention import Mixture, by_division, by_softmax, masked, seen, soften
 from model.errors import AttendError
 from ui.checks import checked_switch
-from ui.lesson_checks import Given, matrix, rounded, text, whole
+from ui.lesson_checks import Given, counted, matrix, rounded, text, whole
 from ui.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
 MOST_WORDS = 10
-FIRST: dict[str, Any] = {
+FIRST: Mapping[str, Any] = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
     "similarities": [[1.0, 0.25]],
     "vectors": [[5.0, 7.0], [0.0, 8.0]],
@@ -72,8 +73,9 @@ def _order(given: Given) -> dict[str, Any]:
     sentence = text(given, "sentence", FIRST["sentence"], 200)
     words = sentence.lower().split()
     if not 2 <= len(words) <= MOST_WORDS:
-        count = f"{len(words)} word{'' if len(words) == 1 else 's'}"
-        raise AttendError(f"The sentence has {count}, but 2 to {MOST_WORDS} can be shuffled here: change it.")
+        raise AttendError(
+            f"The sentence has {counted(len(words), 'word')}, but 2 to {MOST_WORDS} can be shuffled here: change it."
+        )
     shuffle = whole(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
     positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))

@@ -87,6 +87,11 @@ def brief(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something: 1 word, 2 words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _decimal(value: float) -> str:
     """Without an exponent, which not everybody reads."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")

@@ -9,14 +9,21 @@ import gradio as gr
 from ui import lessons, views
 from ui.errors import for_people
 from ui.handlers import QUICK, field
+from ui.layout import Parts
 from ui.models import Models
+from ui.session import Here, Session
 
 
-def wire(lesson: gr.HTML, models: Models) -> None:
-    def lesson_of(event: gr.EventData) -> Any:
+def wire(parts: Parts, models: Models, here: Here) -> None:
+    def lesson_of(session: Session, event: gr.EventData, request: gr.Request) -> Any:
         with for_people():
+            if request.session_hash:
+                here[request.session_hash] = session
             chapter, number = field(event, "chapter", str), field(event, "number", int)
-            return views.packed(lessons.answer(models, chapter, number, field(event, "given", dict)))
+            kept = models.kept_in(session.read)
+            return views.packed(lessons.answer(kept, chapter, number, field(event, "given", dict)))
         return gr.skip()
 
-    lesson.ask(lesson_of, None, lesson, trigger_mode="multiple", **{**QUICK, "concurrency_limit": 4})
+    parts.lesson.ask(
+        lesson_of, parts.session, parts.lesson, trigger_mode="multiple", **{**QUICK, "concurrency_limit": 4}
+    )

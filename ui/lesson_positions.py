@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
@@ -13,7 +14,9 @@ from ui.lesson_checks import Given, rounded, whole
 from ui.models import Models
 
 MOST = 128  # positions, and numbers of each: as many as a picture has room for
+FARTHEST = 64  # that a position is shifted, or is at before
 ROTARY_WIDTH = 8
+FIRST: Mapping[str, int] = {"length": 50, "width": 64, "position": 3, "shift": 2, "compared": 8}
 COMPARED_WIDTH = 4  # numbers of a position where the ways are compared
 
 
@@ -22,10 +25,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `length`, `width`, `position`, `shift` and `compared`, the length at which the ways are compared.
     """
-    length, width = whole(given, "length", 50, 2, MOST), whole(given, "width", 64, 2, MOST)
-    position = whole(given, "position", 3, 0, MOST)
-    by = whole(given, "shift", 2, -position, MOST)
-    compared = whole(given, "compared", 8, 2, 16)
+    length, width = _whole(given, "length", 2, MOST), _whole(given, "width", 2, MOST)
+    position = _whole(given, "position", 0, FARTHEST)
+    by = _whole(given, "shift", -position, FARTHEST)
+    compared = _whole(given, "compared", 2, 16)
     table = sinusoids(length, width)  # (T, W)
     return {
         "length": length,
@@ -48,6 +51,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "schemes": {name: _scheme(one) for name, one in schemes(compared, COMPARED_WIDTH).items()},
         "rotary": [_numbers(row) for row in rotary_scores(6, ROTARY_WIDTH, seed=0).tolist()],
     }
+
+
+def _whole(given: Given, name: str, least: int, most: int) -> int:
+    return whole(given, name, FIRST[name], least, most)
 
 
 def _scheme(scheme: Scheme) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from model import catalog
 from model.encoder import cosines
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.lesson_checks import Given, choice, rounded, text
+from ui.lesson_checks import Given, choice, counted, rounded, text
 from ui.models import Models
 
 MOST_CHARACTERS, MOST_TOKENS, MOST_SENTENCES, FOLLOWING = 300, 96, 6, 5
@@ -67,11 +67,13 @@ def _look(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
 
 def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str, Any]:
     """One word in several texts, as the first model that continues texts has it when it has read them so far."""
-    lines = text(given, "sentences", "\n".join(SENTENCES), MOST_SENTENCES * MOST_CHARACTERS).splitlines()
+    lines = text(
+        given, "sentences", "\n".join(SENTENCES), MOST_SENTENCES * MOST_CHARACTERS, "The list of sentences"
+    ).splitlines()
     sentences = [line.strip() for line in lines if line.strip()]
     if not 2 <= len(sentences) <= MOST_SENTENCES:
         raise AttendError(
-            f"There are {len(sentences)} sentences: write 2 to {MOST_SENTENCES}, each on a line of its own."
+            f"The list has {counted(len(sentences), 'sentence')}: write 2 to {MOST_SENTENCES}, one a line."
         )
     meant = text(given, "meant", WORD, 40).strip()
     reader = next((one for one in map(models.get, offered) if not one.model.decoder_start), None)

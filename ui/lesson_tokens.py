@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from lesson import tokenizers, tokens
 from lesson.tokens import Cut
 from model.errors import AttendError
+from model.text import TextTokenizer
 from ui.lesson_checks import Given, brief, rounded, text
 from ui.models import Models
 
-TEXT = "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊"
+FIRST = {"text": "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊"}
 MOST = 2_000  # characters
 PIECES = 1_500  # that are sent, of all cuts together
 JOINED = 200  # characters that are sent of a text that does not come back
@@ -24,40 +26,58 @@ _RULES: dict[str, Callable[[str], Cut]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to cut a text."""
+
+    name: str  # as the page calls it
+    cut: Callable[[str], Cut]
+    rule: bool = False
+    place: str = ""  # of a model the name that leads to it, such as a folder's path
+
+
 def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     Args:
         given: `text`.
     """
-    said = text(given, "text", TEXT, MOST)
-    ways = [(name, True, way) for name, way in _RULES.items()]
-    ways += [(name, False, _told_by(read)) for name, read in _tokenizers(models).items()]
-    most = PIECES // len(ways)
+    said = text(given, "text", FIRST["text"], MOST)
+    ways = _ways(models)
     return {
         "text": said,
         "characters": len(said),
-        "cuts": [{"name": name, "rule": rule, **_cut(way, said, most)} for name, rule, way in ways],
+        "cuts": [
+            {"name": way.name, "place": way.place, "rule": way.rule, **_cut(way, said, PIECES // len(ways))}
+            for way in ways
+        ],
     }
 
 
-def _tokenizers(models: Models) -> dict[str, Callable[[], Any]]:
-    """Name → what has the tokenizer: those of loaded models are theirs, whatever stands in a folder under the name."""
+def _ways(models: Models) -> list[_Way]:
+    """Rules, then the tokenizers that come without a model, then those of loaded models, whatever stands in a folder
+    under their names, and of encoders that were looked into, which stay when those have gone."""
     alone = tokenizers.present()
     others = [name for name in models.in_memory() if name not in alone][:MODELS]
-    return alone | {name: lambda name=name: models.get(name).tokenizer for name in others}
+    return [
+        *(_Way(name, cut, rule=True) for name, cut in _RULES.items()),
+        *(_Way(name, _told_by(read)) for name, read in alone.items()),
+        *(_Way(models.called(one), _told_by(lambda one=one: models.get(one).tokenizer), place=one) for one in others),
+        *(
+            _Way(models.called(one), _told_by(read), place=one)
+            for one in models.encoders()
+            if (read := tokenizers.of_encoder(one)) is not None
+        ),
+    ]
 
 
-def _told_by(read: Callable[[], Any]) -> Callable[[str], Cut]:
-    def way(said: str) -> Cut:
-        return tokens.by_tokenizer(read(), said)
-
-    return way
+def _told_by(read: Callable[[], TextTokenizer]) -> Callable[[str], Cut]:
+    return lambda said: tokens.by_tokenizer(read(), said)
 
 
-def _cut(way: Callable[[str], Cut], said: str, most: int) -> dict[str, Any]:
+def _cut(way: _Way, said: str, most: int) -> dict[str, Any]:
     """What is shown of one cut, or in one sentence why there is none."""
     try:
-        cut = way(said)
+        cut = way.cut(said)
     except AttendError as error:
         return {"said": str(error)}
     lost = tokens.lost(said, cut.joined)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from lesson import vectors
@@ -10,13 +11,19 @@ from lesson.vectors import Neighbour, Vectors, Word
 from model import catalog
 from model.encoder import cosines
 from model.errors import AttendError
-from ui.lesson_checks import Given, choice, rounded, text, whole
+from ui.lesson_checks import Given, choice, counted, rounded, text, whole
 from ui.models import Models
 
-WORD = "dog"
-ANALOGY = {"a": "sister", "b": "brother", "c": "father", "expected": "mother"}
-WORDS = "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, football baseball hockey"
-AROUND = 1
+FIRST: Mapping[str, Any] = {
+    "word": "dog",
+    "a": "sister",
+    "b": "brother",
+    "c": "father",
+    "expected": "mother",
+    "words": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
+    "football baseball hockey",
+    "around": 1,
+}
 CALLED = {"a": "First word", "b": "Without", "c": "And with"}  # as the page names the fields
 NEAREST, ANSWERS = 8, 5  # that are shown
 MOST_LETTERS, MOST_LIST = 40, 500  # characters of a word and of the list
@@ -33,10 +40,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     names = _readable(models)
     name = choice(given, "model", names[0], names)
     learned = Vectors.of(models.get(name))
-    word = learned.word(_word(given, "word", WORD))
+    word = learned.word(_word(given, "word"))
     return {
         "model": name,
-        "models": names,
+        "models": [(one, models.called(one)) for one in names],
         "size": learned.size,
         "word": _spelled(word),
         "nearest": _told(learned.neighbours([word], NEAREST)[0]),
@@ -52,9 +59,9 @@ def _readable(models: Models) -> list[str]:
 
 
 def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
-    a, b, c = (learned.word(_word(given, name, ANALOGY[name])) for name in "abc")
-    hoped = given.get("expected", ANALOGY["expected"])
-    expected = None if hoped == "" else learned.word(_word(given, "expected", ANALOGY["expected"]))
+    a, b, c = (learned.word(_word(given, name)) for name in "abc")
+    hoped = given.get("expected", FIRST["expected"])
+    expected = None if hoped == "" else learned.word(_word(given, "expected"))
     found = learned.analogy(a, b, c, ANSWERS, expected)
     return {
         "words": [_spelled(word) for word in (a, b, c)],
@@ -67,7 +74,7 @@ def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
 def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
     words = [learned.word(word) for word in _words(given)]
-    around = whole(given, "around", AROUND, 0, MOST_AROUND)
+    around = whole(given, "around", FIRST["around"], 0, MOST_AROUND)
     plane = vectors.plane([word.vector for word in words])
     near = [(number, one) for number, few in enumerate(learned.neighbours(words, around)) for one in few]
     own = {token for word in words if len(word.ids) == 1 for token in word.ids}
@@ -85,16 +92,15 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     }
 
 
-def _word(given: Given, name: str, default: str) -> str:
-    return text(given, name, default, MOST_LETTERS, CALLED.get(name)).strip()
+def _word(given: Given, name: str) -> str:
+    return text(given, name, FIRST[name], MOST_LETTERS, CALLED.get(name)).strip()
 
 
 def _words(given: Given) -> list[str]:
-    listed = text(given, "words", WORDS, MOST_LIST)
+    listed = text(given, "words", FIRST["words"], MOST_LIST, "The list")
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not FEWEST <= len(words) <= MOST:
-        count = f"{len(words)} different word{'' if len(words) == 1 else 's'}"
-        raise AttendError(f"The list has {count}: write {FEWEST} to {MOST}.")
+        raise AttendError(f"The list has {counted(len(words), 'different word')}: write {FEWEST} to {MOST}.")
     if long := next((word for word in words if len(word) > MOST_LETTERS), None):
         raise AttendError(
             f"The list has a word of {len(long)} letters, but at most {MOST_LETTERS} are read: shorten it."

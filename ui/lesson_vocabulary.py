@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from lesson import vocabulary
@@ -11,10 +12,11 @@ from lesson.vocabulary import Merge
 from ui.lesson_checks import Given, brief, text, whole
 from ui.models import Models
 
-# The words of the paper, as often as it counts them, and a new one.
-TEXT = " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
-NEW = "lowest"
-MERGES = 5
+FIRST: Mapping[str, Any] = {  # the words of the paper, as often as it counts them, and a new one
+    "text": " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3),
+    "new": "lowest",
+    "merges": 5,
+}
 MOST, MOST_NEW = 2_000, 200  # characters
 MOST_MERGES = 200
 PAIRS, WORDS = 12, 150  # that are shown
@@ -25,10 +27,10 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
-    sentences, new = text(given, "text", TEXT, MOST), text(given, "new", NEW, MOST_NEW, "Cut")
+    sentences, new = text(given, "text", FIRST["text"], MOST), text(given, "new", FIRST["new"], MOST_NEW, "Cut")
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
-    made = learned[: whole(given, "merges", MERGES, 0, MOST_MERGES)]
+    made = learned[: whole(given, "merges", FIRST["merges"], 0, MOST_MERGES)]
     now = vocabulary.after(Counter(map(vocabulary.spelled, words)), made)
     pairs = vocabulary.pair_counts(now)
     symbols = set(vocabulary.symbols_of(words, made))

@@ -34,6 +34,15 @@ CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxy
     }
 )
 
+FIRST: Mapping[str, Mapping[str, Any]] = MappingProxyType(  # what fields hold before anything was asked
+    {
+        "tokens": lesson_tokens.FIRST,
+        "vocabulary": lesson_vocabulary.FIRST,
+        "vectors": lesson_vectors.FIRST,
+        "positions": lesson_positions.FIRST,
+    }
+)
+
 
 def answer(models: Models, chapter: str, number: int, given: Given) -> LessonValue:
     """What a chapter shows, or in one sentence why what was asked for cannot be shown.

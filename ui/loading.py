@@ -11,6 +11,7 @@ import ctypes
 import gc
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from model.progress import Progress
 Held = LoadedModel | Encoder
 Load = Callable[[str, Progress], Held]
 
+_ENCODERS = 4  # whose names are remembered
 _GIVEN_BACK_AFTER = 0.5  # seconds; a model's own parts go after the object that is watched
 
 
@@ -75,6 +77,7 @@ class Shelf:
         self._load = load
         self._held: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
         self._jobs: dict[str, _Job] = {}
+        self._encoders: deque[str] = deque(maxlen=_ENCODERS)  # that were taken last
         self._lock = threading.Lock()  # never held while anything is loaded
 
     def held(self, name: str) -> Held | None:
@@ -84,6 +87,10 @@ class Shelf:
     def names(self) -> tuple[str, ...]:
         """Of all that somebody uses."""
         return tuple(self._held)
+
+    def encoders(self) -> tuple[str, ...]:
+        """Of the last encoders that somebody looked into, though they may have gone."""
+        return tuple(self._encoders)
 
     def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[Arriving, None, Held]:
         """The model, which its caller then uses. Until it is there, tells every `heartbeat` seconds how far it is;
@@ -116,6 +123,8 @@ class Shelf:
         with self._lock:
             if self._held.get(name) is None:
                 self._held[name] = job.loaded
+                if not isinstance(job.loaded, LoadedModel) and name not in self._encoders:
+                    self._encoders.append(name)
                 weakref.finalize(job.loaded, _give_back_soon).atexit = False
             return job.loaded
 

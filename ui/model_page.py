@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 
 import gradio as gr
@@ -12,16 +11,16 @@ from ui.handlers import QUICK, QUIET, field
 from ui.layout import Parts
 from ui.models import Models
 from ui.screen import Screen
-from ui.session import Session
+from ui.session import Here, Session
 
 
-def wire(page: gr.Blocks, parts: Parts, models: Models, look: Callable[[Session, str], Screen]) -> None:
+def wire(page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callable[[Session, str], Screen]) -> None:
     """
     Args:
+        here: filled with those who choose.
         look: the page in this mode, with the visitor's model.
     """
     picker, outputs = parts.picker, parts.picker.outputs
-    here: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()  # by gradio's name of the visit
 
     def choose(session: Session, name: str, request: gr.Request, *, typed: bool = False) -> Iterator[Screen]:
         if request.session_hash:

@@ -6,7 +6,8 @@ into memory, and leave it, is in `ui/loading.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -95,6 +96,14 @@ class Models:
         self.decode_together: DecodeTogether = wrap(self._decode_together)
         self._shelf = Shelf(load)
         self._first: LoadedModel | None = None
+        self._kept: MutableMapping[str, LoadedModel] | None = None
+
+    def kept_in(self, kept: MutableMapping[str, LoadedModel]) -> Models:
+        """The same models, of which those that come with Attend, which are small, stay there once `get` has given them:
+        so a visitor who asks again does not wait again."""
+        same = copy(self)
+        same._kept = kept
+        return same
 
     @property
     def default(self) -> str:
@@ -119,6 +128,8 @@ class Models:
         """
         plain, languages = self._unmarked(name)
         loaded = self._whole(plain)
+        if self._kept is not None and plain in catalog.embedded():
+            self._kept[plain] = loaded
         return loaded if languages is None else replace(loaded.between(*languages), name=str(name))
 
     def between(self, name: object, source: str, target: str) -> LoadedModel:
@@ -156,6 +167,10 @@ class Models:
         """The names of the models that generate and that need no loading, the page's first model before all others."""
         used = sorted(name for name in self._shelf.names() if self.held(name) is not None)
         return tuple(dict.fromkeys((self.default, *used)))
+
+    def encoders(self) -> tuple[str, ...]:
+        """The names of the encoders that were looked into last."""
+        return self._shelf.encoders()
 
     def _held_as(self, called: str) -> LoadedModel | None:
         """The model in use that the page calls so, of visitors who may name folders; `AttendError` where there are

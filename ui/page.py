@@ -38,24 +38,25 @@ from ui.handlers import QUICK, QUIET, RUNNING, field
 from ui.layout import CHAT, COMPARE, TRANSLATE, WRITE, Parts, lay_out, modes
 from ui.models import Models
 from ui.prompt_value import prompt_value
+from ui.refusals import Page
 from ui.screen import Screen
-from ui.session import Session
+from ui.session import Here, Session
 from ui.settings_panel import HEARD
 from ui.ways import misread_link
 
 
 def build(models: Models) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
-    with endpoints.Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
-        parts = lay_out(models)
+    with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
+        parts, here = lay_out(models), Here()
         _wire_chat(parts, models)
         _wire_write(parts, models)
         translate_page.wire(parts, models)
         compare_page.wire(parts, models)
-        lesson_page.wire(parts.lesson, models)
+        lesson_page.wire(parts, models, here)
         code_page.wire(parts, models)
         _wire_page(parts, models)
-        model_page.wire(page, parts, models, partial(_arrived, models))
+        model_page.wire(page, parts, models, here, partial(_arrived, models))
         inspect_page.wire(parts.inspection, _encoder_of, [parts.session])
         record_page.wire(parts.session, parts.record, parts.inspector, models)
         endpoints.register(models)
@@ -63,7 +64,7 @@ def build(models: Models) -> gr.Blocks:
 
 
 def _wire_chat(parts: Parts, models: Models) -> None:
-    panel, outputs = parts.panel, parts.chat_outputs
+    chatting, panel, outputs = parts.chatting, parts.panel, parts.chat_outputs
 
     def send(session: Session, system: str, text: str, *settings: object) -> Iterator[Screen]:
         chat.instruct(session, system)
@@ -103,15 +104,15 @@ def _wire_chat(parts: Parts, models: Models) -> None:
 
     set_up = [parts.session, parts.system, *panel.inputs]
     runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
-    said = [parts.session, parts.system, parts.message, *panel.inputs]
-    gr.on([parts.message.submit, parts.send.click], runs(send), said, outputs, **RUNNING)
-    parts.conversation.example(runs(example), set_up, outputs, **RUNNING)
-    parts.conversation.retry(runs(retry), set_up, outputs, **RUNNING)
-    parts.conversation.edit(runs(edit), set_up, outputs, **RUNNING)
-    parts.conversation.undo(at_once(undo), parts.session, outputs, **QUICK)
-    parts.clear.click(at_once(clear), parts.session, outputs, **QUICK)
-    parts.restore.click(at_once(restore), parts.session, outputs, **QUICK)
-    parts.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
+    said = [parts.session, parts.system, chatting.message, *panel.inputs]
+    gr.on([chatting.message.submit, chatting.send.click], runs(send), said, outputs, **RUNNING)
+    chatting.conversation.example(runs(example), set_up, outputs, **RUNNING)
+    chatting.conversation.retry(runs(retry), set_up, outputs, **RUNNING)
+    chatting.conversation.edit(runs(edit), set_up, outputs, **RUNNING)
+    chatting.conversation.undo(at_once(undo), parts.session, outputs, **QUICK)
+    chatting.clear.click(at_once(clear), parts.session, outputs, **QUICK)
+    chatting.restore.click(at_once(restore), parts.session, outputs, **QUICK)
+    chatting.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
     instructed = [parts.session, parts.system]
     # `input` would miss a text that is pasted or set by the browser
     parts.system.change(at_once(instruct), instructed, outputs, trigger_mode="always_last", **QUICK)
@@ -119,7 +120,7 @@ def _wire_chat(parts: Parts, models: Models) -> None:
 
 
 def _wire_write(parts: Parts, models: Models) -> None:
-    panel, outputs = parts.panel, parts.write_outputs
+    writing, panel, outputs = parts.writing, parts.panel, parts.write_outputs
 
     def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
         return write.write(session, models, current(session, models), text, panel.read_as_it_is(settings))
@@ -144,15 +145,15 @@ def _wire_write(parts: Parts, models: Models) -> None:
     def preview(session: Session, text: str) -> Screen:
         return write.preview(session, models, current(session, models), text)
 
-    written = [parts.session, parts.text]
+    written = [parts.session, writing.text]
     runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
-    parts.go.click(runs(go), [*written, *panel.inputs], outputs, **RUNNING)
-    parts.one.click(runs(one), [*written, *panel.inputs], outputs, **RUNNING)
+    writing.go.click(runs(go), [*written, *panel.inputs], outputs, **RUNNING)
+    writing.one.click(runs(one), [*written, *panel.inputs], outputs, **RUNNING)
     parts.inspector.take(at_once(take), parts.session, outputs, **QUICK)
-    parts.back.click(at_once(back), written, outputs, trigger_mode="multiple", **QUICK)
-    parts.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **QUICK)
-    parts.empty.click(at_once(empty), parts.session, outputs, **QUICK)
-    parts.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **QUICK)
+    writing.back.click(at_once(back), written, outputs, trigger_mode="multiple", **QUICK)
+    writing.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **QUICK)
+    writing.empty.click(at_once(empty), parts.session, outputs, **QUICK)
+    writing.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **QUICK)
 
 
 def _wire_page(parts: Parts, models: Models) -> None:
@@ -173,7 +174,9 @@ def _wire_page(parts: Parts, models: Models) -> None:
     chosen = [parts.session, parts.mode]
     # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
     parts.mode.input(handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="multiple", **QUICK)
-    gr.on([parts.stop.click, parts.halt.click], Session.halt, parts.session, None, queue=False, **QUIET)
+    gr.on(
+        [parts.chatting.stop.click, parts.writing.halt.click], Session.halt, parts.session, None, queue=False, **QUIET
+    )
 
 
 def _looked_at(models: Models, session: Session, mode: str) -> Screen:

@@ -1,4 +1,4 @@
-"""One update of the page, as plain values; `ui/layout.py` alone knows which components they belong to."""
+"""One update of the page, as plain values; which components they belong to, `ui/layout.py` and the parts of it know."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from gradio.themes import Default
 from gradio.themes.utils import colors, sizes
 from starlette.middleware import Middleware
 
-from ui.endpoints import refusals
 from ui.layout import CSS, SCRIPT
+from ui.refusals import refusals
 from ui.security import Guard
 
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")

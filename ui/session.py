@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +22,7 @@ from ui.contract import Way
 
 if TYPE_CHECKING:
     from model.encoder import Encoder
+    from model.loaded import LoadedModel
     from ui.compare import Comparison
 
 MOST_ATTENTION = 32_000_000  # bytes a visitor, of encoded attention rows
@@ -158,6 +160,7 @@ class Session:
     model: str = ""  # that this visitor uses
     languages: tuple[str, str] | None = None  # between which it translates for them; None as it comes
     holds: object = None  # what keeps it in memory
+    read: dict[str, LoadedModel] = field(default_factory=dict)  # by the lesson, to be at hand for the next question
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
     stands: str = ""  # the entry at which the switch stands, as far as the server knows
@@ -272,3 +275,6 @@ class Session:
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}
+
+
+Here = weakref.WeakValueDictionary[str, Session]  # who is on the page and may leave it, by the name of their visit

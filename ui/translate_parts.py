@@ -10,6 +10,7 @@ from gradio.blocks import Block, BlockContext
 from gradio.components import Component
 
 from ui import views
+from ui.button import button
 from ui.contract import TranslationValue
 from ui.screen import Screen
 
@@ -64,11 +65,9 @@ def lay_out(value: TranslationValue | None) -> TranslateParts:
             elem_id="attend-given",
         )
         with gr.Row(elem_id="attend-translate-tools"):
-            go = gr.Button("Translate", variant="primary", scale=0, min_width=110, elem_id="attend-go")
-            stop = gr.Button(
-                "Stop", variant="stop", scale=0, min_width=110, visible=False, elem_id="attend-translate-stop"
-            )
-            clear = gr.Button("Clear", size="sm", scale=0, min_width=70, elem_id="attend-translate-clear")
+            go = button("Translate", "attend-go", variant="primary", min_width=110)
+            stop = button("Stop", "attend-translate-stop", variant="stop", visible=False, min_width=110)
+            clear = button("Clear", "attend-translate-clear", size="sm")
         translation, alignment = views.translation(), views.alignment()
     if value is not None:
         translation.value = views.packed(value)

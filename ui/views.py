@@ -114,9 +114,13 @@ def words() -> gr.HTML:
     return _component("words")
 
 
-def lesson() -> gr.HTML:
-    """The lesson, whose chapters ask for what they show; its values are `LessonValue`s."""
-    return _component("lesson")
+def lesson(first: Mapping[str, Any]) -> gr.HTML:
+    """The lesson, whose chapters ask for what they show; its values are `LessonValue`s.
+
+    Args:
+        first: what the fields of each chapter hold at first, which never changes.
+    """
+    return _component("lesson", form=_pack(dict(first)))
 
 
 def _component(name: str, **props: str) -> gr.HTML:

@@ -9,6 +9,9 @@
 /** @type {Record<string, Chapter>} */
 const chapters = {};
 
+/** What the fields of a chapter hold at first, by the keys of its questions. @type {Record<string, any>} */
+const lessonFirst = unpacked(props.form);
+
 /** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
 const lessonText = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, place) =>
   (place % 2 ? make('code', { text: part }) : document.createTextNode(part))));
@@ -54,7 +57,7 @@ function lessonSwitch(name, onChange) {
  */
 function lessonLimits(box) {
   box.required = true; // an empty field is no number
-  const node = make('span', { class: 'at-lesson-limits', role: 'status' });
+  const node = make('output', { class: 'at-lesson-limits' });
   const right = () => {
     const kind = box.step === 'any' ? 'a number' : 'a whole number';
     node.textContent = box.checkValidity() ? '' : `${kind} from ${box.min} to ${box.max}`.replaceAll('-', '−');
@@ -86,5 +89,7 @@ function lessonSlider(name, range, onChange) {
     slider.value = box.value = String(value);
     limits.right();
   };
-  return { node, put };
+  /** @param {number} min @param {number} max the range from now on */
+  const reach = (min, max) => [slider, box].forEach((input) => Object.assign(input, { min, max }));
+  return { node, put, reach };
 }

@@ -1,5 +1,7 @@
 /**
  * A block by hand: the walk through a small encoder-decoder as a column of steps, whose numbers can be changed.
+ *
+ * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} BlockPart
  */
 
 chapters.block = {
@@ -7,87 +9,131 @@ chapters.block = {
   build(root, ask) {
     /** @type {any} what was last asked for, or is shown */
     let now = {};
-    /** @type {Map<string, BlockStage>} */
-    let stages = new Map();
     const change = (changes) => {
       now = { ...now, ...changes };
       ask(now);
     };
     const line = toldLine('Point at a number');
-
-    const source = toldSentence('The encoder reads', (ids) => change({ source: ids }));
-    const reply = toldSentence('The decoder should say', (ids) => change({ answer: ids }));
-    const heads = make('select', { onchange: () => change({ heads: Number(heads.value) }) });
-    const mask = lessonSwitch('Look-ahead mask in the encoder', (checked) => change({ encoder_mask: checked }));
-    const again = lessonButton('Start again', () => {
-      views.forEach((view) => view.forget());
+    const walk = blockWalk((...cell) => change(blockEdited(now, ...cell)), line.say);
+    const question = blockQuestion(change, () => {
+      walk.forget();
       ask({});
     });
-
-    /** @type {Map<string, ReturnType<typeof blockStageView>>} */
-    const views = new Map();
-    const view = ([name, caption]) => {
-      const made = blockStageView(caption, {
-        scale: /weights$|probabilities$/.test(name) && !/_weights$/.test(name) ? 'share' : 'signed',
-        editable: name in BLOCK_EDITED || name.endsWith('.embeddings'),
-        onEdit: (row, column, value) => change(blockEdited(now, name, row, column, value)),
-        onPoint: (place, called) => point(name, called, place),
-      });
-      views.set(name, made);
-      return made.node;
-    };
-
-    /** @param {string} name @param {string} caption of its table @param {BlockPlace} place */
-    function point(name, caption, place) {
-      const stage = stages.get(name);
-      const { text, from } = blockTold(stage, place, (other) => stages.get(other), now);
-      const value = blockMatrices(stage)[place.head][place.row][place.column];
-      const where = [stage.rows[place.row], stage.columns[place.column]].filter(Boolean).join(' → ');
-      line.say(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`);
-      views.forEach((other, called) => {
-        const at = stage.of.indexOf(called);
-        other.light(called === name ? blockIn(place) : at < 0 ? null : from[at]);
-      });
-    }
-
-    let number = 0;
-    const step = ({ name, formula, code, said, stages: shown, weights }) => make('section', { class: 'at-walk-step' },
-      make('div', { class: 'at-walk-head' },
-        make('span', { class: 'at-walk-number', text: ++number }), make('h4', { text: name }),
-        make('span', { class: 'at-formula' }, ...blockFormula(formula))),
-      lessonText(`${said} In the code: ${code}.`),
-      make('div', { class: 'at-tables' }, ...shown.map(view)),
-      ...(weights ? [make('details', { class: 'at-weights' },
-        make('summary', { text: weights.map(([, caption]) => caption).join(', ') }),
-        make('div', { class: 'at-tables' }, ...weights.map(view)))] : []));
-    const part = ({ title, open, steps }) => make('details', { class: 'at-walk-part', open },
-      make('summary', {}, make('h3', { text: title })), ...steps.map(step));
-    const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
-
     root.append(
       lessonText('One encoder layer and one decoder layer, six numbers wide and with a vocabulary of eleven: small '
         + 'enough to follow every number, yet it is the very code that translates here, `EncoderDecoder` in '
         + 'model/encoder_decoder.py, as in “Attention is all you need” (Vaswani et al., 2017). The numbers begin with '
         + 'those of a lecture that works “how are you” → “I am fine” by hand.'),
-      lessonRow(source.node, reply.node),
-      lessonRow(lessonField('Heads', heads), mask.node, again),
-      ...BLOCK_PARTS.map(part), loss, line.node);
+      ...question.nodes, ...walk.nodes, line.node);
     ask({});
 
     return (result) => {
       now = result.given;
-      stages = new Map(result.stages.map((stage) => [stage.name, stage]));
-      source.put(now.source, result.words, result.longest);
-      reply.put(now.answer, result.words, result.longest);
-      heads.replaceChildren(...result.heads.map((count) => make('option', { value: count, text: count })));
-      heads.value = String(now.heads);
-      mask.put(now.encoder_mask);
-      views.forEach((one, name) => one.update(blockShown(stages.get(name), now)));
-      loss.textContent = `The mean of the losses is ${result.loss.toFixed(3)}: what training lowers, as the next `
-        + 'chapter shows.';
+      question.draw(result);
+      walk.draw(result);
     };
   },
 };
+
+/**
+ * What goes through the block, and how it is set.
+ * @param {(changes: object) => void} change
+ * @param {() => void} restart
+ * @returns {BlockPart}
+ */
+function blockQuestion(change, restart) {
+  const source = toldSentence('The encoder reads', (ids) => change({ source: ids }));
+  const reply = toldSentence('The decoder should say', (ids) => change({ answer: ids }));
+  const heads = make('select', { onchange: () => change({ heads: Number(heads.value) }) });
+  const mask = lessonSwitch('Look-ahead mask in the encoder', (checked) => change({ encoder_mask: checked }));
+
+  function draw({ given, words, longest, heads: counts }) {
+    source.put(given.source, words, longest);
+    reply.put(given.answer, words, longest);
+    heads.replaceChildren(...counts.map((count) => make('option', { value: count, text: count })));
+    heads.value = String(given.heads);
+    mask.put(given.encoder_mask);
+  }
+
+  return {
+    nodes: [
+      lessonRow(source.node, reply.node),
+      lessonRow(lessonField('Heads', heads), mask.node, lessonButton('Start again', restart)),
+    ],
+    draw,
+  };
+}
+
+/**
+ * The stages of the walk, part after part, of whose numbers one is told how it came about.
+ * @param {(name: string, row: number, column: number, value: number) => void} edit
+ * @param {(text: string) => void} say
+ * @returns {BlockPart & {forget: () => void}} `forget`: drops what was typed and refused
+ */
+function blockWalk(edit, say) {
+  /** @type {any} */
+  let given = {};
+  /** @type {Map<string, BlockStage>} */
+  let stages = new Map();
+  /** @type {Map<string, ReturnType<typeof blockStageView>>} */
+  const views = new Map();
+  const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
+  let steps = 0;
+  const parts = BLOCK_PARTS.map(({ title, open, steps: own }) => make('details', { class: 'at-walk-part', open },
+    make('summary', {}, make('h3', { text: title })), ...own.map((step) => blockStep(step, ++steps, view))));
+
+  /** The tables of a stage, made here. @param {[name: string, caption: string]} shown */
+  function view([name, caption]) {
+    const made = blockStageView(caption, {
+      scale: /weights$|probabilities$/.test(name) && !/_weights$/.test(name) ? 'share' : 'signed',
+      editable: name in BLOCK_EDITED || name.endsWith('.embeddings'),
+      onEdit: (row, column, value) => edit(name, row, column, value),
+      onPoint: (place, called) => point(name, called, place),
+    });
+    views.set(name, made);
+    return made.node;
+  }
+
+  /** @param {string} name @param {string} caption of its table @param {BlockPlace} place */
+  function point(name, caption, place) {
+    const stage = stages.get(name);
+    const { text, from } = blockTold(stage, place, (other) => stages.get(other), given);
+    const value = blockMatrices(stage)[place.head][place.row][place.column];
+    const where = [stage.rows[place.row], stage.columns[place.column]].filter(Boolean).join(' → ');
+    say(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`);
+    views.forEach((other, called) => {
+      const at = stage.of.indexOf(called);
+      other.light(called === name ? blockIn(place) : at < 0 ? null : from[at]);
+    });
+  }
+
+  function draw(result) {
+    given = result.given;
+    stages = new Map(result.stages.map((stage) => [stage.name, stage]));
+    views.forEach((one, name) => one.update(blockShown(stages.get(name), given)));
+    loss.textContent = `The mean of the losses is ${result.loss.toFixed(3)}: what training lowers, as the next `
+      + 'chapter shows.';
+  }
+
+  return { nodes: [...parts, loss], draw, forget: () => views.forEach((one) => one.forget()) };
+}
+
+/**
+ * One step of the walk: its formula, what is to be said of it, and its stages.
+ * @param {BlockStep} step
+ * @param {number} number
+ * @param {(shown: [name: string, caption: string]) => HTMLElement} view makes the tables of a stage
+ */
+const blockStep = ({ name, formula, code, said, stages, weights }, number, view) =>
+  make('section', { class: 'at-walk-step' },
+    make('div', { class: 'at-walk-head' },
+      make('span', { class: 'at-walk-number', text: number }), make('h4', { text: name }),
+      make('span', { class: 'at-formula' }, ...blockFormula(formula))),
+    lessonText(`${said} In the code: ${code}.`),
+    make('div', { class: 'at-tables' }, ...stages.map(view)),
+    ...(weights ? [make('details', { class: 'at-weights' },
+      make('summary', { text: weights.map(([, caption]) => caption).join(', ') }),
+      make('div', { class: 'at-tables' }, ...weights.map(view)))] : []));
 
 /** @param {string} formula whose letters behind underscores stand lower @returns {(Node | string)[]} */
 const blockFormula = (formula) =>

@@ -2,7 +2,7 @@
  * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
  */
 
-const POSITIONS_FIRST = { length: 50, width: 64, position: 3, shift: 2, compared: 8 };
+const POSITIONS_FIRST = lessonFirst.positions;
 const POSITIONS_SCHEMES = {
   range: ['From 0 to 1', 'One number, the same ends for every sentence. But a step means less the longer the sentence '
     + 'is: the distance between neighbours below changes with the number of words.'],
@@ -24,7 +24,7 @@ chapters.positions = {
     });
     const sliders = {
       length: slider('length', 'Positions', 2, 128), width: slider('width', 'Numbers each', 2, 128),
-      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -16, 64),
+      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -POSITIONS_FIRST.position, 64),
       compared: slider('compared', 'Words', 2, 16),
     };
     const again = lessonButton('Start again', () => {
@@ -57,6 +57,7 @@ chapters.positions = {
 
     return (result) => {
       now = Object.fromEntries(Object.keys(now).map((key) => [key, result[key]]));
+      sliders.shift.reach(-now.position, 64);
       pictures.draw(result);
       turns.replaceChildren(...result.turns.map((turn, pair) => positionsTurn(turn, pair, now)));
       schemes.draw(result.schemes);

@@ -1,11 +1,12 @@
 /**
  * Tokens, side by side: one text as rules and as models cut it.
  *
- * @typedef {{name: string, rule: boolean, said: string, pieces: [string, number][], count: number, each: number | null,
- *   vocabulary: number, lost: string[], joined: string | null, shortened: boolean}} TokenCut
+ * @typedef {{name: string, place: string, rule: boolean, said: string, pieces: [string, number][], count: number,
+ *   each: number | null, vocabulary: number, lost: string[], joined: string | null, shortened: boolean}} TokenCut
+ *   `place`: of a model the name that leads to it, such as a folder’s path
  */
 
-const TOKENS_TEXT = "The quick brown fox jumps over the lazy dog. Don't panic: a naïve café asks 3.50 € for tea! 🦊";
+const TOKENS_TEXT = lessonFirst.tokens.text;
 const TOKENS_EXAMPLES = [
   ['A fox', TOKENS_TEXT],
   ['Rare words', 'Antidisestablishmentarianism in Llanfairpwllgwyngyll: supercalifragilistic, isn’t it?'],
@@ -45,8 +46,8 @@ chapters.tokens = {
       lessonText('A subword vocabulary is the middle way: frequent words are one piece, rare ones several, and single '
         + 'bytes say what nothing else says. attend-chat and attend-translate have learned theirs with SentencePiece '
         + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. Models that somebody '
-        + 'uses on this page bring their tokenizers along; a folder for others, such as GPT-2’s and BERT’s, is named '
-        + 'in the README.'));
+        + 'uses on this page bring their tokenizers along, and so do encoders that were looked into; a folder for '
+        + 'others, such as GPT-2’s and BERT’s, is named in the README.'));
     ask({});
 
     return (/** @type {{characters: number, cuts: TokenCut[]}} */ result) => {
@@ -59,7 +60,7 @@ chapters.tokens = {
 /** @param {TokenCut} cut @param {number} most tokens of any cut */
 function tokenCut(cut, most) {
   const [name, said] = cut.rule ? TOKENS_RULES[cut.name] : [cut.name, ''];
-  const head = make('h3', { text: name });
+  const head = make('h3', { text: name, title: cut.place || null });
   if (cut.said) {
     const why = make('p', { class: 'at-quiet', text: cut.said });
     return make('section', { class: 'at-cut', 'aria-label': name }, head, why);

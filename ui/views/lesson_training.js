@@ -1,5 +1,10 @@
 /**
  * One training step: what each place is taught, the gradients, and what Adam makes of them.
+ *
+ * @typedef {{change: (changes: object) => void, fresh: (changes: object) => void, onwards: (steps: number) => void,
+ *   restart: () => void, say: (text: string) => void}} TrainingAsking what a part asks and tells with: `fresh` begins
+ *   again at step 1
+ * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
 
 const TRAINING_TABLES = [
@@ -12,125 +17,185 @@ chapters.training = {
   build(root, ask) {
     /** @type {any} what was last asked for, or is shown */
     let now = {};
-    /** @type {any} */
-    let shown = null;
+    let most = 1; // steps that are taken here
     const change = (changes) => {
       now = { ...now, ...changes };
       ask(now);
     };
-    const fresh = (changes) => change({ step: 1, ...changes }); // what was learned from something else is of no use
-
-    const source = toldSentence('The encoder reads', (ids) => fresh({ source: ids }));
-    const reply = toldSentence('The decoder should say', (ids) => fresh({ answer: ids }));
-    const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
-      if (limits.right()) fresh({ learning_rate: Number(rate.value) });
-    } });
-    const limits = lessonLimits(rate);
-    const next = lessonButton('Another step', () => change({ step: now.step + 1 }));
-    const ten = lessonButton('Ten more', () => change({ step: Math.min(shown.most_steps, now.step + 10) }));
-    next.className = 'at-primary';
-    const again = lessonButton('Start again', () => ask({}));
-    const told = make('p', { class: 'at-lesson-text', role: 'status' });
-    const curve = make('div', { class: 'at-loss-curve' });
-
     const line = toldLine('Point at a number of a table');
-    const places = make('ol', { class: 'at-places' });
-    const probabilities = matrixTable({
-      caption: 'Probabilities of the next word', scale: 'share', onPoint: (place) => place && sayProbability(place),
-    });
-    const norms = make('div', { class: 'at-norms', role: 'radiogroup', 'aria-label': 'The matrix to look at' });
-    norms.addEventListener('change', (event) => change({ matrix: event.target.value }));
-    const tables = Object.fromEntries(TRAINING_TABLES.map(([key, caption]) => [key, matrixTable({
-      caption, onPoint: (place) => place && say(key, place),
-    })]));
-
+    const asking = {
+      change,
+      fresh: (changes) => change({ step: 1, ...changes }), // what was learned from something else is of no use
+      onwards: (steps) => change({ step: Math.min(most, now.step + steps) }),
+      restart: () => ask({}),
+      say: line.say,
+    };
+    const kinds = [trainingSentence, trainingSteps, trainingForcing, trainingGradient, trainingAdam];
+    const parts = kinds.map((part) => part(asking));
     root.append(
       lessonText('The same small transformer learns one sentence. A step is four things: the loss, its gradient, '
         + 'Adam’s two moments, and the change of every weight. Training a large model is this, many times, on many '
         + 'sentences.'),
-      lessonRow(source.node, reply.node),
-      lessonRow(make('div', { class: 'at-lesson-field' }, lessonField('Learning rate', rate), limits.node),
-        next, ten, again),
-      make('p', { class: 'at-quiet', text: 'A new learning rate, or other words, begins again at step 1.' }),
-      told, curve,
-      lessonPart('Teacher forcing',
-        lessonText('At every place the decoder reads the true words so far, not its own guesses, and is asked for the '
-          + 'next one. Thanks to the look-ahead mask all places are answered in one pass. Loss = −ln p(target); below, '
-          + 'before the step.'),
-        places, probabilities.node),
-      lessonPart('The gradient',
-        lessonText('Backpropagation (`accelerator.backward` in training/train.py) says of each weight how much the '
-          + 'loss would grow with it. How long the gradient of each matrix is, and which one to look at below:'),
-        norms),
-      lessonPart('What Adam makes of it',
-        lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero '
-          + 'at first and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the '
-          + 'first step m̂ / √v̂ is the gradient’s sign: a weight moves by the learning rate, however small its gradient, '
-          + 'and only where that is 0 it stays. In the code: `adam` in lesson/training.py, held equal to PyTorch’s by '
-          + 'a test.'),
-        make('div', { class: 'at-tables' }, ...TRAINING_TABLES.map(([key]) => tables[key].node))),
-      line.node);
+      ...parts.flatMap(({ nodes }) => nodes), line.node);
     ask({});
 
-    function sayProbability({ row, column }) {
-      const { read, probabilities: all, target, loss } = shown.positions[row];
-      const p = signed(all[column].toPrecision(5));
-      const told = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
-      const words = read.map((id) => shown.words[id]).join(' ');
-      line.say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${told}`);
-    }
-
-    function say(key, { row, column }) {
-      const { update, betas: [first, second], epsilon } = shown;
-      const at = (name) => trainingShort(update[name][row][column]);
-      const t = now.step;
-      const formulas = {
-        before: () => (t === 1 ? 'as the model began' : `as step ${t - 1} left it`),
-        gradient: () => 'how much the loss would grow with this weight',
-        first: () => `${first} · ${at('first_before')} + ${trainingRest(first)} · ${at('gradient')}`,
-        second: () => `${second} · ${at('second_before')} + ${trainingRest(second)} · ${at('gradient')}²`,
-        change: () => `−${now.learning_rate} · [${at('first')} / (1 − ${first}${trainingPower(t)})] / `
-          + `(√[${at('second')} / (1 − ${second}${trainingPower(t)})] + ${epsilon})`,
-        after: () => `${at('before')} + (${at('change')})`,
-      };
-      const caption = TRAINING_TABLES.find(([name]) => name === key)[1];
-      line.say(`${caption}: ${formulas[key]()} = ${at(key)}`);
-      Object.values(tables).forEach((table) => table.light((i, j) => i === row && j === column));
-    }
-
     return (result) => {
-      shown = result;
       now = result.given;
-      source.put(now.source, result.words, result.longest);
-      reply.put(now.answer, result.words, result.longest);
-      if (document.activeElement !== rate) {
-        rate.value = String(now.learning_rate);
-        limits.right();
-      }
-      next.disabled = ten.disabled = now.step >= result.most_steps;
-      const [before, after] = result.losses.slice(-2);
-      told.textContent = `Step ${now.step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
-        + `${after > before ? ': up! The step was too large' : ''}. `
-        + `All gradients together have the length ${result.norm.toPrecision(3)}.`
-        + (now.step >= result.most_steps ? ` More than ${result.most_steps} steps are not taken here.` : '');
-      curve.replaceChildren(trainingCurve(result.losses));
-      places.replaceChildren(...result.positions.map((one) => trainingPlace(one, result.words)));
-      probabilities.update(result.positions.map((one) => one.probabilities), {
-        rowNames: result.positions.map((one) => `→ ${result.words[one.target]}`), columnNames: result.words,
-      });
-      probabilities.light((row, column) => column === result.positions[row].target);
-      norms.replaceChildren(...trainingNorms(result.norms, now.matrix));
-      Object.entries(tables).forEach(([key, table]) => {
-        const rows = result.update[key];
-        table.update(rows, {
-          rowNames: rows.map((_, i) => result.rows[i] ?? ''),
-          columnNames: rows[0].map((_, j) => result.columns[j] ?? ''),
-          digits: trainingDigits(rows),
-        });
-        table.light(null);
-      });
+      most = result.most_steps;
+      parts.forEach(({ draw }) => draw(result));
     };
   },
+};
+
+/** What is learned. @param {TrainingAsking} asking @returns {TrainingPart} */
+function trainingSentence({ fresh }) {
+  const source = toldSentence('The encoder reads', (ids) => fresh({ source: ids }));
+  const reply = toldSentence('The decoder should say', (ids) => fresh({ answer: ids }));
+
+  function draw({ given, words, longest }) {
+    source.put(given.source, words, longest);
+    reply.put(given.answer, words, longest);
+  }
+
+  return { nodes: [lessonRow(source.node, reply.node)], draw };
+}
+
+/** How fast and how far, and the loss on the way. @param {TrainingAsking} asking @returns {TrainingPart} */
+function trainingSteps({ fresh, onwards, restart }) {
+  const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
+    if (limits.right()) fresh({ learning_rate: Number(rate.value) });
+  } });
+  const limits = lessonLimits(rate);
+  const next = lessonButton('Another step', () => onwards(1));
+  const ten = lessonButton('Ten more', () => onwards(10));
+  next.className = 'at-primary';
+  const told = make('p', { class: 'at-lesson-text', role: 'status' });
+  const curve = make('div', { class: 'at-loss-curve' });
+
+  function draw({ given: { step, learning_rate: learningRate }, losses, norm, most_steps: most }) {
+    if (document.activeElement !== rate) {
+      rate.value = String(learningRate);
+      limits.right();
+    }
+    next.disabled = ten.disabled = step >= most;
+    const [before, after] = losses.slice(-2);
+    told.textContent = `Step ${step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
+      + `${after > before ? ': up! The step was too large' : ''}. `
+      + `All gradients together have the length ${norm.toPrecision(3)}.`
+      + (step >= most ? ` More than ${most} steps are not taken here.` : '');
+    curve.replaceChildren(trainingCurve(losses));
+  }
+
+  return {
+    nodes: [
+      lessonRow(make('div', { class: 'at-lesson-field' }, lessonField('Learning rate', rate), limits.node),
+        next, ten, lessonButton('Start again', restart)),
+      make('p', { class: 'at-quiet', text: 'A new learning rate, or other words, begins again at step 1.' }),
+      told, curve,
+    ],
+    draw,
+  };
+}
+
+/** What each place reads and what it says. @param {TrainingAsking} asking @returns {TrainingPart} */
+function trainingForcing({ say }) {
+  /** @type {any} */
+  let shown = null;
+  const places = make('ol', { class: 'at-places' });
+  const table = matrixTable({
+    caption: 'Probabilities of the next word', scale: 'share', onPoint: (place) => place && told(place),
+  });
+  const node = lessonPart('Teacher forcing',
+    lessonText('At every place the decoder reads the true words so far, not its own guesses, and is asked for the '
+      + 'next one. Thanks to the look-ahead mask all places are answered in one pass. Loss = −ln p(target); below, '
+      + 'before the step.'),
+    places, table.node);
+
+  function told({ row, column }) {
+    const { read, probabilities, target, loss } = shown.positions[row];
+    const p = signed(probabilities[column].toPrecision(5));
+    const what = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
+    const words = read.map((id) => shown.words[id]).join(' ');
+    say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${what}`);
+  }
+
+  function draw(result) {
+    shown = result;
+    const { positions, words } = result;
+    places.replaceChildren(...positions.map((one) => trainingPlace(one, words)));
+    table.update(positions.map((one) => one.probabilities), {
+      rowNames: positions.map((one) => `→ ${words[one.target]}`), columnNames: words,
+    });
+    table.light((row, column) => column === positions[row].target);
+  }
+
+  return { nodes: [node], draw };
+}
+
+/** How long each gradient is, and which is looked at. @param {TrainingAsking} asking @returns {TrainingPart} */
+function trainingGradient({ change }) {
+  const norms = make('div', {
+    class: 'at-norms', role: 'radiogroup', 'aria-label': 'The matrix to look at',
+    onchange: (event) => change({ matrix: event.target.value }),
+  });
+  const node = lessonPart('The gradient',
+    lessonText('Backpropagation (`accelerator.backward` in training/train.py) says of each weight how much the '
+      + 'loss would grow with it. How long the gradient of each matrix is, and which one to look at below:'),
+    norms);
+  const draw = (result) => norms.replaceChildren(...trainingNorms(result.norms, result.given.matrix));
+  return { nodes: [node], draw };
+}
+
+/** From a gradient to new weights, table after table. @param {TrainingAsking} asking @returns {TrainingPart} */
+function trainingAdam({ say }) {
+  /** @type {any} */
+  let shown = null;
+  const tables = TRAINING_TABLES.map(([key, caption]) => ({ key, ...matrixTable({
+    caption, onPoint: (place) => place && told(key, caption, place),
+  }) }));
+  const node = lessonPart('What Adam makes of it',
+    lessonText('Adam (Kingma and Ba, 2015) keeps a running mean m of the gradient and v of its square, both zero '
+      + 'at first and divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In the '
+      + 'first step m̂ / √v̂ is the gradient’s sign: a weight moves by the learning rate, however small its gradient, '
+      + 'and only where that is 0 it stays. In the code: `adam` in lesson/training.py, held equal to PyTorch’s by '
+      + 'a test.'),
+    make('div', { class: 'at-tables' }, ...tables.map((table) => table.node)));
+
+  function told(key, caption, { row, column }) {
+    const at = (name) => trainingShort(shown.update[name][row][column]);
+    say(`${caption}: ${TRAINING_FORMULAS[key](at, shown)} = ${at(key)}`);
+    tables.forEach((table) => table.light((i, j) => i === row && j === column));
+  }
+
+  function draw(result) {
+    shown = result;
+    tables.forEach(({ key, update, light }) => {
+      const rows = result.update[key];
+      update(rows, {
+        rowNames: rows.map((_, i) => result.rows[i] ?? ''),
+        columnNames: rows[0].map((_, j) => result.columns[j] ?? ''),
+        digits: trainingDigits(rows),
+      });
+      light(null);
+    });
+  }
+
+  return { nodes: [node], draw };
+}
+
+/**
+ * How a number of each table comes about.
+ * @type {Record<string, (at: (name: string) => string, shown: any) => string>} `at`: the number there in another table
+ */
+const TRAINING_FORMULAS = {
+  before: (at, { given: { step } }) => (step === 1 ? 'as the model began' : `as step ${step - 1} left it`),
+  gradient: () => 'how much the loss would grow with this weight',
+  first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${trainingRest(beta)} · ${at('gradient')}`,
+  second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${trainingRest(beta)} · ${at('gradient')}²`,
+  change: (at, { given: { step, learning_rate: rate }, betas: [first, second], epsilon }) =>
+    `−${rate} · [${at('first')} / (1 − ${first}${trainingPower(step)})] / `
+      + `(√[${at('second')} / (1 − ${second}${trainingPower(step)})] + ${epsilon})`,
+  after: (at) => `${at('before')} + (${at('change')})`,
 };
 
 /** What one place reads and should say. */

@@ -7,10 +7,9 @@
  *   cut: {word: string, known: boolean, characters: [string, boolean][], pieces: [string, boolean][]}[]}} LearnedVocabulary
  */
 
-const VOCABULARY_PAPER = `${'low '.repeat(5)}${'lower '.repeat(2)}${'newest '.repeat(6)}widest widest widest`;
-const VOCABULARY_FIRST = { text: VOCABULARY_PAPER, merges: 5, new: 'lowest' };
+const VOCABULARY_FIRST = lessonFirst.vocabulary;
 const VOCABULARY_EXAMPLES = [
-  ['The paper’s example', VOCABULARY_PAPER, 'lowest'],
+  ['The paper’s example', VOCABULARY_FIRST.text, VOCABULARY_FIRST.new],
   ['She sells', 'She sells seashells by the seashore. The shells she sells are surely seashells. So if she sells '
     + 'shells on the seashore, I am sure she sells seashore shells.', 'She sells a shell on the shore.'],
   ['French', 'Les chats dorment. Les chiens dormaient. Nous dormons, vous dormez, ils dormiront. Le chat et le chien '
@@ -66,7 +65,7 @@ chapters.vocabulary = {
 
     return (/** @type {LearnedVocabulary} */ result) => {
       const most = result.learned.length;
-      for (const input of slider.node.querySelectorAll('input')) input.max = String(Math.max(1, most));
+      slider.reach(0, Math.max(1, most));
       merges = result.merges;
       slider.put(merges);
       steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), vocabularySteps(result));

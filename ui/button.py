@@ -1,0 +1,30 @@
+"""A button as wide as its words, as stand in rows under what they are for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import gradio as gr
+
+
+def button(
+    words: str,
+    elem_id: str,
+    *,
+    variant: Literal["primary", "secondary", "stop"] = "secondary",
+    size: Literal["sm", "lg"] = "lg",
+    min_width: int = 70,
+    visible: bool = True,
+    interactive: bool = True,
+) -> gr.Button:
+    """Put it where the caller stands."""
+    return gr.Button(
+        words,
+        variant=variant,
+        size=size,
+        scale=0,
+        min_width=min_width,
+        visible=visible,
+        interactive=interactive,
+        elem_id=elem_id,
+    )

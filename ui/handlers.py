@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -14,6 +15,7 @@ from ui.errors import for_people
 from ui.layout import Outputs, Parts
 from ui.screen import Screen
 
+_MOVE = (Path(__file__).parent / "move.js").read_text(encoding="utf-8")
 _RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
 
 # How handlers are registered: unseen by programs, those that answer at once, those that run a model.
@@ -47,6 +49,11 @@ def screen(parts: Parts, outputs: list[Outputs], function: Callable[..., Screen]
         return parts.render(shown, outputs)
 
     return handler
+
+
+def move_after(event: Any, parts: Parts) -> None:
+    """Let the switch go where an answer puts it, unless it was clicked meanwhile: only the page knows that."""
+    event.then(None, [parts.move, parts.mode], parts.mode, js=_MOVE, **QUIET)
 
 
 def field(event: gr.EventData, name: str, kind: type) -> Any:

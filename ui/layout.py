@@ -62,6 +62,15 @@ def modes(loaded: LoadedModel) -> tuple[str, ...]:
     return (TRANSLATE, COMPARE, LEARN) if is_translator(loaded) else (CHAT, WRITE, COMPARE, LEARN)
 
 
+class _Switch(gr.Radio):
+    """A click may come when another model has other entries already: what it asks for is looked at where it is done."""
+
+    is_template = True  # on the page it is a gr.Radio
+
+    def preprocess(self, payload: Any) -> str:
+        return str(payload)
+
+
 Outputs = Component | BlockContext
 
 
@@ -74,6 +83,7 @@ class Parts:
     system: gr.Textbox
     panel: Panel
     mode: gr.Radio
+    move: gr.JSON  # where the switch is to go, which `move.js` does
     meter: gr.HTML
     inspector: gr.HTML
     record: gr.HTML
@@ -108,7 +118,7 @@ class Parts:
     def all_outputs(self) -> list[Outputs]:
         """Everything that a screen can change."""
         own = [*self.chat_outputs, *self.write_outputs, *self.translate_outputs, *self.inspection.outputs]
-        return list(dict.fromkeys([*own, self.comparison, self.mode, self.system, self.inspection.side]))
+        return list(dict.fromkeys([*own, self.comparison, self.move, self.system, self.inspection.side]))
 
     def render(self, screen: Screen, outputs: list[Outputs]) -> dict[Block, Any]:
         """The new values of these components; those that are not named stay as they are."""
@@ -120,10 +130,9 @@ class Parts:
         changes: dict[Block, Any] = {part: value for part, value in values.items() if value is not None}
         for parts in (self.chatting, self.writing, self.translating):
             changes |= parts.render(screen)
-        if screen.modes is not None:
-            changes[self.mode] = gr.update(choices=list(screen.modes))
-        if screen.mode is not None and screen.moves:
-            changes[self.mode] = {**gr.update(value=screen.mode), **changes.get(self.mode, {})}
+        changes[self.move] = None  # the one of before is done
+        if screen.mode is not None and (screen.mode != screen.stood or screen.modes is not None):
+            changes[self.move] = {"stood": screen.stood, "to": screen.mode, "entries": screen.modes}
         if screen.mode is not None or screen.inspection is not None:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
@@ -154,7 +163,7 @@ def lay_out(models: Models) -> Parts:
     with gr.Row(elem_id="attend-main"):
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
-                mode = gr.Radio(
+                mode = _Switch(
                     list(possible),
                     value=mode_first,
                     label="What to do",
@@ -188,6 +197,7 @@ def lay_out(models: Models) -> Parts:
         system=system,
         panel=panel,
         mode=mode,
+        move=gr.JSON(None, visible=False),
         meter=meter,
         inspector=inspector,
         record=record,

@@ -52,9 +52,9 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callab
     for chosen, event, function in ways:
         going = handlers.screens(parts, outputs, function)
         coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
-        coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
+        handlers.move_after(coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK), parts)
     told = handlers.screen(parts, outputs, tell)
     turned = picker.languages.translate(told, parts.session, outputs, trigger_mode="multiple", **QUICK)
-    turned.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK)
+    handlers.move_after(turned.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK), parts)
     picker.cancel.click(choosing.cancel, parts.session, None, queue=False, **QUIET)
     page.unload(leave)

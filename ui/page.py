@@ -167,29 +167,26 @@ def _wire_page(parts: Parts, models: Models) -> None:
     outputs = parts.all_outputs
 
     def switch(session: Session, mode: str) -> Screen:
-        session.asked = session.stands = mode
-        crossed, session.moved = session.moved, False
-        return _moving(session, _looked_at(models, session, mode), crossed=crossed)
+        session.asked = mode
+        return replace(_looked_at(models, session), stood=mode)
 
     chosen = [parts.session, parts.mode]
     # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
-    parts.mode.input(handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="multiple", **QUICK)
+    switched = parts.mode.input(
+        handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="multiple", **QUICK
+    )
+    handlers.move_after(switched, parts)
     gr.on(
         [parts.chatting.stop.click, parts.writing.halt.click], Session.halt, parts.session, None, queue=False, **QUIET
     )
 
 
-def _looked_at(models: Models, session: Session, mode: str) -> Screen:
+def _looked_at(models: Models, session: Session) -> Screen:
     """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
-    look into one.
-
-    Args:
-        mode: what the switch says, for a visitor who has not yet touched it.
-    """
+    look into one."""
     if session.encoder is not None:
         return Screen(inspection=inspecting.overview(session.encoder, waiting=catalog.called(session.model)))
-    chosen, name = session.model, current(session, models)
-    asked = session.asked = session.asked or mode
+    asked, chosen, name = session.asked, session.model, current(session, models)
     loaded = models.get(name)
     possible = _possible(loaded, asked, coming=session.choosing is not None)
     look = {
@@ -199,33 +196,25 @@ def _looked_at(models: Models, session: Session, mode: str) -> Screen:
         COMPARE: comparing.overview,
     }.get(possible)
     screen = look(session, models, name) if look else Screen()  # a lesson is the same for all
+    session.granted = possible
     shown = replace(screen, mode=possible, no_system=loaded.no_system)
-    return shown if (session.asked, session.model) == (asked, chosen) else _looked_at(models, session, mode)
+    return shown if (session.asked, session.model) == (asked, chosen) else _looked_at(models, session)
 
 
 def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same where another model has come, with the entries of the switch if it has others."""
-    session.stands = session.stands or mode
-    shown = _moving(session, _looked_at(models, session, mode))
+    """The same where another model has come, with the entries of the switch if it has others.
+
+    Args:
+        mode: where the switch stands; elsewhere than it was put, where its click is still on the way.
+    """
+    if mode != session.granted:
+        session.asked = mode
+    shown = replace(_looked_at(models, session), stood=mode)
     entries = modes(models.get(current(session, models)))
     if shown.mode is None or entries == (session.entries or modes(models.first)):
         return shown
     session.entries = entries
     return replace(shown, modes=entries)
-
-
-def _moving(session: Session, shown: Screen, *, crossed: bool = False) -> Screen:
-    """The screen, which moves the switch only if that stands elsewhere: whoever has clicked on meanwhile would be moved
-    back.
-
-    Args:
-        crossed: whether the click that this answers may have crossed such a move, which then is to be undone.
-    """
-    if shown.mode is None:
-        return shown
-    elsewhere, session.stands = shown.mode != session.stands, shown.mode
-    session.moved |= elsewhere
-    return replace(shown, moves=elsewhere or crossed)
 
 
 def _possible(loaded: LoadedModel, asked: str, *, coming: bool) -> str:

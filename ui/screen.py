@@ -38,8 +38,8 @@ class Screen:
     model: ModelValue | None = None
     prompt: PromptValue | None = None
     inspection: InspectionValue | None = None  # an encoder's, in the place of all else until there is a mode again
-    modes: tuple[str, ...] | None = None  # the switch's entries
+    modes: tuple[str, ...] | None = None  # the switch's entries, where they have changed
     no_system: str | None = None  # why the model takes no system prompt; "": it takes one
     mode: str | None = None  # which of the switch's entries is shown
-    moves: bool = True  # whether the switch must be moved there
+    stood: str = ""  # at which the switch stood when this was asked for: whoever has clicked on since is not moved back
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

@@ -163,8 +163,7 @@ class Session:
     read: dict[str, LoadedModel] = field(default_factory=dict)  # by the lesson, to be at hand for the next question
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
-    stands: str = ""  # the entry at which the switch stands, as far as the server knows
-    moved: bool = False  # whether the switch was told where to stand since it was clicked last
+    granted: str = ""  # the entry that was shown for it
     entries: tuple[str, ...] = ()  # those of the switch; empty until another model has changed them
     choosing: Choosing | None = None  # while another is on its way
     unseen: bool = False  # whether the page is still to be shown with a model that has come

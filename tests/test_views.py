@@ -13,8 +13,11 @@ import pytest
 import torch
 
 from decoding.step import Candidate, Choice, LayerContrast, Weighed
+from model.loaded import LoadedModel
 from ui import values, views
 from ui.contract import ConversationValue, Turn
+from ui.session import Run, Seen
+from ui.spoken import Spoken
 
 FILES = sorted(views.FOLDER.iterdir())
 SCRIPTS = [file for file in FILES if file.suffix == ".js"]
@@ -84,6 +87,16 @@ def test_numbers_are_sent_with_six_digits() -> None:
     choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
     value = values.step_value(choice, str)
     assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
+
+
+def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
+    """0.123449996 is 12.34 %, but with six digits 0.12345, which is 12.35 % or, as a binary fraction, less."""
+    choice = Choice(7, 1, None, ("model",), (400,), (Candidate(7, (0.123449996,)),), (0.876550004,), (1.0,), (2.0,))
+    run = Run("r1", "write", tiny.name, [Seen(7, "chosen", choice)])
+    value = values.inspector_value(run, tiny.tokenizer, busy=False)
+    assert value["tokens"][0][2] == value["steps"][0]["rows"][0][3][0] == 0.12345
+    ((_, told),) = values.answer_tokens(run.tokens, Spoken(tiny.tokenizer), finished=True)
+    assert told == 0.12345
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])

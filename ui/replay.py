@@ -18,7 +18,7 @@ from model.errors import AttendError
 from ui.checks import checked_text
 from ui.contract import Beam, Fate, InspectorValue, SearchValue, TokenKind, Way
 from ui.session import Session
-from ui.values import step_value
+from ui.values import short, step_value
 
 MOST_STEPS = 4096  # the longest run there is
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
@@ -70,7 +70,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
     way: Way = "search" if DecodingSettings.from_dict({"strategy": strategy}).beams else "chosen"
     tokens: list[tuple[str, TokenKind, float | None]] = [
         (checked_text(prompt, "The file's prompt"), "prompt", None),
-        *((labels[choice.token], "generated", choice.probability) for choice, labels in steps),
+        *((labels[choice.token], "generated", short(choice.probability)) for choice, labels in steps),
     ]
     return {
         "run": name,

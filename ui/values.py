@@ -125,7 +125,9 @@ def answer_tokens(tokens: Sequence[Seen], spoken: Spoken, *, finished: bool) -> 
     spoken.tell([token.id for token in tokens])
     texts = spoken.texts(finished=finished)
     return [
-        (text, token.choice.probability) for text, token in zip(texts, tokens, strict=True) if token.choice is not None
+        (text, short(token.choice.probability))
+        for text, token in zip(texts, tokens, strict=True)
+        if token.choice is not None
     ]
 
 
@@ -134,18 +136,18 @@ def step_value(choice: Choice, label: Callable[[int], str], way: Way = "chosen")
     value: StepValue = {
         "stages": list(choice.stages),
         "kept": list(choice.kept),
-        "mass": [_short(mass) for mass in choice.mass],
-        "entropy": [_short(bits) for bits in choice.stage_entropy],
+        "mass": [short(mass) for mass in choice.mass],
+        "entropy": [short(bits) for bits in choice.stage_entropy],
         "rank": choice.rank,
         "draw": choice.draw,
         "way": way,
-        "rest": [_short(mass) for mass in choice.rest],
+        "rest": [short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
     if choice.weighed:
         value["weighed"] = [_weighed(one, choice, label) for one in choice.weighed]
     if choice.contrast is not None:
-        divergences = [(layer, _short(bits)) for layer, bits in choice.contrast.divergences]
+        divergences = [(layer, short(bits)) for layer, bits in choice.contrast.divergences]
         value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
     return value
 
@@ -164,7 +166,7 @@ def _token(token: Seen, tokenizer: TextTokenizer) -> tuple[str, TokenKind, float
     kind: TokenKind = "prompt" if token.given else "generated"
     if tokenizer.is_control(token.id):
         kind = "control"
-    return tokenizer.label(token.id), kind, token.choice.probability if token.choice is not None else None
+    return tokenizer.label(token.id), kind, short(token.choice.probability) if token.choice is not None else None
 
 
 def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
@@ -179,14 +181,15 @@ def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> R
         None,
     )
     chosen = int(candidate.id == choice.token)
-    return candidate.id, label(candidate.id), chosen, [_short(p) for p in probabilities], removed_by
+    return candidate.id, label(candidate.id), chosen, [short(p) for p in probabilities], removed_by
 
 
 def _weighed(one: Weighed, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
-    numbers = _short(one.confidence), _short(one.degeneration), _short(one.score)
+    numbers = short(one.confidence), short(one.degeneration), short(one.score)
     return label(one.id), *numbers, int(one.id == choice.token)
 
 
-def _short(number: float) -> float:
-    """Six significant digits: more than a screen shows, at a third of the bytes."""
+def short(number: float) -> float:
+    """Six significant digits: more than a screen shows, at a third of the bytes. Of one probability everywhere, or two
+    places would round it differently."""
     return float(f"{number:.6g}")

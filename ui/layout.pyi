@@ -42,10 +42,8 @@ from ui.ways import first_way
 from ui.whatif import whatif_form
 from ui.write_parts import WriteParts
 
-
 def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
-
 
 CSS = "\n".join(
     _read(f"{part}.css")
@@ -55,13 +53,10 @@ SCRIPT = _read("page.js")
 
 CHAT, WRITE, TRANSLATE, COMPARE, LEARN = "Chat", "Write", "Translate", "Compare", "Learn"
 
-
 def modes(loaded: LoadedModel) -> tuple[str, ...]:
     """The entries of the switch: what can be done with a model. One that translates answers every text for itself, so
     that a conversation with it would promise a memory that it has not, and it goes on with no text of anybody's."""
     return (TRANSLATE, COMPARE, LEARN) if is_translator(loaded) else (CHAT, WRITE, COMPARE, LEARN)
-
-from gradio.events import Dependency
 
 class _Switch(gr.Radio):
     """A click may come when another model has other entries already: what it asks for is looked at where it is done."""
@@ -76,9 +71,7 @@ class _Switch(gr.Radio):
         from gradio.components import Timer
         from gradio.components.base import Component
 
-
 Outputs = Component | BlockContext
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -152,7 +145,6 @@ class Parts:
         changes = {part: change for part, change in changes.items() if part in outputs}
         return changes or {outputs[0]: gr.skip()}
 
-
 def lay_out(models: Models) -> Parts:
     """Put everything into the `gr.Blocks` that the caller has opened."""
     first = models.first
@@ -214,7 +206,6 @@ def lay_out(models: Models) -> Parts:
         lesson=lesson,
         inspection=inspection,
     )
-
 
 def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:
     """A view that shows this as soon as the page is there, with no question to the server."""

@@ -168,7 +168,11 @@ def _wire_page(parts: Parts, models: Models) -> None:
 
     def switch(session: Session, mode: str) -> Screen:
         session.asked = mode
-        return replace(_looked_at(models, session), stood=mode)
+        shown = replace(_looked_at(models, session), stood=mode)
+        if (mode, shown.mode) == (CHAT, WRITE):
+            name = current(session, models)
+            warn(f"{name} was not made for conversations, so it goes on writing: choose a model that chats.")
+        return shown
 
     chosen = [parts.session, parts.mode]
     # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.

@@ -62,15 +62,6 @@ def modes(loaded: LoadedModel) -> tuple[str, ...]:
     return (TRANSLATE, COMPARE, LEARN) if is_translator(loaded) else (CHAT, WRITE, COMPARE, LEARN)
 
 
-class _Switch(gr.Radio):
-    """A click may come when another model has other entries already: what it asks for is looked at where it is done."""
-
-    is_template = True  # on the page it is a gr.Radio
-
-    def preprocess(self, payload: Any) -> str:
-        return str(payload)
-
-
 Outputs = Component | BlockContext
 
 
@@ -163,7 +154,7 @@ def lay_out(models: Models) -> Parts:
     with gr.Row(elem_id="attend-main"):
         with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
             with gr.Row(elem_id="attend-bar"):
-                mode = _Switch(
+                mode = gr.Radio(
                     list(possible),
                     value=mode_first,
                     label="What to do",
@@ -172,6 +163,7 @@ def lay_out(models: Models) -> Parts:
                     min_width=120,
                     elem_id="attend-mode",
                 )
+                mode.preprocess = _as_it_is
                 meter = gr.HTML(
                     meter_value(0, limit),
                     html_template=_read("meter.html"),
@@ -208,6 +200,12 @@ def lay_out(models: Models) -> Parts:
         lesson=lesson,
         inspection=inspection,
     )
+
+
+def _as_it_is(payload: str | int | float | None) -> str:
+    """What the switch says. Gradio's own refuses an entry that there is no more, but a click may come so late; what it
+    asks for is looked at where it is done. Not a method: a component's class makes Gradio write a file beside it."""
+    return str(payload)
 
 
 def _starting_with(view: gr.HTML, value: Any) -> gr.HTML:

@@ -1,6 +1,7 @@
 """The loop of `generate.py` for several strategies or prompts at once, in one batch through the model.
 
-Equal prompts are read once and their row repeated; different prompts are joined. Every strategy is handed its own rows
+Equal prompts are read once and their row repeated; different ones are read together by a model that can, else joined.
+Every strategy is handed its own rows
 of each pass, cut to its own tokens, so none can tell that it has company, and one that has finished leaves the batch.
 Knows no strategy by name, and of models only their interface.
 """
@@ -98,7 +99,7 @@ def part(forward: Forward[CacheT], asked: Want, rows: slice, source: int, length
             None if cross is None else cross[rows, ..., :source],  # (rows, layers, heads, queries, source)
         )
     if want.hidden and forward.hidden is not None:
-        hidden = forward.hidden[rows]  # (rows, fed, width): a prompt is read alone and a step feeds one token
+        hidden = forward.hidden[rows]  # (rows, fed, width): every row of a pass is fed as many tokens
     if want.layers and forward.layer_logits is not None:
         places = [asked.layers.index(layer) for layer in want.layers]
         layer_logits = forward.layer_logits[rows, places]  # (rows, layers wanted, V)

@@ -141,14 +141,17 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
     lessons = TranslationLessons(SETTINGS, folder, output)
     references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
     figures, models, told = {}, {}, speeds(lessons)
+    rates = {name: own_rate(kind) if highest is None else highest for name, kind in MODELS.items()}
     for name, kind in MODELS.items():
-        weights, model = output / f"{name}.safetensors", made(kind)
+        taught = name if highest is None else f"{name}, {highest:g}"
+        weights, model = output / f"{taught}.safetensors", made(kind)
         if not weights.exists():
-            teach(model, name, lessons, list(within_budget(lessons)), highest=highest or own_rate(kind))
+            teach(model, name, lessons, list(within_budget(lessons)), highest=rates[name])
             save_model(model, str(weights))
         load_model(model, weights)
         models[name] = assembled(name, model.eval(), lessons.tokenizer)
         figures[name] = {
+            "highest_rate": rates[name],
             "target_tokens_per_second": told[name],
             "parameters": sum(parameter.numel() for parameter in model.parameters()),
             "bleu": bleu_by_length(models[name], references),

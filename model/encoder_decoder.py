@@ -84,8 +84,9 @@ class EncoderDecoder(Transformer):
 
     @torch.inference_mode()
     def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        for prompt in prompts:
+            check_length(len(prompt), self.context_length)
         longest = max(map(len, prompts))
-        check_length(longest, self.context_length)
         padded = [[*prompt, *[self.padding] * (longest - len(prompt))] for prompt in prompts]
         source, _ = self._encode(torch.tensor(padded, device=self.embedding.weight.device))
         return self._begun(self._row(self.decoder_start).expand(len(prompts), -1), source, want)
@@ -111,7 +112,8 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         shared, captured = Pass(rows, rotary, visible, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        for layer, block in enumerate(self._fast_encoder or self.encoder_blocks):
+        blocks = self.encoder_blocks if torch.is_grad_enabled() else self._fast_encoder or self.encoder_blocks
+        for layer, block in enumerate(blocks):
             hidden, weights = block(hidden, layer, shared)
             captured.append(weights)
         encoded = self.encoder_norm(hidden).view(rows, length, -1)  # (R, S, W)

@@ -24,7 +24,9 @@ from torch.nn import functional
 Apply = Callable[[Tensor], Tensor]
 
 _FEW = 2  # rows that are multiplied one by one
-_TWICE = 1 << 27  # bytes; a larger matrix is not kept twice
+_NEAR = 1 << 20  # bytes; a matrix up to this size stays in a core's own cache
+_PACKED = 1 << 27  # bytes; a larger matrix is not kept in oneDNN's order, too
+_COPIED = 1 << 24  # bytes; a larger matrix is not kept by columns, too
 
 
 def product_of(linear: nn.Module) -> Apply:
@@ -38,7 +40,7 @@ class Product:
     def __init__(self, linear: nn.Linear) -> None:
         self.weight = linear.weight.data  # (O, I)
         self.bias = None if linear.bias is None else linear.bias.data  # (O,)
-        self._small = self.weight.numel() * self.weight.element_size() <= _TWICE
+        self._size = self.weight.numel() * self.weight.element_size()  # bytes
         self._special = self.weight.device.type == "cpu" and self.weight.dtype == torch.float32
 
     def __call__(self, given: Tensor) -> Tensor:
@@ -69,25 +71,32 @@ class Product:
         """The matrix by columns, (I, O): the module's own memory where that is laid out so, else a copy, and None where
         it is too large for one."""
         columns = self.weight.t()
-        return columns.contiguous().numpy() if columns.is_contiguous() or self._small else None
+        return columns.contiguous().numpy() if columns.is_contiguous() or self._size <= _COPIED else None
 
     @cached_property
     def _packed(self) -> Any:
         """A copy in oneDNN's own order, made when first several rows come; None where that is not to be had."""
         operators = [getattr(torch.ops.mkldnn, name, None) for name in ("_reorder_linear_weight", "_linear_pointwise")]
-        if not self._small or not torch.backends.mkldnn.is_available() or None in operators:
+        if self._size > _PACKED or not torch.backends.mkldnn.is_available() or None in operators:
             return None
         return torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), 4)
 
 
 def outgrows_a_copy(linear: nn.Linear) -> bool:
-    """Whether the matrix is too large for `Product` to keep it twice."""
-    return linear.weight.numel() * linear.weight.element_size() > _TWICE
+    """Whether the matrix is too large for `Product` to keep it by columns besides."""
+    return linear.weight.numel() * linear.weight.element_size() > _COPIED
 
 
 def lay_out(linear: nn.Linear) -> None:
-    """Bring a layer's matrix into the order that single rows read fastest, by columns, in place; no value changes."""
-    linear.weight.data = linear.weight.data.t().contiguous().t()
+    """Bring a layer's matrix into the order that single rows read fastest, in place; no value changes.
+
+    In single precision that is by columns, in bfloat16 only for a large one with more outputs than inputs, and in
+    float16 never: PyTorch takes several times as long over it then.
+    """
+    weight = linear.weight.data
+    large = weight.numel() * weight.element_size() > _NEAR and linear.out_features > linear.in_features
+    by_columns = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and large)
+    linear.weight.data = weight.t().contiguous().t() if by_columns else weight.contiguous()
 
 
 def fast_norm(norm: nn.Module) -> Apply:

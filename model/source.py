@@ -12,11 +12,14 @@ Shapes: R rows, U sources, G key/value heads, S tokens of the longest source, D 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+if TYPE_CHECKING:
+    from model.stepping_cross import Folded
 
 
 class KeysValues(NamedTuple):
@@ -27,7 +30,7 @@ class KeysValues(NamedTuple):
 
 
 class Source:
-    """Every decoder layer's keys and values of what an encoder has read; never changed."""
+    """Every decoder layer's keys and values of what an encoder has read; never changed, but for what is remembered."""
 
     __slots__ = ("_layers", "_lengths", "_of_row", "_of_rows", "folded", "visible")
 
@@ -40,7 +43,7 @@ class Source:
         """
         self._layers, self._lengths, self._of_row = tuple(layers), tuple(lengths), tuple(of_row)
         self._of_rows: tuple[KeysValues, ...] | None = None
-        self.folded: dict[int, Any] = {}  # by layer, what a decoder has made of a single source once for all passes
+        self.folded: dict[int, Folded] = {}  # by layer, what a decoder has made of a single source once for all passes
         self.visible = self._visible()  # boolean, (R, 1, 1, S); None: no row sees padding
 
     @property

@@ -26,7 +26,7 @@ from model.stepping_cross import FastCross
 
 @dataclass(frozen=True, slots=True)
 class FastBlock:
-    """The tensors of one `layers.Block`, the same ones, so that a change of their values is seen here as well."""
+    """The tensors of one `layers.Block`, to be made again after a change: some are kept in two orders."""
 
     before: bool  # whether the norms stand before their sub-layers
     heads: int

@@ -61,7 +61,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class FastCross:
-    """The tensors of one `layers.CrossAttention` and of the norm that belongs to it."""
+    """One `layers.CrossAttention` and the norm that belongs to it."""
 
     norm: Apply
     cross: CrossAttention
@@ -93,8 +93,8 @@ class FastCross:
         source = shared.source
         assert source is not None
         looked_up = source.of(layer)  # (G, U, S, D) each
-        # A source longer than a head is wide would take more multiplications folded than not.
-        if self.foldable and source.single and source.length <= self.cross.head_width:
+        # A source longer than half a head's width takes as much reading folded as not.
+        if self.foldable and source.single and source.visible is None and 2 * source.length <= self.cross.head_width:
             if layer not in source.folded:
                 source.folded[layer] = Folded.of(self.cross, looked_up)
             added, weights = source.folded[layer](given, self.heads)

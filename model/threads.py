@@ -24,7 +24,7 @@ def available_processors() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from here on, in PyTorch and in NumPy's BLAS, which `products` uses both."""
+    """Compute with so many threads from here on, in PyTorch and in NumPy's BLAS: `products` needs both."""
     torch.set_num_threads(count)
     threadpool_limits(count, user_api="blas")
 

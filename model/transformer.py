@@ -21,9 +21,9 @@ from model.config import TransformerConfig
 from model.interface import Attention, Forward, Inspection, Want
 from model.layers import Block, Pass, Weights, make_norm, rotary_tables, sinusoids
 from model.limits import check_length, check_room
-from model.products import lay_out, outgrows_a_copy, product_of
+from model.products import fast_norm, lay_out, outgrows_a_copy, product_of
 from model.source import Source
-from model.stepping import FastBlock, FastStack, fast_norm
+from model.stepping import FastBlock, FastStack
 
 
 class Transformer(nn.Module):

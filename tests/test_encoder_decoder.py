@@ -110,6 +110,43 @@ def _goes_on_as_alone(
             assert not padding.any()
 
 
+@pytest.mark.parametrize("config", VARIANTS, ids=lambda one: f"{one.positions}-{one.norm_place}-{one.activation}")
+def test_the_fast_blocks_compute_what_the_modules_do(config: TransformerConfig) -> None:
+    slow, fast = made(config), made(config, fast=True)
+    for source in ([4], SHORT, LONG, list(range(10)), [1, PADDING, 2]):
+        expected, found = steps(slow, source), steps(fast, source)
+        torch.testing.assert_close(logits(found), logits(expected), atol=SAME, rtol=0)
+        for one, other in zip(found, expected, strict=True):
+            assert one.attention is not None and other.attention is not None
+            torch.testing.assert_close(one.attention.cross, other.attention.cross, atol=SAME, rtol=0)
+        folded = found[-1].cache.source
+        assert folded is not None
+        short = 2 * len(source) <= config.head_width and PADDING not in source
+        assert len(folded.folded) == (config.layers if short else 0)
+        assert folded.select([0, 0]).folded is folded.folded
+        seen, same = (model.inspect([PADDING, *TEXT], source=source).attention.encoder for model in (fast, slow))
+        torch.testing.assert_close(seen, same, atol=SAME, rtol=0)
+
+
+def test_a_model_laid_out_for_steps_can_learn_and_move_on() -> None:
+    model = made(PAPER, fast=True)
+    model.train()(torch.tensor([LONG]), torch.tensor([[PADDING, *TEXT]])).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.01
+    slow = made(PAPER)
+    slow.load_state_dict(model.state_dict())
+    moved = model.to(torch.float32).double().float().lay_out_for_steps()
+    torch.testing.assert_close(logits(steps(moved, LONG)), logits(steps(slow, LONG)), atol=SAME, rtol=0)
+
+
+def test_an_empty_source_is_refused_in_a_batch_too() -> None:
+    with pytest.raises(ValueError, match="at least one token"):
+        made(PAPER).prefill_together([[], [1]])
+
+
 @pytest.mark.parametrize("sources", [[SHORT], [SHORT, LONG[:3]]], ids=["one", "two"])
 def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
     model = made(PAPER)

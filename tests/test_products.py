@@ -30,6 +30,14 @@ def test_laying_out_changes_no_value() -> None:
         assert torch.equal(linear.weight, before)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_laid_out_only_where_that_is_faster(dtype: torch.dtype) -> None:
+    for inputs, outputs in ((64, 96), (600, 1_200), (1_200, 600)):
+        linear = nn.Linear(inputs, outputs, dtype=dtype)
+        lay_out(linear)
+        assert linear.weight.is_contiguous() == (dtype == torch.float16 or inputs != 600)
+
+
 def test_half_precision_takes_the_plain_way() -> None:
     torch.manual_seed(0)
     linear = nn.Linear(32, 48).bfloat16()

@@ -180,8 +180,8 @@ def _answer(
     """
     session.refuse_while_busy()
     loaded = models.get(name)
-    if loaded.chat is None and session.choosing is not None:
-        raise AttendError(f"{session.choosing.name} is not there yet: send again once it has loaded.")
+    if loaded.chat is None and (coming := session.choosing) is not None:
+        raise AttendError(f"{coming.name} is not there yet: send again once it has loaded.")
     settings = chat_settings(loaded, settings)
     turns = latest(turns)
     prompt, messages = chat_prompt(loaded, turns, settings, system_of(session, loaded))

@@ -21,6 +21,15 @@ class MeterValue(TypedDict):
     share: float  # 0 to 1
 
 
+class MoveValue(TypedDict):
+    """Where the switch is to go, for `move.js`."""
+
+    number: int  # from 1; none is done twice
+    stood: str  # where it stood when this was asked for
+    to: str
+    entries: list[str]
+
+
 class Turn(TypedDict):
     """One message. `tokens` concatenate to `text`; a piece of a character held back has the text ""."""
 

@@ -16,6 +16,9 @@ from ui.layout import Outputs, Parts
 from ui.screen import Screen
 
 _MOVE = (Path(__file__).parent / "move.js").read_text(encoding="utf-8")
+# Before a question is sent: how often the switch was clicked, this time included or not.
+CLICKED = "(session, mode) => [session, mode, (window.attendClicks = (window.attendClicks ?? 0) + 1)]"
+CLICKS = "(session, mode) => [session, mode, window.attendClicks ?? 0]"
 _RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
 
 # How handlers are registered: unseen by programs, those that answer at once, those that run a model.
@@ -51,7 +54,7 @@ def screen(parts: Parts, outputs: list[Outputs], function: Callable[..., Screen]
     return handler
 
 
-def move_after(event: Any, parts: Parts) -> None:
+def then_move(event: Any, parts: Parts) -> None:
     """Let the switch go where an answer puts it, unless it was clicked meanwhile: only the page knows that."""
     event.then(None, [parts.move, parts.mode], parts.mode, js=_MOVE, **QUIET)
 

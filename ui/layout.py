@@ -75,6 +75,7 @@ class Parts:
     panel: Panel
     mode: gr.Radio
     move: gr.JSON  # where the switch is to go, which `move.js` does
+    clicks: gr.Number  # how often it was clicked, as `clicked.js` counts
     meter: gr.HTML
     inspector: gr.HTML
     record: gr.HTML
@@ -121,9 +122,8 @@ class Parts:
         changes: dict[Block, Any] = {part: value for part, value in values.items() if value is not None}
         for parts in (self.chatting, self.writing, self.translating):
             changes |= parts.render(screen)
-        changes[self.move] = None  # the one of before is done
-        if screen.mode is not None and (screen.mode != screen.stood or screen.modes is not None):
-            changes[self.move] = {"stood": screen.stood, "to": screen.mode, "entries": screen.modes}
+        if screen.move is not None:
+            changes[self.move] = screen.move
         if screen.mode is not None or screen.inspection is not None:
             changes[self.inspection.side] = gr.update(visible=screen.inspection is not None)  # its style hides all else
         if screen.inspection is not None:
@@ -190,6 +190,7 @@ def lay_out(models: Models) -> Parts:
         panel=panel,
         mode=mode,
         move=gr.JSON(None, visible=False),
+        clicks=gr.Number(0, visible=False),
         meter=meter,
         inspector=inspector,
         record=record,

@@ -14,11 +14,13 @@ from ui.screen import Screen
 from ui.session import Here, Session
 
 
-def wire(page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callable[[Session, str], Screen]) -> None:
+def wire(
+    page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callable[[Session, str, float], Screen]
+) -> None:
     """
     Args:
         here: filled with those who choose.
-        look: the page in this mode, with the visitor's model.
+        look: the page with the visitor's model, of the switch's entry and how often that was clicked.
     """
     picker, outputs = parts.picker, parts.picker.outputs
 
@@ -30,11 +32,11 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callab
     def ask_for(session: Session, name: str, request: gr.Request) -> Iterator[Screen]:
         return choose(session, name, request, typed=True)
 
-    def show(session: Session, mode: str) -> Screen:
+    def show(session: Session, mode: str, clicks: float) -> Screen:
         if not session.unseen:
             return Screen()
         session.unseen = False
-        return look(session, mode)
+        return look(session, mode, clicks)
 
     def leave(request: gr.Request) -> None:
         if session := here.get(request.session_hash or ""):
@@ -45,16 +47,16 @@ def wire(page: gr.Blocks, parts: Parts, models: Models, here: Here, look: Callab
     ) -> Screen:  # Gradio names a call by its function: /translate is taken
         return choosing.translate(session, models, field(event, "source", str), field(event, "target", str))
 
-    shown = handlers.screen(parts, parts.all_outputs, show)
+    shown, looking = handlers.screen(parts, parts.all_outputs, show), [parts.session, parts.mode, parts.clicks]
     # Gradio's list tells `input` twice of a click, and of leaving it in any case; `blur` it tells once of all three.
     ways = ((picker.listed, picker.listed.blur, choose), (picker.other, picker.other.submit, ask_for))
     # What a generator leaves alone Gradio's page may lose, so the rest of the page comes behind it.
     for chosen, event, function in ways:
         going = handlers.screens(parts, outputs, function)
         coming = event(going, [parts.session, chosen], outputs, trigger_mode="multiple", **QUICK)
-        handlers.move_after(coming.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK), parts)
+        handlers.then_move(coming.then(shown, looking, parts.all_outputs, js=handlers.CLICKS, **QUICK), parts)
     told = handlers.screen(parts, outputs, tell)
     turned = picker.languages.translate(told, parts.session, outputs, trigger_mode="multiple", **QUICK)
-    handlers.move_after(turned.then(shown, [parts.session, parts.mode], parts.all_outputs, **QUICK), parts)
+    handlers.then_move(turned.then(shown, looking, parts.all_outputs, js=handlers.CLICKS, **QUICK), parts)
     picker.cancel.click(choosing.cancel, parts.session, None, queue=False, **QUIET)
     page.unload(leave)

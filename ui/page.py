@@ -166,20 +166,27 @@ def _wire_page(parts: Parts, models: Models) -> None:
     parts.panel.form.opened(opened, None, None, js=HEARD, **QUICK)
     outputs = parts.all_outputs
 
-    def switch(session: Session, mode: str) -> Screen:
-        session.asked = mode
-        shown = replace(_looked_at(models, session), stood=mode)
+    def switch(session: Session, mode: str, clicks: float) -> Screen:
+        if clicks > session.clicks:  # of two clicks the second may be heard first
+            session.asked, session.clicks = mode, int(clicks)
+        shown = _moving(models, session, _looked_at(models, session), stood=mode)
         if (mode, shown.mode) == (CHAT, WRITE):
             name = current(session, models)
             warn(f"{name} was not made for conversations, so it goes on writing: choose a model that chats.")
         return shown
 
-    chosen = [parts.session, parts.mode]
-    # Every click with the value that it chose: a later one would otherwise be sent with what an answer has put there.
-    switched = parts.mode.input(
-        handlers.screen(parts, outputs, switch), chosen, outputs, trigger_mode="multiple", **QUICK
+    handlers.then_move(
+        # Every click with the value that it chose: a later one would else be sent with what an answer has put there.
+        parts.mode.input(
+            handlers.screen(parts, outputs, switch),
+            [parts.session, parts.mode, parts.clicks],
+            outputs,
+            js=handlers.CLICKED,
+            trigger_mode="multiple",
+            **QUICK,
+        ),
+        parts,
     )
-    handlers.move_after(switched, parts)
     gr.on(
         [parts.chatting.stop.click, parts.writing.halt.click], Session.halt, parts.session, None, queue=False, **QUIET
     )
@@ -200,25 +207,29 @@ def _looked_at(models: Models, session: Session) -> Screen:
         COMPARE: comparing.overview,
     }.get(possible)
     screen = look(session, models, name) if look else Screen()  # a lesson is the same for all
-    session.granted = possible
     shown = replace(screen, mode=possible, no_system=loaded.no_system)
     return shown if (session.asked, session.model) == (asked, chosen) else _looked_at(models, session)
 
 
-def _arrived(models: Models, session: Session, mode: str) -> Screen:
-    """The same where another model has come, with the entries of the switch if it has others.
+def _arrived(models: Models, session: Session, mode: str, clicks: float) -> Screen:
+    """The same where another model has come.
 
     Args:
-        mode: where the switch stands; elsewhere than it was put, where its click is still on the way.
+        mode: where the switch stood when this was asked for.
+        clicks: how often it had been clicked by then; the last one may still be on the way.
     """
-    if mode != session.granted:
+    if clicks > session.clicks or not session.asked:
         session.asked = mode
-    shown = replace(_looked_at(models, session), stood=mode)
-    entries = modes(models.get(current(session, models)))
-    if shown.mode is None or entries == (session.entries or modes(models.first)):
+    return _moving(models, session, _looked_at(models, session), stood=mode)
+
+
+def _moving(models: Models, session: Session, shown: Screen, *, stood: str) -> Screen:
+    """The screen, with the switch where it belongs and the entries of the visitor's model."""
+    if shown.mode is None:
         return shown
-    session.entries = entries
-    return replace(shown, modes=entries)
+    session.moves += 1
+    entries = list(modes(models.get(current(session, models))))
+    return replace(shown, move={"number": session.moves, "stood": stood, "to": shown.mode, "entries": entries})
 
 
 def _possible(loaded: LoadedModel, asked: str, *, coming: bool) -> str:

@@ -14,6 +14,7 @@ from ui.contract import (
     InspectorValue,
     MeterValue,
     ModelValue,
+    MoveValue,
     PromptValue,
     TranslationValue,
 )
@@ -38,8 +39,7 @@ class Screen:
     model: ModelValue | None = None
     prompt: PromptValue | None = None
     inspection: InspectionValue | None = None  # an encoder's, in the place of all else until there is a mode again
-    modes: tuple[str, ...] | None = None  # the switch's entries, where they have changed
     no_system: str | None = None  # why the model takes no system prompt; "": it takes one
     mode: str | None = None  # which of the switch's entries is shown
-    stood: str = ""  # at which the switch stood when this was asked for: whoever has clicked on since is not moved back
+    move: MoveValue | None = None  # where the switch is to go
     replaced: str | None = None  # what was done to the conversation and can be undone: Cleared; "": nothing

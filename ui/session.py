@@ -163,8 +163,8 @@ class Session:
     read: dict[str, LoadedModel] = field(default_factory=dict)  # by the lesson, to be at hand for the next question
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
     asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
-    granted: str = ""  # the entry that was shown for it
-    entries: tuple[str, ...] = ()  # those of the switch; empty until another model has changed them
+    clicks: int = 0  # of the switch, up to the one that asked for it
+    moves: int = 0  # how often the switch was told where to stand
     choosing: Choosing | None = None  # while another is on its way
     unseen: bool = False  # whether the page is still to be shown with a model that has come
 

@@ -175,6 +175,8 @@ def test_programs_get_beams_unless_they_say_otherwise(
     told = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
     assert told["trace"]["settings"]["strategy"] == "beam" and told["trace"]["settings"]["num_beams"] == 4
     assert told["text"] == told["trace"]["text"].strip()
+    drawn = translated(both, SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
+    assert drawn["trace"]["settings"]["strategy"] == "sample"
     json.dumps(told)
     assert set(translated(both, SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
         "text",

@@ -156,6 +156,11 @@ def test_what_cannot_be_translated_is_refused_in_words(
     for text, name, words in (
         ("  ", tiny_translator.name, "is empty"),
         ("x" * 20_001, tiny_translator.name, "20,001 characters"),
+        (
+            "chat " * 200,
+            tiny_translator.name,
+            r"^The text has \d+ tokens, but this model reads at most 127 at once: shorten",
+        ),
         (SOURCE, tiny.name, "translates none"),
     ):
         with pytest.raises(AttendError, match=words):

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TextIO
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # nothing about anybody leaves this machine; read on import
 
 from decoding.generate import generate
-from decoding.settings import DecodingSettings, parameters
+from decoding.settings import DecodingSettings, for_translator, parameters
 from decoding.stop import before_stop, certain
 from decoding.strategy import Request, Strategy
 from decoding.trace import Trace
@@ -145,14 +145,15 @@ def _run(arguments: argparse.Namespace) -> int:
     if system and not arguments.chat:
         raise AttendError("--system stands before a conversation, not before a text: add --chat, or leave it out.")
     names = {parameter.name for parameter in parameters()}
-    settings = DecodingSettings.from_dict(
-        {name: value for name, value in vars(arguments).items() if name in names}
-    ).seeded()
-    for name in settings.unused():
-        print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
+    given = {name: value for name, value in vars(arguments).items() if name in names}
+    DecodingSettings.from_dict(given)  # what cannot be costs nobody the loading of a model
     loaded = ModelChoice.of(arguments).load()
     for note in loaded.notes:
         print(f"Note: {note}", file=sys.stderr)
+    translates = bool(loaded.model.decoder_start)
+    settings = DecodingSettings.from_dict(for_translator(given) if translates else given).seeded()
+    for name in settings.unused():
+        print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
     messages = [Message("user", arguments.prompt)] if arguments.chat else []
     if messages and loaded.chat is not None:
         settings = settings.ending_at(loaded.chat.stop_texts)

@@ -37,7 +37,7 @@ class DeclaredSettings:
         "sample",
         "greedy takes the most probable token, sample draws one, beam looks for the most probable text; beam_sample "
         "draws what the beams go on with, diverse_beam keeps groups of beams apart; contrastive shuns what resembles "
-        "the text so far, dola draws from what the upper layers add to a lower one.",
+        "the text so far, dola draws from what the upper layers add to a lower one. Translators begin with beam.",
         STRATEGIES,
         neutral=None,
         choices=STRATEGIES,

@@ -29,7 +29,21 @@ from model.errors import AttendError
 
 WEIGHED, MOST_WEIGHED = 4, 64  # candidates of contrastive search: where top_k is 0, and at most
 
-__all__ = ["MOST_TOKENS", "PRESETS", "SEEDS", "STRATEGIES", "DecodingSettings", "StrategyName", "parameters"]
+TRANSLATES: StrategyName = (
+    "beam"  # a translator, of itself: of what can be said in few ways, the most probable is wanted
+)
+
+__all__ = [
+    "MOST_TOKENS",
+    "PRESETS",
+    "SEEDS",
+    "STRATEGIES",
+    "TRANSLATES",
+    "DecodingSettings",
+    "StrategyName",
+    "for_translator",
+    "parameters",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +229,18 @@ class DecodingSettings(DeclaredSettings):
             dataclasses.replace(self, seed=(self.seed + place) % SEEDS, num_return_sequences=1)
             for place in range(self.num_return_sequences)
         ]
+
+
+def for_translator(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings by name as a translator takes them: by beam search, unless they name a strategy or what samples, such as
+    a temperature, and nothing of beams."""
+    sampling = _used_by("sample") - _used_by("greedy") - {"num_return_sequences"}  # which beams have as well
+    draws = bool(given.keys() & sampling) and not given.keys() & (_used_by(TRANSLATES) - _used_by("sample"))
+    return given if draws else {"strategy": TRANSLATES, **given}
+
+
+def _used_by(strategy: StrategyName) -> frozenset[str]:
+    return frozenset(parameter.name for parameter in parameters() if strategy in parameter.strategies)
 
 
 # Starting points: "Balanced" is what most peers ship as their default, the others lie to either side of it.

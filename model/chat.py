@@ -70,6 +70,7 @@ def fitted(
     context_length: int,
     reserve: int,
     system: str = "",
+    called: str = "message",
 ) -> ChatPrompt:
     """What `Chat.prompt` promises, for any format.
 
@@ -77,13 +78,14 @@ def fitted(
         ids_from: the prompt of all messages from this number on; never longer where it begins later.
         frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
         system: the one that every prompt of `ids_from` has, to be blamed where nothing fits.
+        called: what the last message is to people.
     """
     if not messages or not messages[-1].text.strip():
-        raise AttendError("The message is empty: type something first.")
+        raise AttendError(f"The {called} is empty: type something first.")
     last = len(messages) - 1
     alone = len(ids_from(last))
     if alone >= context_length:
-        what, them = ("The system prompt and the message have", "them") if system else ("The message has", "it")
+        what, them = (f"The system prompt and the {called} have", "them") if system else (f"The {called} has", "it")
         raise AttendError(
             f"{what} {alone - frame:,} tokens, but this model reads at most {context_length - frame - 1:,} at once: "
             f"shorten {them}."
@@ -120,7 +122,12 @@ class OneMessage:
         """See `Chat.prompt`; the answer has a context of its own, so it needs no room in this one."""
         _refuse(system, self.no_system)
         ids = fitted(
-            messages[-1:], lambda _: self._ids_of(messages[-1].text), frame=0, context_length=context_length, reserve=0
+            messages[-1:],
+            lambda _: self._ids_of(messages[-1].text),
+            frame=0,
+            context_length=context_length,
+            reserve=0,
+            called="text",
         ).ids
         return ChatPrompt(ids, dropped=0)
 

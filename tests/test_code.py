@@ -11,7 +11,7 @@ import pytest
 import generate
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from ui import chat, code, write
+from ui import chat, code, translate, write
 from ui.models import Models
 from ui.session import Session
 
@@ -108,6 +108,20 @@ def test_only_what_differs_and_is_used_is_said() -> None:
     assert code.command(asked) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
     assert code.command(code.Asked("attend-chat", DecodingSettings(), "a b")) == "python generate.py 'a b'"
     assert "Settings().seeded()" in code.lines(code.Asked("attend-chat", DecodingSettings(), "a b"))
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, BEAMS, DecodingSettings(seed=5)], ids=["sampled", "beams", "defaults"])
+@pytest.mark.usefixtures("quick")
+def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
+    tiny_translator: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = Models((tiny_translator.name,), lambda *_: tiny_translator)
+    session, settings = Session(), replace(settings, max_new_tokens=8)
+    list(translate.translate(session, models, tiny_translator.name, "Le chat est grand.", settings.seeded()))
+    asked = code.asked_in_translate(session, tiny_translator, "Le chat est grand.", settings)
+    assert session.translation is not None
+    assert tuple(map(str.strip, executed(asked, capsys))) == (session.translation.text.strip(),) * 2
+    assert code.command(asked).count("--strategy") == 1
 
 
 def test_what_the_box_says_comes_before_what_was_said(models: Models, tiny: LoadedModel) -> None:

@@ -18,6 +18,7 @@ import generate
 from decoding.settings import STRATEGIES, DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
+from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -197,6 +198,29 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run:
     for chat in ([], ["--chat"]):
         code, text, errors = run("fox " * 500, *chat)
         assert (code, text) == (2, "") and " tokens, but " in errors and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "strategy"),
+    [
+        ([], "beam"),
+        (["--chat"], "beam"),
+        (["--num-beams", "2"], "beam"),
+        (["--num-return-sequences", "2"], "beam"),
+        (["--num-beams", "2", "--temperature", "0.5"], "beam"),
+        (["--temperature", "0.5"], "sample"),
+        (["--top-k", "5", "--seed", "3"], "sample"),
+        (["--strategy", "sample"], "sample"),
+        (["--strategy", "greedy"], "greedy"),
+    ],
+)
+def test_a_translator_searches_with_beams_unless_it_is_told_otherwise(
+    run: Run, tiny_translator: LoadedModel, flags: list[str], strategy: str
+) -> None:
+    code, text, errors = run("Le chat", "--max-new-tokens", "4", "--json", "-", *flags, model=tiny_translator.address)
+    settings = json.loads(text)["settings"]
+    assert (code, settings["strategy"], errors) == (0, strategy, "")
+    assert settings["num_beams"] == (2 if "--num-beams" in flags else 4)
 
 
 def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None:

@@ -106,6 +106,18 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(visit: Opener) -> 
     first.fill("1e")
     first.press("Enter")
     expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
+    for typed, told in (
+        (" ", "The cell is empty: write a number such as −0.25."),
+        ("a" * 20 + "b" * 3_000 + "c" * 20, f"“{'a' * 20}…{'c' * 20}” is not a number: write a number such as −0.25."),
+        ("1e400", "“1e400” is too large a number: write a number such as −0.25."),
+    ):
+        first.fill(typed)
+        first.press("Enter")
+        expect(chapter.get_by_role("alert").filter(has_text=told)).to_be_visible()
+    first.fill("1e9")  # a number, which the server refuses by its limit
+    first.press("Enter")
+    limit = "cannot hold 1e+09: each must be a number from −100 to 100."
+    expect(chapter.get_by_role("alert").filter(has_text=limit)).to_be_visible(timeout=PATIENCE)
     first.fill("1000")
     first.press("Enter")
     refused = "The embeddings cannot hold 1000: each must be a number from −100 to 100."

@@ -151,6 +151,17 @@ for _ in range(10_000):
         ("attention", {"similarities": [[1, -0.1]]}, "The similarities are 1 and -0.1, but to be divided"),
         ("attention", {"similarities": [[0, 0]]}, "The similarities are 0 and 0, but to be divided"),
         ("attention", {"vectors": ["ab", "cd"]}, "Vectors cannot hold 'a': each must be a number"),
+        (
+            "attention",
+            {"vectors": [["x" * 3_000, 1], [0, 1]]},
+            "Vectors cannot hold '" + "x" * 36 + "...: each must be a number",
+        ),
+        ("attention", {"vectors": [[None, 1], [0, 1]]}, "Vectors cannot hold an empty cell: each must be a number"),
+        (
+            "attention",
+            {"vectors": [[1e9, 1], [0, 1]]},
+            "Vectors cannot hold 1000000000.0: each must be a number from −1,000,000 to 1,000,000.",
+        ),
         ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores cannot hold inf: each must be a number"),
         ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores cannot hold a deeply nested value: each"),
         ("attention", {"mask": "true"}, "The mask is 'true', but must be true or false."),

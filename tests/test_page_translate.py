@@ -156,6 +156,11 @@ def test_what_cannot_be_translated_is_refused_in_words(
     for text, name, words in (
         ("  ", tiny_translator.name, "is empty"),
         ("x" * 20_001, tiny_translator.name, "20,001 characters"),
+        (
+            "chat " * 200,
+            tiny_translator.name,
+            r"^The text has \d+ tokens, but this model reads at most 127 at once: shorten",
+        ),
         (SOURCE, tiny.name, "translates none"),
     ):
         with pytest.raises(AttendError, match=words):
@@ -175,6 +180,8 @@ def test_programs_get_beams_unless_they_say_otherwise(
     told = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
     assert told["trace"]["settings"]["strategy"] == "beam" and told["trace"]["settings"]["num_beams"] == 4
     assert told["text"] == told["trace"]["text"].strip()
+    drawn = translated(both, SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
+    assert drawn["trace"]["settings"]["strategy"] == "sample"
     json.dumps(told)
     assert set(translated(both, SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
         "text",

@@ -34,6 +34,7 @@ class Asked:
     languages: Languages | None = None  # that a translator is told
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
+    translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
 
 
 def asked_in_chat(session: Session, loaded: LoadedModel, message: str, settings: DecodingSettings) -> Asked:
@@ -60,7 +61,7 @@ def asked_in_translate(session: Session, loaded: LoadedModel, text: str, setting
     """The text in the box, as the one message."""
     given = text if text.strip() else [*examples(loaded), *EXAMPLES][0]
     chosen = chat_settings(loaded, _with_seed(session, settings))
-    return Asked(loaded.address, chosen, given, loaded.languages, (Turn("user", given),))
+    return Asked(loaded.address, chosen, given, loaded.languages, (Turn("user", given),), translates=True)
 
 
 def blocks(asked: Asked) -> list[dict[str, str]]:
@@ -84,7 +85,10 @@ def command(asked: Asked) -> str:
     if (told := asked.languages) is not None:
         for name, code in (("from-language", told.source), ("to-language", told.target)):
             flags += _flag(name, code) if code else []
-    for parameter, value in _chosen(asked.settings).items():
+    chosen = _chosen(asked.settings)
+    if asked.translates and not any(parameter.name == "strategy" for parameter in chosen):
+        flags += _flag("strategy", asked.settings.strategy)
+    for parameter, value in chosen.items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
     if asked.prompt.startswith("-"):  # which is no flag where it stands behind two dashes
         return shlex.join(["python", "generate.py", *flags, "--", asked.prompt])

@@ -13,7 +13,7 @@ from typing import Any
 
 from gradio.events import api
 
-from decoding.settings import DecodingSettings
+from decoding.settings import DecodingSettings, for_translator
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
@@ -107,7 +107,7 @@ def register(models: Models) -> None:
             text: what the encoder reads.
             model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
             settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
-                beam search where none is named.
+                beam search where neither one is named nor a setting of sampling.
             trace: whether the run comes with the text, as an attend.trace/1 document.
 
         Returns:
@@ -169,7 +169,7 @@ def translated(models: Models, text: object, model: object, settings: object, tr
     """What `/translate` returns."""
     loaded = models.get(model)
     if isinstance(settings, Mapping):
-        settings = {"strategy": "beam", **settings}
+        settings = for_translator(settings)
     chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
     turn = Turn("user", checked_start(text, "The text to translate"))
     check_translator(loaded)

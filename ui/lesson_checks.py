@@ -70,8 +70,9 @@ def matrix(
     for row in value:
         for one in row:
             if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) <= MOST_NUMBER:
+                held = "an empty cell" if one is None else shown(one)
                 raise AttendError(
-                    f"{_called(name)} cannot hold {shown(one)}: each must be a number from "
+                    f"{_called(name)} cannot hold {held}: each must be a number from "
                     f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
                 )
     return [[float(one) for one in row] for row in value]

@@ -75,7 +75,7 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
         raise AttendError(
             f"The list has {counted(len(sentences), 'sentence')}: write 2 to {MOST_SENTENCES}, one a line."
         )
-    meant = text(given, "meant", WORD, 40).strip()
+    meant = text(given, "meant", WORD, 40, "Word").strip()
     reader = next((one for one in map(models.get, offered) if not one.model.decoder_start), None)
     if reader is None:
         return {"sentences": sentences, "meant": meant, "reader": "", "cosines": [], "following": []}

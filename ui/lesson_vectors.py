@@ -24,7 +24,7 @@ FIRST: Mapping[str, Any] = {
     "football baseball hockey",
     "around": 1,
 }
-CALLED = {"a": "First word", "b": "Without", "c": "And with"}  # as the page names the fields
+CALLED = {"a": "The first word", "b": "The field “Without”", "c": "The field “And with”"}  # as the page labels them
 NEAREST, ANSWERS = 8, 5  # that are shown
 MOST_LETTERS, MOST_LIST = 40, 500  # characters of a word and of the list
 FEWEST, MOST = 3, 24  # words of the list

@@ -27,7 +27,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
-    sentences, new = text(given, "text", FIRST["text"], MOST), text(given, "new", FIRST["new"], MOST_NEW, "Cut")
+    sentences = text(given, "text", FIRST["text"], MOST)
+    new = text(given, "new", FIRST["new"], MOST_NEW, "A new text to cut")
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
     made = learned[: whole(given, "merges", FIRST["merges"], 0, MOST_MERGES)]

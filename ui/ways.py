@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from decoding.settings import PRESETS, WEIGHED, DecodingSettings, parameters
+from decoding.settings import PRESETS, TRANSLATES, WEIGHED, DecodingSettings, parameters
 from model.errors import AttendError
 
 
@@ -41,7 +41,7 @@ WAYS: Mapping[str, Way] = {
 }
 MOST_NAMED, MOST_SAID = 3, 40  # parts of a link that are named, and characters of each
 FIRST_WAY = "Combined"
-FIRST_TRANSLATING = "Beam search"  # of what can be said in few ways, the most probable is wanted
+FIRST_TRANSLATING = next(name for name, way in WAYS.items() if way.strategy == TRANSLATES)
 FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
 
 

@@ -100,9 +100,10 @@ function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editab
     const place = placeOf(field);
     if (!place || !matrixTouched(field)) return;
     const value = matrixRead(field.value);
-    field.toggleAttribute('aria-invalid', value === null);
-    wrong.textContent = value === null ? `“${field.value}” is not a number: write one such as −0.25.` : '';
-    if (value === null) return;
+    const read = value !== null && Number.isFinite(value);
+    field.toggleAttribute('aria-invalid', !read);
+    wrong.textContent = read ? '' : matrixRefusal(field.value, value);
+    if (!read) return;
     field.dataset.given = field.value; // until the answer to it is drawn
     onEdit?.(place.row, place.column, value);
   }
@@ -161,10 +162,21 @@ function matrixFill(field, number, digits) {
 /** @param {HTMLInputElement} field whether it holds what nobody has taken yet */
 const matrixTouched = (field) => field.dataset.given !== undefined && field.value !== field.dataset.given;
 
-/** @param {string} text with a minus sign of any kind, a decimal point or a comma @returns {number | null} */
+/**
+ * @param {string} text with minus signs of any kind, a decimal point or a comma, maybe an exponent
+ * @returns {number | null} infinite where it is too large
+ */
 function matrixRead(text) {
-  const plain = text.trim().replace('−', '-').replace(',', '.');
-  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : null;
+  const plain = text.trim().replaceAll('−', '-').replace(',', '.');
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : null;
+}
+
+/** What is wrong with what was typed; a long text is quoted by its two ends. @param {number | null} value as read */
+function matrixRefusal(text, value) {
+  const half = 20; // characters
+  const quoted = text.length > 2 * half ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
+  const what = !text.trim() ? 'The cell is empty' : `“${quoted}” is ${value === null ? 'not a' : 'too large a'} number`;
+  return `${what}: write a number such as −0.25.`;
 }
 
 /** Whether an arrow leaves a field: sideways from its ends alone. @param {HTMLInputElement} field */

@@ -2,9 +2,10 @@
 
 One token of one text multiplies a single row by every matrix of the model, so a step is bound by how fast matrices can
 be read; a batch of texts multiplies a handful of rows, and general matrix kernels, made for hundreds, are slow at it.
-One or two rows go through NumPy, whose BLAS reads a matrix as fast as memory gives it where PyTorch's takes up to twice
-as long; more go through oneDNN, over a copy in its own order. All give the same numbers but for rounding; `nn.Linear`
-is the slow, obvious twin in the tests, and `make bench` tells what a token costs.
+With one thread one or two rows go through NumPy, whose BLAS reads a matrix as fast as memory gives it where PyTorch's
+takes up to twice as long; with more, the threads of the two would wait for each other. More rows go through oneDNN,
+over a copy in its own order. All give the same numbers but for rounding; `nn.Linear` is the slow, obvious twin in the
+tests, and `make bench` tells what a token costs.
 
 Shapes: R rows, I inputs, O outputs, W model width.
 """
@@ -47,7 +48,7 @@ class Product:
         """(R, I) to (R, O)."""
         if not self._special:
             return functional.linear(given, self.weight, self.bias)
-        if len(given) <= _FEW and self._columns is not None:
+        if len(given) <= _FEW and torch.get_num_threads() == 1 and self._columns is not None:
             return self._one_by_one(given, self._columns)
         if len(given) > _FEW and self._packed is not None:
             return torch.ops.mkldnn._linear_pointwise(given, self._packed, self.bias, "none", [], "")

@@ -24,9 +24,9 @@ def available_processors() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from here on, in PyTorch and in NumPy's BLAS: `products` needs both."""
+    """Compute with so many threads from here on. NumPy's BLAS has one: `products` takes it where PyTorch has one."""
     torch.set_num_threads(count)
-    threadpool_limits(count, user_api="blas")
+    threadpool_limits(1, user_api="blas")
 
 
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:

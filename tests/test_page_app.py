@@ -111,8 +111,7 @@ def test_the_fastest_number_of_threads_is_found_and_set(tiny: LoadedModel) -> No
         chosen = fastest_threads(tiny.model, most=2)
         assert chosen in (1, 2)
         assert torch.get_num_threads() == chosen
-        (blas,) = (library for library in threadpool_info() if library["user_api"] == "blas")  # NumPy's
-        assert blas["num_threads"] == chosen
+        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {1}  # NumPy's
         assert fastest_threads(tiny.model, most=1) == 1
     finally:
         use_threads(before)

@@ -5,13 +5,17 @@ import torch
 from torch import nn
 
 from model.products import Product, lay_out
+from model.threads import use_threads
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 9])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize(("inputs", "outputs"), [(32, 96), (96, 32), (256, 1_408), (600, 500), (5, 7)])
-def test_a_product_equals_the_linear_layer(inputs: int, outputs: int, bias: bool, rows: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_product_equals_the_linear_layer(inputs: int, outputs: int, bias: bool, rows: int, threads: int) -> None:
     torch.manual_seed(0)
+    before = torch.get_num_threads()
+    use_threads(threads)
     linear = nn.Linear(inputs, outputs, bias=bias)
     given = torch.randn(rows, inputs)
     with torch.inference_mode():
@@ -20,6 +24,7 @@ def test_a_product_equals_the_linear_layer(inputs: int, outputs: int, bias: bool
         product = Product(linear)
         for _ in range(2):  # the second time with what the first has kept
             assert (product(given) - exact).abs().max() < 1e-6 * inputs**0.5
+    use_threads(before)
 
 
 def test_laying_out_changes_no_value() -> None:

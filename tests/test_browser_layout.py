@@ -13,9 +13,10 @@ pytestmark = BROWSER
 
 def edges(page: Page, selector: str) -> tuple[float, float, float, float]:
     """Left, top, right and bottom."""
-    box = page.locator(selector).bounding_box()
-    assert box is not None
-    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+    shown = page.locator(selector)
+    expect(shown).to_be_visible(timeout=PATIENCE)  # the last update may still draw it anew
+    box: dict[str, float] = shown.evaluate("one => one.getBoundingClientRect().toJSON()")
+    return box["left"], box["top"], box["right"], box["bottom"]
 
 
 def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:

@@ -116,7 +116,7 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(visit: Opener) -> 
         expect(chapter.get_by_role("alert").filter(has_text=told)).to_be_visible()
     first.fill("1e9")  # a number, which the server refuses by its limit
     first.press("Enter")
-    limit = "cannot hold 1e+09: each must be a number from −100 to 100."
+    limit = "Embeddings cannot hold 1000000000: each must be a number from −1,000,000 to 1,000,000."
     expect(chapter.get_by_role("alert").filter(has_text=limit)).to_be_visible(timeout=PATIENCE)
     first.fill("1000")
     first.press("Enter")

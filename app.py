@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 import sys
@@ -11,13 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from model.choice import ModelChoice
+import attend
+from model import names
+from model.arguments import ModelArguments
+from model.command_line import Parser, exit_code
+from model.errors import AttendError, EncoderOnly
 
 if TYPE_CHECKING:
     import gradio as gr
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+PORT = 7860
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +36,7 @@ class Options:
 
     host: str
     port: int
-    model: ModelChoice
+    model: ModelArguments
     public: bool
     share: bool
 
@@ -39,28 +44,47 @@ class Options:
 def options(arguments: Sequence[str] | None = None) -> Options:
     """Read the command line; on a Hugging Face Space the page is public and listens to everyone."""
     space = bool(os.environ.get("SPACE_ID"))
-    parser = argparse.ArgumentParser(description="Chat with a transformer in the browser and watch every token.")
-    parser.add_argument("--host", default="0.0.0.0" if space else "127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", 7860)), help="port to listen on")
-    ModelChoice.add_flags(parser)
+    host = "0.0.0.0" if space else "127.0.0.1"
+    parser = Parser(
+        prog="python app.py",
+        usage="python app.py [flags]",
+        description="Chat with a transformer in your browser and watch it choose every token.",
+    )
+    parser.add_argument("--host", default=host, metavar="ADDRESS", help=f"address to listen on (default {host})")
+    parser.add_argument("--port", type=int, metavar="N", help=f"port to listen on (default $PORT, or {PORT})")
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page that strangers use")
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
+    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
+    ModelArguments.add_flags(parser.add_argument_group("model"))
     read = parser.parse_args(arguments)
-    return Options(read.host, read.port, ModelChoice.of(read), read.public, read.share)
+    port = _port_of_environment() if read.port is None else read.port
+    return Options(read.host, port, ModelArguments.from_namespace(read), read.public, read.share)
+
+
+def _port_of_environment() -> int:
+    """The port that the environment names, as hosts of web applications do."""
+    value = os.environ.get("PORT", "").strip()
+    if value and not (value.isascii() and value.isdigit() and len(value) <= 5):
+        raise AttendError(
+            f"The environment's PORT is {value[:80]!r}, not a port: change it, or choose one with --port."
+        )
+    return int(value or PORT)
 
 
 def check_port(host: str, port: int) -> None:
-    """Exit with one sentence when nobody could listen there, before anything slow is loaded."""
+    """`AttendError` if nobody could listen there, before anything slow is loaded."""
     if not 0 < port < 65536:
-        sys.exit(refuse(f"The port is {port}, but must lie between 1 and 65535: choose another with --port."))
+        raise AttendError(f"The port is {port}, but must be between 1 and 65535: choose another with --port.")
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
-    except socket.gaierror:
-        sys.exit(refuse(f"There is no address {host}: give one of this machine with --host."))
+    except socket.gaierror as error:
+        raise AttendError(f"{host} is not an address of this machine: choose another with --host.") from error
     except OSError as error:
-        sys.exit(refuse(f"Port {port} on {host} cannot be used ({error.strerror}): choose another with --port."))
+        raise AttendError(
+            f"Port {port} on {host} can't be used ({error.strerror}): choose another with --port."
+        ) from error
 
 
 def gpu_lender() -> Callable[[F], F]:
@@ -72,41 +96,39 @@ def gpu_lender() -> Callable[[F], F]:
     return spaces.GPU
 
 
-def refuse(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 2
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: serve(arguments))
+
+
+def serve(arguments: Sequence[str] | None) -> int:
+    """Load the model and serve the page until it is interrupted."""
     started = time.monotonic()
     chosen = options(arguments)
     check_port(chosen.host, chosen.port)
+    if chosen.public:
+        names.check_listed(chosen.model.name)
 
     wrap = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
-    from model.errors import AttendError, EncoderOnly
-    from model.threads import fastest_threads
-    from ui import page
-    from ui.models import Models
 
     try:
-        if chosen.public:
-            catalog.check_listed(chosen.model.name)
-        try:
-            first = chosen.model.load()
-        except EncoderOnly:
-            return inspect(chosen, started)
-        listed = (entry.name for entry in catalog.ENTRIES if not entry.embedded or entry.name in catalog.embedded())
-        models = Models(
-            tuple(dict.fromkeys((first.name, *listed))),
-            lambda name, progress: first if name == first.name else chosen.model.load_another(name, progress),
-            any_name=not chosen.public,
-            time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
-            wrap=wrap,
-        )
-    except AttendError as error:
-        return refuse(str(error))
+        first = catalog.load_arguments(chosen.model)
+    except EncoderOnly:
+        return inspect(chosen, started)
+    from model.threads import fastest_threads
+    from ui import page
+    from ui.runs.models import Models
+
+    listed = (entry.name for entry in names.ENTRIES if not entry.embedded or entry.name in names.embedded())
+    models = Models(
+        tuple(dict.fromkeys((first.name, *listed))),
+        lambda name, progress: first if name == first.name else catalog.load_another(chosen.model, name, progress),
+        any_name=not chosen.public,
+        time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
+        wrap=wrap,
+    )
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
     threads = fastest_threads(first.model)
@@ -120,7 +142,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
         shown: what stands beside the address once it can be opened.
         started: when the program began, by the monotonic clock.
     """
-    from ui import serve
+    from ui.server import launch as serve
 
     try:
         serve.launch(
@@ -134,18 +156,21 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
             ),
         )
     except OSError as error:  # somebody took the port meanwhile
-        return refuse(f"Port {chosen.port} on {chosen.host} cannot be used ({error}): choose another with --port.")
+        raise AttendError(
+            f"Port {chosen.port} on {chosen.host} can't be used ({error}): choose another with --port."
+        ) from error
     return 0
 
 
 def inspect(chosen: Options, started: float) -> int:
     """The same for an encoder alone, which can only be looked into."""
-    from ui import inspect_page
+    from model import catalog
+    from ui.page import build_encoder
 
-    encoder = chosen.model.load_encoder()
+    encoder = catalog.load_encoder_arguments(chosen.model)
     for note in encoder.notes:
         print(f"Note: {note}", file=sys.stderr)
-    return launch(inspect_page.build(encoder), chosen, encoder.name, started)
+    return launch(build_encoder(encoder), chosen, encoder.name, started)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Attend from a terminal: a prompt in, its continuation out as it is decoded, or the whole run as a document.
+"""Attend in a terminal: continue a text, answer a message, hold a conversation, or write a run as a document.
 
-    python generate.py "Once upon a time" --strategy sample --temperature 0.8 --seed 7
-    python generate.py "Hi! How are you today?" --chat --json run.json
+    python generate.py "Once upon a time" --temperature 0.8 --seed 7
+    python generate.py --chat
+    echo "Hi! How are you today?" | python generate.py - --chat --json run.json
 
-Every flag of the decoding is made from `decoding.settings`; the models come from `model.catalog`.
+The flags for decoding are made from `decoding.settings`; the models come from `model.catalog`.
 """
 
 from __future__ import annotations
@@ -13,40 +14,28 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NoReturn, TextIO
 
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # nothing about anybody leaves this machine; read on import
 
-from decoding.generate import generate
-from decoding.settings import DecodingSettings, for_translator, parameters
-from decoding.stop import before_stop, certain
-from decoding.strategy import Request, Strategy
-from decoding.trace import Trace
-from model import catalog
-from model.chat import Message, as_dicts
-from model.choice import ModelChoice
+import attend
+from decoding.settings import DecodingSettings, parameters
+from model import names
+from model.arguments import ModelArguments
+from model.command_line import INTERRUPTED, Parser, exit_code
 from model.errors import AttendError
-from model.loaded import LoadedModel
-from model.threads import fastest_threads
 
-STDOUT = "-"
-BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
-
-
-class _Parser(argparse.ArgumentParser):
-    """Errors in the arguments go the way of all others: one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        raise AttendError(f"{message[:1].upper()}{message[1:]}: see python generate.py --help.")
+STDIN = STDOUT = "-"
+MOST_CHARACTERS = 1_000_000  # of a prompt from a file or from standard input; no model reads as much
 
 
 class _ListModels(argparse.Action):
     """Print the catalogue and end, as --help does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        table = catalog.rows()
+        table = names.rows()
         widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
         for row in table:
             print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -61,18 +50,24 @@ def number(text: str) -> int | float:
         return float(text)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="generate.py", description="Continue a prompt with one of Attend's models.", allow_abbrev=False
+def _parser() -> Parser:
+    parser = Parser(
+        prog="python generate.py",
+        usage="python generate.py [PROMPT] [flags]",
+        description="Continue a text, or chat, with one of Attend's models.",
     )
-    parser.add_argument("prompt", help="the text to continue or, with --chat, the message to answer")
-    ModelChoice.add_flags(parser)
-    parser.add_argument("--list-models", action=_ListModels, nargs=0, help="print the catalogue and exit")
-    parser.add_argument("--chat", action="store_true", help="answer the prompt as a message instead of continuing it")
     parser.add_argument(
-        "--system", metavar="TEXT", default="", help="with --chat, the system prompt before the message"
+        "prompt", nargs="?", metavar="PROMPT", help="the text to continue, or the message to answer; - reads stdin"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the run as a document; - prints it instead of the text")
+    parser.add_argument("--file", metavar="FILE", help="read the prompt from a file")
+    parser.add_argument(
+        "--chat", action="store_true", help="answer the prompt; without one, chat until the end of the input (Ctrl-D)"
+    )
+    parser.add_argument("--system", metavar="TEXT", default="", help="with --chat: the system prompt")
+    parser.add_argument("--json", metavar="FILE", help="save the run with every probability; - prints it instead")
+    parser.add_argument("--list-models", action=_ListModels, nargs=0, help="list the models known by name, and exit")
+    parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
+    ModelArguments.add_flags(parser.add_argument_group("model"))
     decoding = parser.add_argument_group("decoding")
     for parameter in parameters():
         accepts = f"{parameter.accepts}, " if parameter.hint != "|".join(parameter.choices) else ""
@@ -88,46 +83,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _request(
-    loaded: LoadedModel, prompt: str, messages: Sequence[Message], system: str, settings: DecodingSettings
-) -> Request:
-    """What the model is asked: to answer the conversation or, without one, to continue the prompt."""
-    if not prompt.strip():
-        raise AttendError("The prompt is empty: write at least one character.")
-    if not messages:
-        ids = loaded.prompt(prompt)
-    elif loaded.chat is None:
-        raise AttendError(f"{loaded.name} cannot chat: leave --chat out and give it a text to continue.")
-    else:
-        ids = loaded.chat_prompt(messages, system=system, reserve=settings.max_new_tokens).ids
-    return Request.of(
-        loaded.model,
-        ids,
-        end_tokens=loaded.end_tokens,
-        text_of=loaded.text_of,
-        ids_of=loaded.tokenizer.encode,
-        never=loaded.never,
-    )
-
-
-def _texts(loaded: LoadedModel, strategy: Strategy, trace: Trace) -> Iterator[str]:
-    """Decode to the end, handing out text as soon as it is certain."""
-    settings = trace.settings
-    stream, text = loaded.tokenizer.stream(begins=loaded.begins_anew), ""
-    read, handed_out = 0, 0  # tokens, characters
-    for step in generate(loaded.model, trace.request.given, strategy):
-        trace.add(step)
-        # What beams say may change until the search is over; everybody else's words are final at once.
-        if settings.sequences == 1 and (step.finished or not settings.beams):
-            text += "".join(stream.push(token) for token in trace.ids[read:])
-            read = len(trace.ids)
-            sure = certain(text, settings.stop_texts)
-            yield sure[handed_out:]
-            handed_out = len(sure)
-    if settings.sequences == 1:
-        yield before_stop(text + stream.finish(), settings.stop_texts)[handed_out:]
-    else:
-        yield "\n".join(f"{number}. {text}" for number, text in enumerate(trace.texts, start=1))
+def _prompt(prompt: str | None, file: str | None) -> str | None:
+    """The prompt that was typed, or that standard input or a file holds; None if there is none."""
+    if prompt is not None and file is not None:
+        raise AttendError("There are two prompts, one on the command line and one from --file: give only one.")
+    if prompt != STDIN and file is None:
+        return prompt
+    name = "Standard input" if file in (None, STDIN) else str(file)
+    try:
+        with nullcontext(sys.stdin) if file in (None, STDIN) else open(str(file), encoding="utf-8") as source:
+            text = source.read(MOST_CHARACTERS + 1)
+    except OSError as error:
+        raise AttendError(f"{name} can't be read ({error.strerror}): choose another file.") from error
+    except UnicodeDecodeError as error:
+        raise AttendError(f"{name} is not UTF-8 text: convert it, or choose another file.") from error
+    if len(text) > MOST_CHARACTERS:
+        raise AttendError(f"{name} has more than {MOST_CHARACTERS:,} characters: shorten it.")
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
@@ -137,80 +109,131 @@ def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
     try:
         return open(path, "w", encoding="utf-8")
     except OSError as error:
-        raise AttendError(f"{path} cannot be written ({error.strerror}): name another file after --json.") from error
+        raise AttendError(f"{path} can't be written ({error.strerror}): choose another file for --json.") from error
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    system = arguments.system if arguments.system.strip() else ""
-    if system and not arguments.chat:
-        raise AttendError("--system stands before a conversation, not before a text: add --chat, or leave it out.")
-    names = {parameter.name for parameter in parameters()}
-    given = {name: value for name, value in vars(arguments).items() if name in names}
+def _generate(arguments: argparse.Namespace) -> int:
+    """What the command does once its flags are known to be flags."""
+    if arguments.system.strip() and not arguments.chat:
+        raise AttendError("--system is for conversations: add --chat, or leave it out.")
+    prompt = _prompt(arguments.prompt, arguments.file)
+    if prompt is None and not arguments.chat:
+        raise AttendError("There is no prompt: give a text, - for standard input, --file FILE, or --chat to chat.")
+    if prompt is None and arguments.json is not None:
+        raise AttendError("--json saves a single run: give a message to answer, or leave it out.")
+    if prompt is not None and not prompt.strip():
+        raise AttendError("The prompt is empty: write at least one character.")
+    fields = {parameter.name for parameter in parameters()}
+    given = {name: value for name, value in vars(arguments).items() if name in fields}
     DecodingSettings.from_dict(given)  # what cannot be costs nobody the loading of a model
-    loaded = ModelChoice.of(arguments).load()
-    for note in loaded.notes:
-        print(f"Note: {note}", file=sys.stderr)
-    translates = bool(loaded.model.decoder_start)
-    settings = DecodingSettings.from_dict(for_translator(given) if translates else given).seeded()
-    for name in settings.unused():
-        print(f"Note: {name} has no effect on {settings.strategy}.", file=sys.stderr)
-    messages = [Message("user", arguments.prompt)] if arguments.chat else []
-    if messages and loaded.chat is not None:
-        settings = settings.ending_at(loaded.chat.stop_texts)
-    request = _request(loaded, arguments.prompt, messages, system, settings)
-    strategy = settings.strategy_for(request)
-    trace = Trace(
-        model=loaded.name,
-        prompt=arguments.prompt,
-        request=request,
-        settings=settings,
-        label=loaded.tokenizer.label,
-        messages=as_dicts(messages, system),
-    )
-    code = 0
-    with _document(arguments.json) as document:
-        fastest_threads(loaded.model)
-        try:
-            for text in _texts(loaded, strategy, trace):
-                if document is not sys.stdout:
-                    print(text, end="", flush=True)
-        except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
-            code = INTERRUPTED
-        except BrokenPipeError:  # nobody reads the text any more, but the document may still be wanted
-            pass
+    from model import catalog
+
+    model = attend.Model(catalog.load_arguments(ModelArguments.from_namespace(arguments)))
+    for note in model.loaded.notes:
+        _note(note)
+    if arguments.chat and not model.can_chat:
+        raise AttendError(f"{model.loaded.name} can't chat: leave --chat out and give it a text.")
+    before = [{"role": "system", "content": arguments.system}] if arguments.system.strip() else []
+    if prompt is None:
+        return _converse(model, before, given)
+    if not arguments.chat:
+        return _once(model, prompt, given, arguments.json)
+    return _once(model, [*before, {"role": "user", "content": prompt}], given, arguments.json)
+
+
+def _once(model: attend.Model, prompt: str | attend.Messages, given: Mapping[str, Any], path: str | None) -> int:
+    """One run: its text as it comes, or its document."""
+    stream = model.stream(prompt, **given)
+    for name in stream.settings.unused():
+        _note(f"{name} has no effect on {stream.settings.strategy}.")
+    with _document(path) as document:
+        _use_fastest_threads(model)
+        code = _print(stream, silent=document is sys.stdout)
+        run = stream.run
         if document is not None:
-            print(json.dumps(trace.document(), ensure_ascii=False), file=document, flush=True)
-        if document is not sys.stdout:
-            print(flush=True)
-            if settings.drawn and settings.seed != getattr(arguments, "seed", None):
-                print(f"Note: the seed was {settings.seed}; --seed {settings.seed} repeats this.", file=sys.stderr)
-            if trace.finish_reason == "length":
-                print(_limit_note(len(trace.ids), settings, loaded), file=sys.stderr)
+            print(json.dumps(run.document(), ensure_ascii=False), file=document, flush=True)
+    if document is not sys.stdout:
+        print(flush=True)
+        if run.settings.drawn and run.settings.seed != given.get("seed"):
+            _note(f"the seed was {run.settings.seed}; --seed {run.settings.seed} repeats this.")
+        if run.finish_reason == "length":
+            _note(_why_it_stopped(run, model.loaded.model.context_length))
     return code
 
 
-def _limit_note(tokens: int, settings: DecodingSettings, loaded: LoadedModel) -> str:
-    """Why a text breaks off."""
-    if tokens < settings.max_new_tokens:
-        return f"Note: stopped at the end of the model's context of {loaded.model.context_length:,} tokens."
-    return f"Note: stopped at the length limit of {settings.max_new_tokens:,} tokens: raise --max-new-tokens for more."
+def _converse(model: attend.Model, before: attend.Messages, given: Mapping[str, Any]) -> int:
+    """Answer one message after the other until the input ends; Ctrl-C stops an answer, or ends the conversation."""
+    messages = list(before)
+    at_a_terminal = sys.stdin.isatty()
+    _use_fastest_threads(model)
+    for message in _typed(at_a_terminal):
+        conversation = [*messages, {"role": "user", "content": message}]
+        try:
+            stream = model.stream(conversation, **given)
+        except AttendError as error:
+            if not at_a_terminal:
+                raise
+            print(error, file=sys.stderr)
+            continue
+        _print(stream)
+        print(flush=True)
+        messages = [*conversation, {"role": "assistant", "content": stream.run.text}]
+    return 0
+
+
+def _typed(at_a_terminal: bool) -> Iterator[str]:
+    """The lines of the input that say something."""
+    if at_a_terminal:
+        with suppress(ImportError):  # not on every system; it lets people edit and repeat what they type
+            import readline  # noqa: F401
+    with suppress(EOFError):
+        while True:
+            line = input("> " if at_a_terminal else "")
+            if line.strip():
+                yield line
+
+
+def _print(stream: attend.Stream, *, silent: bool = False) -> int:
+    """Run to the end, printing the text as it comes; several texts are numbered."""
+    several, code = stream.settings.sequences > 1, 0
+    try:
+        for token in stream:
+            if not silent and not several:
+                print(token.text, end="", flush=True)
+        if not silent and several:
+            print("\n".join(f"{number}. {text}" for number, text in enumerate(stream.run.texts, start=1)), end="")
+    except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
+        stream.close()
+        code = INTERRUPTED
+    except BrokenPipeError:  # nobody reads the text any more, but the document may still be wanted
+        stream.close()
+    return code
+
+
+def _use_fastest_threads(model: attend.Model) -> None:
+    from model.threads import fastest_threads
+
+    fastest_threads(model.loaded.model)
+
+
+def _why_it_stopped(run: attend.Run, context_length: int) -> str:
+    limit = run.settings.max_new_tokens
+    if len(run.tokens) < limit:
+        return f"stopped at the end of the model's context of {context_length:,} tokens."
+    return f"stopped at the length limit of {limit:,} tokens: raise --max-new-tokens for more."
+
+
+def _note(sentence: str) -> None:
+    print(f"Note: {sentence}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, and turn what a person can put right into one sentence on stderr; returns the exit code."""
+    """Returns the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # any character may come, whatever the terminal's settings
-    try:
-        return _run(_parser().parse_args(arguments))
-    except AttendError as error:
-        print(error, file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has had enough; without this, Python would complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # the tokenizer refuses what is no text
+    return exit_code(lambda: _generate(_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

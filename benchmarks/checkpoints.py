@@ -8,29 +8,25 @@ candidates and the attention of every token meanwhile, `generate` keeps nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-import transformers
-from transformers import GPT2Config, GPT2LMHeadModel
-
 from benchmarks.decoding import CANDIDATES, Peer
+from benchmarks.flags import add_counts
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.generate import generate
+from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Step
-from decoding.strategy import Request
-from model.huggingface_folder import load_model
+from model.command_line import Parser, exit_code
+from model.device import DeviceConfig
 from model.interface import LanguageModel
-from model.placement import Placement
-from model.quantised import quantise
-from model.threads import use_threads
+from model.lazy import torch
 
 PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
 AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # how many times faster than whom
@@ -39,33 +35,42 @@ AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # how m
 def traced(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int) -> list[Step]:
     """Every step of a greedy decode, with candidates and the attention of each token."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
-    request = Request.of(model, prompt, end_tokens=frozenset(), text_of=lambda ids: "", attention=True)
+    request = Request.of_model(model, prompt, attention=True)
     return list(generate(model, prompt, settings.strategy_for(request)))
 
 
 def write_checkpoint(folder: Path) -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
     torch.manual_seed(0)
     GPT2LMHeadModel(GPT2Config()).save_pretrained(folder)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Time a GPT-2 of 124 million weights, four ways.")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--prompt-tokens", type=int, default=64)
-    parser.add_argument("--new-tokens", type=int, default=48)
-    parser.add_argument("--rounds", type=int, default=5)
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m benchmarks.checkpoints", description="Time a GPT-2 of 124 million weights, four ways."
+    )
+    add_counts(parser, threads=[1, 2], prompt_tokens=64, new_tokens=48, rounds=5)
     options = parser.parse_args(arguments)
+    import transformers
+
+    from model.compiled.quantized import quantize
+    from model.huggingface.folder import load_model
+    from model.huggingface.weights import CheckpointFiles
+    from model.threads import use_threads
+
     transformers.logging.disable_progress_bar()
 
     generator = torch.Generator().manual_seed(0)
     prompt = torch.randint(5, 50_000, (options.prompt_tokens,), generator=generator).tolist()
-    count, cpu = options.new_tokens, Placement("cpu", "float32")
+    count, cpu = options.new_tokens, DeviceConfig("cpu", "float32")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_checkpoint(folder)
-        peer = Peer(name, kind=GPT2LMHeadModel)
-        native, adapter = (load_model(folder, "GPT-2", engine, cpu)[0] for engine in ("native", "adapter"))
-        int8 = quantise(load_model(folder, "GPT-2", "native", cpu)[0])
+        peer = Peer(name, kind="GPT2LMHeadModel")
+        files = CheckpointFiles.read(folder, "GPT-2")
+        native, adapter = (load_model(files, engine, cpu)[0] for engine in ("native", "adapter"))
+        int8 = quantize(load_model(files, "native", cpu)[0])
     contenders: dict[str, Callable[[], list[Any]]] = {
         PEER: lambda: peer(prompt, count),
         NATIVE: lambda: traced(native, prompt, count),
@@ -97,5 +102,10 @@ def _text(steps: list[Step]) -> list[int]:
     return list(best.tokens)
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

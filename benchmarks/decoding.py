@@ -9,30 +9,29 @@ checkpoint is needed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
+import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-import transformers
-from transformers import GenerationConfig, LlamaForCausalLM
-
+from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.generate import generate
+from decoding.request import Request
 from decoding.settings import DecodingSettings, StrategyName
 from decoding.step import Step
-from decoding.strategy import Request
 from model import catalog
-from model.config import TransformerConfig
-from model.export import write_llama
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
 from model.interface import Forward
-from model.threads import fastest_threads
-from model.transformer import Transformer
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from model.transformer.decoder import Transformer
 
 TRACED, BARE = "Attend, traced", "Attend, bare loop"
 PLAIN, SEEN = "transformers, plain", "transformers, scores and attentions"
@@ -49,7 +48,7 @@ def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: 
     settings = DecodingSettings(
         strategy=strategy, num_beams=NUM_BEAMS, max_new_tokens=new_tokens, top_candidates=CANDIDATES
     )
-    request = _request(prompt, model.context_length, model.vocabulary_size, attention=True)
+    request = Request.of_model(model, prompt, attention=True)
     return list(generate(model, prompt, settings.strategy_for(request)))
 
 
@@ -67,16 +66,24 @@ class Peer:
     """A checkpoint in transformers, ours exported or another, greedy or with beams; no token ends the text."""
 
     def __init__(
-        self, folder: str, *, kind: Any = LlamaForCausalLM, scores_and_attentions: bool = False, num_beams: int = 1
+        self,
+        folder: str,
+        *,
+        kind: str = "LlamaForCausalLM",
+        scores_and_attentions: bool = False,
+        num_beams: int = 1,
     ) -> None:
+        import transformers
+
+        self._settings = transformers.GenerationConfig
         attention = "eager" if scores_and_attentions else "sdpa"  # only eager can return its weights
-        self._model: Any = kind.from_pretrained(folder, attn_implementation=attention).eval()
+        self._model: Any = getattr(transformers, kind).from_pretrained(folder, attn_implementation=attention).eval()
         self._num_beams = num_beams
         self._extra = {"output_scores": True, "output_attentions": True} if scores_and_attentions else {}
 
     def __call__(self, prompt: Sequence[int], new_tokens: int) -> list[int]:
         ids = torch.tensor([prompt])  # (1, prompt)
-        how = GenerationConfig(
+        how = self._settings(
             max_new_tokens=new_tokens,
             do_sample=False,
             num_beams=self._num_beams,
@@ -99,7 +106,8 @@ def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
         max_new_tokens=tokens,
         top_candidates=CANDIDATES,
     )
-    strategy = settings.strategy_for(_request([0], tokens + 1, vocabulary, attention=False))
+    request = Request((0,), frozenset(), lambda ids: "", context_length=tokens + 1, vocabulary_size=vocabulary)
+    strategy = settings.strategy_for(request)
     # As spread out as a language model's: with a deviation of 3 the best token has about a tenth of the probability.
     generator = torch.Generator().manual_seed(0)
     forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(tokens)]
@@ -131,36 +139,35 @@ def bytes_of_a_token(model: Transformer, prompt: Sequence[int], new_tokens: int)
     return (after - before) / len(steps), attention / len(steps)
 
 
-def _request(prompt: Sequence[int], context_length: int, vocabulary_size: int, *, attention: bool) -> Request:
-    return Request(
-        prompt=tuple(prompt),
-        end_tokens=frozenset(),
-        text_of=lambda ids: "",
-        context_length=context_length,
-        vocabulary_size=vocabulary_size,
-        attention=attention,
-    )
-
-
 def _random_model() -> Transformer:
+    from model.transformer.config import TransformerConfig
+    from model.transformer.decoder import Transformer
+
     torch.manual_seed(0)
     return Transformer(TransformerConfig(vocabulary_size=4_096)).eval()
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Time Attend's decoding beside transformers' on the same weights.")
-    parser.add_argument("--model", default="attend-chat", help="a name of the catalogue or a checkpoint's folder")
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m benchmarks.decoding",
+        description="Time Attend's decoding beside transformers' on the same weights.",
+    )
+    add_model(parser)
     parser.add_argument("--random", action="store_true", help="random weights instead, of about the same size")
-    parser.add_argument("--prompt-tokens", type=int, default=64)
-    parser.add_argument("--new-tokens", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=7)
+    add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=7)
     options = parser.parse_args(arguments)
-    transformers.logging.disable_progress_bar()
 
     name = "random weights" if options.random else options.model
     model = _random_model() if options.random else catalog.load(options.model).model
+    import transformers
+
+    from model.huggingface.export_llama import write_llama
+    from model.threads import fastest_threads
+    from model.transformer.decoder import Transformer
+
     if not isinstance(model, Transformer):
-        parser.error(f"{name} is not one of our own decoders, so there is nothing to compare")
+        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
+    transformers.logging.disable_progress_bar()
     fastest_threads(model)
     generator = torch.Generator().manual_seed(0)
     prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
@@ -233,5 +240,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(json.dumps(figures))
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,7 +7,6 @@ Times on the screen are taken by the browser's own clock, up to the frame that s
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
@@ -20,7 +19,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
+from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
+from model.names import locate
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
@@ -73,7 +76,7 @@ def open_page(browser: Browser, port: int, deadline: float = 120.0) -> Page:
             if time.monotonic() - started > deadline:
                 raise
             time.sleep(0.05)
-    page.wait_for_function("window.__gradio_session_hash__")
+    page.locator("body[data-ready][data-heard]").wait_for()
     page.locator("#attend-message textarea").wait_for()
     page.locator(".at-example").first.wait_for()
     return page
@@ -115,15 +118,15 @@ def measure(model: str, port: int, starts: int, rounds: int) -> dict[str, list[f
     return taken
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Time Attend's page in a real browser.")
-    parser.add_argument("--model", default="attend-chat", help="a name of the catalogue or a checkpoint's folder")
-    parser.add_argument("--port", type=int, default=7861)
-    parser.add_argument("--starts", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=10)
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.page", description="Time Attend's page in a real browser.")
+    add_model(parser)
+    parser.add_argument("--port", metavar="N", type=int, default=7861, help="port to serve the page on (default 7861)")
+    add_counts(parser, starts=3, rounds=10)
     options = parser.parse_args(arguments)
+    locate(options.model)  # a mistyped one is refused here, not by the page that would never be there
     if shutil.which("chromium") is None:
-        parser.error("there is no chromium to drive: install it (Debian: apt install chromium)")
+        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
 
     taken = measure(options.model, options.port, options.starts, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]
@@ -139,5 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

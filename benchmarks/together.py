@@ -3,26 +3,27 @@
     python -m benchmarks.together [--model attend-chat] [--cards 6] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
 All sample with temperature, top-k and top-p, trace 10 candidates and the attention of every token, and no token ends a
-text, so that all write equally many. Beside them the same cards one after the other, as without `generate_together`.
+text, so that all write equally many. Beside them the same cards one after the other, as without `generate_batch`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
+import sys
 from collections.abc import Callable, Sequence
 
-import torch
-
+from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
+from decoding.batch import generate_batch
 from decoding.generate import generate
+from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
-from decoding.together import generate_together
 from model import catalog
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
 from model.interface import LanguageModel
-from model.threads import fastest_threads
+from model.lazy import torch
 
 ALONE, TOGETHER, IN_TURN = "one card", "all cards, one batch", "all cards, one after the other"
 AIM = 3.0  # six cards cost less than so many times one
@@ -47,33 +48,25 @@ def alone(model: LanguageModel, request: Request, settings: DecodingSettings) ->
 
 def together(model: LanguageModel, request: Request, settings: Sequence[DecodingSettings]) -> Texts:
     strategies = [one.strategy_for(request) for one in settings]
-    passes = list(generate_together(model, [request.prompt] * len(settings), strategies))
+    passes = list(generate_batch(model, [request.prompt] * len(settings), strategies))
     return [step.hypotheses[0].tokens for step in passes[-1] if step is not None]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Time several cards of settings in one batch.")
-    parser.add_argument("--model", default="attend-chat", help="a name of the catalogue or a checkpoint's folder")
-    parser.add_argument("--cards", type=int, default=6)
-    parser.add_argument("--prompt-tokens", type=int, default=64)
-    parser.add_argument("--new-tokens", type=int, default=128)
-    parser.add_argument("--rounds", type=int, default=7)
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.together", description="Time several cards of settings in one batch.")
+    add_model(parser)
+    add_counts(parser, cards=6, prompt_tokens=64, new_tokens=128, rounds=7)
     options = parser.parse_args(arguments)
     if options.cards < 2:
-        parser.error("there is nothing to compare with fewer than two cards")
+        raise AttendError(f"--cards is {options.cards}, but must be 2 or more: one card alone compares nothing.")
 
     model = catalog.load(options.model).model
+    from model.threads import fastest_threads
+
     fastest_threads(model)
     generator = torch.Generator().manual_seed(0)
     prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
-    request = Request(
-        prompt=tuple(prompt),
-        end_tokens=frozenset(),
-        text_of=lambda ids: "",
-        context_length=model.context_length,
-        vocabulary_size=model.vocabulary_size,
-        attention=True,
-    )
+    request = Request.of_model(model, prompt, attention=True)
     settings = cards(options.cards, options.new_tokens)
     contenders: dict[str, Callable[[], Texts]] = {
         ALONE: lambda: [alone(model, request, settings[0])],
@@ -111,5 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(json.dumps(figures))
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -8,26 +8,22 @@ of 32, and neither keeps what the tokens were chosen from. The texts are compare
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-import transformers
-from transformers import MarianMTModel
-
+from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, ratio, table
 from decoding.settings import DecodingSettings
-from model import catalog, checkpoint
-from model.encoder_decoder import EncoderDecoder
+from model import catalog, names
+from model.command_line import Parser, exit_code
 from model.errors import AttendError
-from model.export_marian import write_marian
+from model.lazy import torch
 from model.loaded import LoadedModel
-from model.threads import use_threads
 from training.translate import answered
 
 AIM = 2.0  # times as many sentences a second as transformers
@@ -83,27 +79,30 @@ def theirs(model: Any, sources: Sequence[Sequence[int]], beams: int, together: i
     return said
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Time a translator beside transformers' Marian.")
-    parser.add_argument("--model", default="attend-translate")
-    parser.add_argument("--sentences", type=int, default=64)
-    parser.add_argument("--beams", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m benchmarks.translation", description="Time a translator beside transformers' Marian."
+    )
+    add_model(parser, "attend-translate")
+    add_counts(parser, sentences=64, beams=4, rounds=5, threads=1)
+    options = parser.parse_args(arguments)
+    loaded = catalog.load(options.model)
+    import transformers
+
+    from model.huggingface.export_marian import write_marian
+    from model.threads import use_threads
+    from model.transformer import checkpoint
+    from model.transformer.encoder_decoder import EncoderDecoder
+
     use_threads(options.threads)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    try:
-        loaded = catalog.load(options.model)
-        if not isinstance(loaded.model, EncoderDecoder):
-            raise AttendError(f"{options.model} is not one of our own translators: name another model.")
-        folder = catalog.EMBEDDED / options.model if options.model in catalog.embedded() else Path(options.model)
-        with tempfile.TemporaryDirectory() as name:
-            write_marian(loaded.model, Path(name), folder / checkpoint.TOKENIZER)
-            marian = MarianMTModel.from_pretrained(name).eval()
-    except AttendError as error:
-        parser.exit(2, f"{error}\n")
+    if not isinstance(loaded.model, EncoderDecoder):
+        raise AttendError(f"{options.model} is not one of our own translators: choose another model.")
+    folder = names.EMBEDDED / options.model if options.model in names.embedded() else Path(options.model)
+    with tempfile.TemporaryDirectory() as name:
+        write_marian(loaded.model, Path(name), folder / checkpoint.TOKENIZER)
+        marian = transformers.MarianMTModel.from_pretrained(name).eval()
     sources = [loaded.prompt(sentence) for sentence in sentences(options.sentences)]
     same = ours(loaded, sources, options.beams, BATCH) == theirs(marian, sources, options.beams, BATCH)
     rows, figures = [["", "Marian, sentences/s", "ours", "times", "aim"]], {}
@@ -127,5 +126,10 @@ def main() -> None:
     print(json.dumps({**summary, "transformers": transformers.__version__, **machine()}))
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

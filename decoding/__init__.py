@@ -1,1 +1,1 @@
-"""Decoding: from a model's logits to text, every step told. Knows of models only what `model.interface` says."""
+"""From a model's logits to text, every step on record. Knows of models only what is in `model.interface`."""

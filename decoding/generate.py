@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from decoding.step import Step
-from decoding.strategy import Strategy
+from decoding.strategies.base import Strategy
 from model.interface import CacheT, LanguageModel
 
 
 def generate(model: LanguageModel[CacheT], prompt: Sequence[int], strategy: Strategy) -> Iterator[Step]:
-    """One `Step` that decided something after the other until one is finished; closing the generator stops the work.
+    """Yield every `Step` that decided something, until one is finished; closing the generator stops the work.
 
-    The strategy says what to feed and which row each token continues, the cache follows. That is all there is to any
-    strategy, beams included.
+    The strategy names what to feed and which row each token continues, and the cache follows. That is all there is to
+    any strategy, beams included.
     """
     forward = model.prefill(prompt, want=strategy.want)
     while True:

@@ -1,7 +1,7 @@
-"""What one row of a pass offered, made into `Choice`s: each candidate's probability after every stage, and the rest.
+"""Turns the logits of one row into `Choice`s: each candidate's probability after every stage, and the rest.
 
-Takes the logits after each stage and a token that somebody chose; knows neither how it was chosen nor what the stages
-do. All sums are float64 over whole arrays: no Python loop runs over the vocabulary.
+Takes the logits after each stage and the chosen token; knows neither how it was chosen nor what the stages do. All sums
+are float64 over whole arrays: no Python loop runs over the vocabulary.
 
 Shapes: S is the stages, V the vocabulary, K the tokens that a stage kept, C the candidates.
 """
@@ -12,17 +12,31 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from decoding.parameters.parameter import Parameter
 from decoding.step import Candidate, Choice
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOP_CANDIDATES = Parameter(
+    name="top_candidates",
+    default=10,
+    help="How many of the most probable tokens to record at each step.",
+    neutral=None,
+    integer=True,
+    maximum=50,
+)
 
 Ids = NDArray[np.intp]
 Probabilities = NDArray[np.float64]
+
+_AT_ONCE = 64  # rows of a text made into float64 at once, so that a large vocabulary does not fill the memory
 
 
 class _Stage:
@@ -39,7 +53,7 @@ class _Stage:
         weights: Probabilities,
     ) -> None:
         self.logits = logits  # (V,) -inf where a token was removed
-        self.ids = ids  # (K,) those that are left; None where all are
+        self.ids = ids  # (K,) the tokens that are left; None: all
         self.kept = relative.size
         self.relative = relative  # (K,) the logits of those less the largest
         self.weights = weights  # (K,) their exponentials
@@ -85,12 +99,12 @@ class _Stage:
         """The share of the probability here that the tokens left after the following stage hold."""
         if following.ids is None or following.kept == self.kept:
             return 1.0  # exactly, not what rounding made of it
-        left = following.ids if self.ids is None else following.logits[self.ids] > -math.inf  # (K,) ids, or a mask
+        left = following.ids if self.ids is None else following.logits[self.ids] > -math.inf  # (K,) ids or a mask
         return min(1.0, float(self.weights[left].sum()) / self.total)
 
 
 class Recording:
-    """One row: what can be said of any token in it."""
+    """One row: the probabilities and ranks of its tokens."""
 
     def __init__(self, names: Sequence[str], stages: Sequence[_Stage], top_candidates: int) -> None:
         self._names = tuple(names)
@@ -100,8 +114,8 @@ class Recording:
 
     def log_probability(self, token: int, *, stage: int) -> float:
         """In nats; stage 0 is the model's own, -1 the one the token was chosen from."""
-        described = self._stages[stage]
-        return float(described.logits[token]) - described.log_total
+        found = self._stages[stage]
+        return float(found.logits[token]) - found.log_total
 
     def final_probabilities(self) -> tuple[Ids, Probabilities]:
         """The tokens that survived every stage, by id, and their probabilities: (K,) each."""
@@ -148,7 +162,7 @@ class Recording:
 
     @cached_property
     def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
-        """The best by the model's probability, ties by id; several beams share what one row offered."""
+        """The best by the model's probability, ties by id; computed once for all beams that continue this row."""
         return self._describe(self._stages[0].best(self._top_candidates))
 
     def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
@@ -173,18 +187,18 @@ class Recording:
 
 
 class Unexplained:
-    """One row of which nothing is told but the probability of what is chosen, for whoever only wants the text."""
+    """One row of which only the probability of the chosen token is recorded, for callers who want the text alone."""
 
     def __init__(self, log_probabilities: Tensor) -> None:
         self._log_probabilities = log_probabilities.numpy()  # (V,), the model's own
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats, the model's own; of no other stage anything is known."""
+        """In nats, the model's own; the other stages are not recorded."""
         assert stage == 0
         return float(self._log_probabilities[token])
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
-        """The token alone; its rank, 0, is not known."""
+        """The token alone; rank 0 stands for unknown."""
         return Choice(token, 0, draw, (), (), (), (), (), (), attention=attention)
 
 
@@ -192,3 +206,13 @@ def record(stages: Sequence[str], logits: Sequence[Tensor], top_candidates: int)
     """A recording a row, from the (rows, V) logits after each of the named stages, the model's own first."""
     by_stage = [_Stage.of_rows(stage.numpy()) for stage in logits]
     return [Recording(stages, of_row, top_candidates) for of_row in zip(*by_stage, strict=True)]
+
+
+def record_text(ids: Sequence[int], logits: Tensor, top_candidates: int) -> list[Choice]:
+    """The tokens of a given text as choices of the model, from the (tokens, V) logits that predict each of them."""
+    choices = []
+    for first in range(0, len(ids), _AT_ONCE):
+        rows = logits[first : first + _AT_ONCE].float().cpu()  # (rows, V)
+        recordings = record(("model",), (rows,), top_candidates)
+        choices += [one.choice(token) for one, token in zip(recordings, ids[first : first + _AT_ONCE], strict=True)]
+    return choices

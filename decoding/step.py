@@ -1,17 +1,20 @@
-"""What one step of decoding was, in plain numbers.
+"""The records of one step of decoding, in plain numbers.
 
-Every strategy tells its work in the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
+Every strategy returns the same three records: a `Choice` (one token and all that led to it), a `Hypothesis`
 (one continuation so far) and a `Step` (what the loop must do next). Greedy decoding and sampling have one hypothesis a
-step, beams have several, and a step that only looks ahead has none. No record holds a full-vocabulary tensor, so a long
-run stays small.
+step, beams have several, and a step of contrastive search that only feeds candidates has none. No record holds a
+full-vocabulary tensor, so a long run stays small.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from torch import Tensor
+from model.errors import AttendError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FinishReason = Literal["stop", "length", "stop_text", "cancelled"]
 
@@ -25,18 +28,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A candidate of contrastive search, with what spoke for it and what against."""
+class ContrastiveCandidate:
+    """A candidate of contrastive search and the two terms of its score."""
 
     id: int
     confidence: float  # its probability after every processor
     degeneration: float  # the greatest cosine similarity of its hidden state with one before it, -1 to 1
-    score: float  # what the two come to; the candidate with the highest is taken
+    score: float  # both together; the candidate with the highest is taken
 
 
 @dataclass(frozen=True, slots=True)
 class LayerContrast:
-    """Under dola: which layer below the last a token was contrasted with, and why that one."""
+    """Under dola: the layer that a token was contrasted with, and the divergences that it was chosen by."""
 
     layer: int  # 0 is the embeddings
     divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
@@ -56,13 +59,20 @@ class Choice:
     # Of what the stage before had left, the share that this one kept; 1 where it removed nothing.
     mass: tuple[float, ...]
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
-    weighed: tuple[Weighed, ...] = ()  # under contrastive search all candidates, the most probable first
+    contrastive_candidates: tuple[ContrastiveCandidate, ...] = ()  # under contrastive search, most probable first
     contrast: LayerContrast | None = None  # under dola
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
     def chosen(self) -> Candidate:
-        return next(candidate for candidate in self.candidates if candidate.id == self.token)
+        """The candidate that was chosen; `AttendError` where candidates were not recorded (see `Request.explained`)."""
+        for candidate in self.candidates:
+            if candidate.id == self.token:
+                return candidate
+        raise AttendError(
+            f"The candidates for token {self.token} were not recorded, so its probability is unknown: run it again "
+            "with explained=True."
+        )
 
     @property
     def entropy(self) -> float:
@@ -88,11 +98,11 @@ class Hypothesis:
     score: float  # the search's own sum, before any length penalty (nats)
     step_score: float  # what the newest token added to it
     log_probability: float  # the model's own sum (nats)
-    parent: int  # its place among the previous step's living hypotheses
+    parent: int  # its index among the previous step's living hypotheses
     choice: Choice  # its newest token
     finish_reason: FinishReason | None = None  # why it is complete; None while it lives
     final_score: float | None = None  # of a finished one in a search: what ranks it, the length penalty included
-    group: int = 0  # which it belongs to, of several texts or diverse groups side by side; none says a text twice
+    group: int = 0  # of diverse beams or of parallel samples; no text stands twice in one
 
     @property
     def finished(self) -> bool:
@@ -104,20 +114,20 @@ DropReason = Literal["outscored", "not drawn", "ended", "search over", "outranke
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A hypothesis that a search has let go, and why.
+    """A hypothesis that a search has dropped, and why.
 
     - outscored: none of its continuations was among the best that live on;
     - not drawn: beams that sample drew none of its continuations;
-    - ended: it lives on only in its finished texts, which the search keeps;
+    - ended: all that continues it are finished texts, which the search keeps;
     - search over: it could still be continued, but its search has finished;
     - outranked: finished, but the search keeps only its best finished texts.
     """
 
     reason: DropReason
     tokens: tuple[int, ...]  # the hypothesis, as it stood when it was made
-    row: int | None  # its place among the previous step's living hypotheses; None where it was none of them
+    row: int | None  # its index among the previous step's living hypotheses; None where it was none of them
     # Of the first three, of its best continuation that does not end, None where there is none; of the others its final
-    # score, for an unfinished one the best it was believed to reach.
+    # score, for an unfinished one the best it was assumed to reach.
     score: float | None
     to_beat: float | None  # what the score would have had to exceed; None where no score would have helped
     group: int = 0
@@ -125,17 +135,17 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One turn of the loop: what was decided, and what to feed next."""
+    """One iteration of the loop: what was decided, and what to feed next."""
 
     # Those that live on first, in the order of `feed`; then what a finished search leaves unfinished; then what ended.
     hypotheses: tuple[Hypothesis, ...]
     # The one returned first or, until the end, the one that leads; it may have ended earlier. None where the strategy
-    # only looked ahead: such a step has no hypotheses, and the loops keep it to themselves.
+    # only fed candidates: such a step has no hypotheses, and the loops do not yield it.
     best: Hypothesis | None
     feed: tuple[int, ...] = ()  # one token for each row of the next pass; empty when finished
     parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues
     returned: tuple[Hypothesis, ...] = ()  # the result, best first; set in the last step
-    dropped: tuple[Dropped, ...] = ()  # what a search let go in this step
+    dropped: tuple[Dropped, ...] = ()  # by a search in this step
 
     @property
     def finished(self) -> bool:

@@ -1,8 +1,8 @@
 """When a continuation ends: at an end token, as soon as its text holds a stop text, or when there is no room for more.
 
 A stop text may span tokens and begin in the middle of one. The text that is returned ends before it, and while a text
-still grows, whatever could become a stop text is not shown. Nothing here knows a tokenizer, only the request's way from
-ids to text, in which an unfinished character at either end is U+FFFD.
+still grows, whatever could become a stop text is held back. Nothing here knows a tokenizer, only the request's
+`decode`, in which an unfinished character at either end is U+FFFD.
 """
 
 from __future__ import annotations
@@ -11,11 +11,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from decoding.parameters.list_parameter import StringList
+from decoding.parameters.parameter import Parameter
+from decoding.request import Request
 from decoding.step import FinishReason
-from decoding.strategy import Request, Terms
+
+TOKEN_LIMIT = 4096  # of one run
+MAX_NEW_TOKENS = Parameter(
+    name="max_new_tokens",
+    default=128,
+    help="The most tokens to generate; the text ends sooner when the model's context is full.",
+    neutral=None,
+    integer=True,
+    minimum=1,
+    maximum=TOKEN_LIMIT,
+)
+STOP_TEXTS = StringList(
+    name="stop_texts",
+    default=(),
+    help='Texts that end the output, just before them; a line break is ["\\n"].',
+    allow_blank=True,
+)
 
 UNFINISHED = "\ufffd"  # what stands for bytes that are no character, or not yet one
-MOST_UNFINISHED = 3  # bytes of a character without its first or without its last
+MAX_UNFINISHED = 3  # bytes of a character without its first or without its last
 
 
 def first_stop(text: str, stop_texts: Sequence[str]) -> str | None:
@@ -30,36 +49,36 @@ def before_stop(text: str, stop_texts: Sequence[str]) -> str:
 
 
 def certain(text: str, stop_texts: Sequence[str]) -> str:
-    """What of a text that still grows will be returned whatever comes: neither half a character at its end nor
+    """The part of a growing text that can no longer change: without half a character at its end, and without
     anything that could still become a stop text."""
     whole = text.rstrip(UNFINISHED)
     text = before_stop(whole, stop_texts)
-    if text != whole:  # it has ended, whatever its own end looks like
+    if text != whole:  # a stop text has ended it
         return text
     longest = max(map(len, stop_texts), default=0)
-    for place in range(max(0, len(text) - longest + 1), len(text)):
-        if any(stop.startswith(text[place:]) for stop in stop_texts):
-            return text[:place]
+    for start in range(max(0, len(text) - longest + 1), len(text)):
+        if any(stop.startswith(text[start:]) for stop in stop_texts):
+            return text[:start]
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The rule of one request."""
+    """When the continuations of one request end."""
 
     end_tokens: frozenset[int]
     limit: int  # the most tokens that may be generated
-    text_of: Callable[[Sequence[int]], str]
+    decode: Callable[[Sequence[int]], str]
     stop_texts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, request: Request, terms: Terms) -> Self:
-        """As many tokens as were asked for and as the model's context has room for."""
-        room = min(terms.max_new_tokens, request.context_length - len(request.prompt))
-        return cls(request.end_tokens, room, request.text_of, terms.stop_texts)
+    def of(cls, request: Request, max_new_tokens: int, stop_texts: tuple[str, ...] = ()) -> Self:
+        """At most `max_new_tokens`, and no more than the model's context has room for."""
+        room = min(max_new_tokens, request.context_length - len(request.prompt))
+        return cls(request.end_tokens, room, request.decode, stop_texts)
 
     def reason(self, tokens: Sequence[int]) -> FinishReason | None:
-        """Why these generated tokens are complete, or None while they are not and were not without the last."""
+        """Why these generated tokens are complete, or None; they were not without the last."""
         if tokens[-1] in self.end_tokens:
             return "stop"
         if self.stop_texts and self._holds_stop_text(tokens):
@@ -69,11 +88,11 @@ class Stop:
     def _holds_stop_text(self, tokens: Sequence[int]) -> bool:
         """Whether the newest token has completed a stop text.
 
-        So only the end of the text is looked at: the newest token and as many before it as a stop text may need.
+        Only the end of the text is searched: the newest token and as many before it as a stop text may need.
         """
         longest = max(map(len, self.stop_texts))
-        count = longest + MOST_UNFINISHED + 1
-        while count < len(tokens) and len(self.text_of(tokens[-count:-1])) < longest + MOST_UNFINISHED:
+        count = longest + MAX_UNFINISHED + 1
+        while count < len(tokens) and len(self.decode(tokens[-count:-1])) < longest + MAX_UNFINISHED:
             count *= 2  # control tokens have no text, and bytes make a character only together
-        text = self.text_of(tokens[-count:]).strip(UNFINISHED)
+        text = self.decode(tokens[-count:]).strip(UNFINISHED)
         return any(stop in text for stop in self.stop_texts)

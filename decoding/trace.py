@@ -1,6 +1,6 @@
 """A run as a record: gathers `Step`s, follows the returned hypothesis back, and writes the "attend.trace/1" document.
 
-Knows no model and no tokenizer: it is told what the model was called and how a token is shown.
+Knows no model and no tokenizer, only the model's name and a function that labels tokens.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.step import Choice, FinishReason, Hypothesis, Step, Weighed
+from decoding.step import Choice, ContrastiveCandidate, FinishReason, Hypothesis, Step
 from decoding.stop import before_stop, first_stop
-from decoding.strategy import Request
 
 SCHEMA = "attend.trace/1"
 
@@ -22,10 +22,10 @@ class Trace:
     """One run so far. A run that was stopped early is complete as it stands: its finish reason is "cancelled"."""
 
     model: str
-    prompt: str  # as a person wrote it
+    prompt: str  # as the user wrote it
     request: Request
     settings: DecodingSettings  # with the seed that was used, where anything was drawn
-    label: Callable[[int], str]  # how a token is shown by itself
+    label: Callable[[int], str]  # the text of a single token, for display
     messages: Sequence[Mapping[str, str]] = ()  # the conversation, where there was one, its system prompt first
     steps: list[Step] = field(default_factory=list)
 
@@ -33,17 +33,17 @@ class Trace:
         if self.settings.seeded() is not self.settings:
             raise ValueError("a run that draws is recorded with the seed it used: give the settings a definite one")
 
-    def going_on(self, settings: DecodingSettings) -> Self:
-        """The same run, to be lengthened: what its length or its reader has ended lives on in the copy.
+    def resumed(self, settings: DecodingSettings) -> Self:
+        """A copy of a run that its length or the user has ended, open again to be lengthened.
 
         Args:
-            settings: its own, which are `resumable`, but for a greater length.
+            settings: the run's, which are `resumable`, but for a greater length.
         """
         *before, last = self.steps
         assert last.best is not None
         living = replace(last.best, finish_reason=None)
-        open_end = Step((living,), best=living, feed=(living.tokens[-1],), parents=(0,))
-        return replace(self, settings=settings, steps=[*before, open_end])
+        reopened = Step((living,), best=living, feed=(living.tokens[-1],), parents=(0,))
+        return replace(self, settings=settings, steps=[*before, reopened])
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
@@ -70,18 +70,18 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """It ends before a stop text."""
-        return before_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+        """The continuation, up to a stop text."""
+        return before_stop(self.request.decode(self.ids), self.settings.stop_texts)
 
     @property
     def stop_text(self) -> str | None:
-        """The stop text before which it ends; None where it holds none."""
-        return first_stop(self.request.text_of(self.ids), self.settings.stop_texts)
+        """The stop text that ended it; None where it contains none."""
+        return first_stop(self.request.decode(self.ids), self.settings.stop_texts)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those of all sequences, each before its stop text."""
-        texts = (self.request.text_of(one.tokens) for one in self.sequences)
+        """Those of all sequences, each up to its stop text."""
+        texts = (self.request.decode(one.tokens) for one in self.sequences)
         return tuple(before_stop(text, self.settings.stop_texts) for text in texts)
 
     @property
@@ -116,8 +116,8 @@ class Trace:
         }
         if self.request.source:
             document["source"] = list(self.request.source)
-        if self.request.drawn:  # where in the seed's stream a run went on; the seed alone would not repeat it
-            document["drawn"] = self.request.drawn
+        if self.request.draws_used:  # the seed alone would not repeat a continued run
+            document["drawn"] = self.request.draws_used
         if self.messages:
             document["messages"] = [dict(message) for message in self.messages]
         if len(self.sequences) > 1:
@@ -154,8 +154,8 @@ class Trace:
             ],
             "rest": list(choice.rest),
         }
-        if choice.weighed:
-            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.weighed]
+        if choice.contrastive_candidates:
+            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.contrastive_candidates]
         if choice.contrast is not None:
             divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
             step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
@@ -163,16 +163,16 @@ class Trace:
 
     def _beams(self) -> list[list[dict[str, Any]]]:
         """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
-        fates = {
+        dropped = {
             (one.group, one.tokens): {"step": number, "reason": one.reason, "score": one.score, "to_beat": one.to_beat}
             for number, step in enumerate(self.steps)
             for one in step.dropped
         }
         best = self.best and (self.best.group, self.best.tokens)
         ranks = {(one.group, one.tokens): rank for rank, one in enumerate(self.sequences, start=1)}
-        listed, parents = [], {0: 0}  # of each row the place in the list before
+        listed, parents = [], {0: 0}  # row -> index in the previous step's list
         for step in self.steps:
-            order = sorted(range(len(step.hypotheses)), key=lambda place: -step.hypotheses[place].score)
+            order = sorted(range(len(step.hypotheses)), key=lambda row: -step.hypotheses[row].score)
             listed.append(
                 [
                     {
@@ -187,18 +187,18 @@ class Trace:
                         "finished": one.finished,
                         "leads": best == (one.group, one.tokens),
                         "returned": ranks.get((one.group, one.tokens)),
-                        "dropped": fates.get((one.group, one.tokens)),
+                        "dropped": dropped.get((one.group, one.tokens)),
                     }
-                    for one in (step.hypotheses[place] for place in order)
+                    for one in (step.hypotheses[row] for row in order)
                 ]
             )
-            unfinished = [place for place in order if not step.hypotheses[place].finished]
-            parents = {place: number for number, place in enumerate(unfinished)}
+            unfinished = [row for row in order if not step.hypotheses[row].finished]
+            parents = {row: index for index, row in enumerate(unfinished)}
         return listed
 
     def _token(self, token: int) -> dict[str, Any]:
         return {"id": token, "text": self.label(token)}
 
 
-def _numbers(weighed: Weighed) -> dict[str, float]:
-    return {"confidence": weighed.confidence, "degeneration": weighed.degeneration, "score": weighed.score}
+def _numbers(one: ContrastiveCandidate) -> dict[str, float]:
+    return {"confidence": one.confidence, "degeneration": one.degeneration, "score": one.score}

@@ -1,13 +1,20 @@
-"""Where translators look in a sentence while they translate it, side by side as pictures."""
+"""Where translators look in a sentence while they translate it, side by side as pictures.
+
+python -m experiments.alignment "Où est la gare ?" --output alignment.png
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from decoding.generate import generate
+from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
+from model import catalog
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
 from model.loaded import LoadedModel
 
 
@@ -19,8 +26,7 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
     for axes, (name, loaded) in zip(figure.subplots(1, len(models), squeeze=False)[0], models.items(), strict=True):
         source = loaded.prompt(sentence)
         settings = DecodingSettings(strategy="greedy", max_new_tokens=60)
-        known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.tokenizer.decode}
-        request = Request.of(loaded.model, source, **known)
+        request = Request.of(loaded, source)
         *_, last = generate(loaded.model, source, settings.strategy_for(request))
         said = last.returned[0].tokens
         # The query of a token is the one before it, whose pass chose it.
@@ -31,3 +37,44 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
         axes.set_yticks(range(len(said)), [loaded.tokenizer.label(token) for token in said])
         axes.set_title(name)
     figure.savefig(path, dpi=110)
+
+
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m experiments.alignment",
+        description="Draw where translators look while they translate a sentence.",
+    )
+    parser.add_argument("sentence", metavar="SENTENCE", help="the sentence to translate")
+    parser.add_argument(
+        "--models",
+        metavar="MODEL",
+        nargs="+",
+        default=["attend-translate"],
+        help="translators, by name or folder (default attend-translate)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("alignment.png"),
+        help="the picture to write (default alignment.png)",
+    )
+    read = parser.parse_args(arguments)
+    models = {name: catalog.load(name) for name in read.models}
+    for name, loaded in models.items():
+        if not loaded.model.decoder_start:
+            raise AttendError(f"{name} is no translator, so it has no source to look at: choose another model.")
+    try:
+        draw(read.sentence, models, read.output)
+    except (OSError, ValueError) as error:  # matplotlib's, for an ending that it does not know
+        raise AttendError(f"{read.output} can't be written ({error}): choose another file.") from error
+    print(f"Wrote {read.output}.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

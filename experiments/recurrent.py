@@ -24,7 +24,7 @@ from model.limits import check_length, check_room
 
 @dataclass(frozen=True, slots=True)
 class RecurrentConfig:
-    """Padding is the last token, as in `model.encoder_decoder`."""
+    """Padding is the last token, as in `model.transformer.encoder_decoder`."""
 
     vocabulary_size: int
     width: int

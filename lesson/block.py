@@ -1,9 +1,9 @@
 """A whole encoder-decoder small enough to be worked by hand, and what a person can change of it.
 
-It is `model.encoder_decoder` as it stands, six numbers wide, filled with the numbers of a lecture that works one block
-by hand on "how are you". What the lecture prints is taken over: embeddings, W1 and b1 as they are; of Q, K, V and of
-what attention adds it prints the results alone, so their weights are the smallest that give those results. All else,
-which is the decoder, W2 and the words that the lecture does not use, is drawn from a fixed seed.
+It is `model.transformer.encoder_decoder` as it stands, six numbers wide, filled with the numbers of a lecture that
+works one block by hand on "how are you". What the lecture prints is taken over: embeddings, W1 and b1 as they are; of
+Q, K, V and of what attention adds it prints the results alone, so their weights are the smallest that give those
+results. All else, which is the decoder, W2 and the words that the lecture does not use, is drawn from a fixed seed.
 
 Shapes: T tokens, W model width.
 """
@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.config import TransformerConfig
-from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
-from model.layers import Block, attend, sinusoids
+from model.transformer.attention import attend
+from model.transformer.config import TransformerConfig
+from model.transformer.encoder_decoder import EncoderDecoder
+from model.transformer.layers import Block
+from model.transformer.positions import sinusoids
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -97,7 +99,7 @@ def _output() -> Rows:
     """W_O of the encoder. The lecture's three weighted sums are nearly one and the same, and so is what it adds for
     them: all beyond the first singular value is its rounding."""
     queries, keys, values = (torch.tensor(rows)[None, None] for rows in (_QUERIES, _KEYS, _VALUES))  # (1, 1, T, W) each
-    mixed, _ = attend(queries, keys, values, visible=None, causal=False, capture=0)  # (1, 1, T, W)
+    mixed, _ = attend(queries, keys, values, attention_mask=None, causal=False, capture=0)  # (1, 1, T, W)
     return _smallest(mixed[0, 0], torch.tensor(_ADDED) - _PLACED, tolerance=0.1)
 
 
@@ -169,10 +171,10 @@ def make_model(settings: BlockSettings) -> EncoderDecoder:
     _put(model.embedding.weight[PADDING], torch.zeros(WIDTH))
     encoder, _ = blocks_of(model)
     joint = (settings.query_weights, settings.key_weights, settings.value_weights)
-    _put(encoder.attention.queries_keys_values.weight, torch.tensor(joint).transpose(1, 2).flatten(0, 1))  # (3W, W)
-    _put(encoder.attention.output.weight, torch.tensor(_OUTPUT_WEIGHTS).T)
-    _put(encoder.feed_forward.wide.weight, torch.tensor(settings.first_weights).T)
-    _put(encoder.feed_forward.wide.bias, torch.tensor(settings.first_bias))
+    _put(encoder.attention.qkv_proj.weight, torch.tensor(joint).transpose(1, 2).flatten(0, 1))  # (3W, W)
+    _put(encoder.attention.o_proj.weight, torch.tensor(_OUTPUT_WEIGHTS).T)
+    _put(encoder.feed_forward.up_proj.weight, torch.tensor(settings.first_weights).T)
+    _put(encoder.feed_forward.up_proj.bias, torch.tensor(settings.first_bias))
     return model
 
 
@@ -193,7 +195,7 @@ def _check_text(called: str, words: tuple[int, ...]) -> None:
         raise AttendError(f"The {called} has {len(words)} words, but must have 1 to {LONGEST}.")
     for word in words:
         if not 0 <= word < PADDING:
-            raise AttendError(f"The {called} holds the id {word}, but must hold ids from 0 to {PADDING - 1}.")
+            raise AttendError(f"The {called} contains the id {word}, but ids must be from 0 to {PADDING - 1}.")
 
 
 def _check_numbers(called: str, rows: Rows, count: int) -> None:
@@ -203,6 +205,6 @@ def _check_numbers(called: str, rows: Rows, count: int) -> None:
         for value in row:
             if not abs(value) <= MOST_NUMBER:
                 raise AttendError(
-                    f"The {called} cannot hold {value:g}: each must be a number from −{MOST_NUMBER:g} to "
+                    f"The {called} can't contain {value:g}: each must be a number from −{MOST_NUMBER:g} to "
                     f"{MOST_NUMBER:g}."
                 )

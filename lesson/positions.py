@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.layers import rotary_tables, rotate, sinusoids
+from model.transformer.positions import rotary_tables, rotate, sinusoids
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Sentences to look at: whom a word of a real model looks at, and what a sentence makes of one word.
+"""Attention in real sentences: what a word attends to in a model, and its vector in context.
 
 Shapes: L layers, H heads, T tokens, W width.
 """
@@ -17,32 +17,32 @@ from model.loaded import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Whom one word looks at."""
+class WordAttention:
+    """What one word attends to."""
 
-    tokens: tuple[int, ...]  # all that the model read
-    word: range  # the places of the word's own tokens
-    weights: Tensor  # (L, H, T), the mean over the word's tokens; a decoder's of the word's own passes
+    tokens: tuple[int, ...]  # the whole sentence
+    word: range  # the positions of the word's tokens
+    weights: Tensor  # (L, H, T), the mean over the word's tokens as queries
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a text that ends with a word makes of it."""
+class WordInContext:
+    """A word after the text before it."""
 
     vector: Tensor  # (W,), the last layer's at the word's last token
     following: list[tuple[int, float]]  # the most probable tokens to follow, with their probabilities
 
 
-def look(loaded: LoadedModel, text: str, word: str, most: int) -> Look:
-    """Read a text and say whom its word looks at: an encoder's word at all of the text, a decoder's at what is before.
+def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
+    """The attention of a word in a text: to all of it in an encoder, to what stands before it in a decoder.
 
     `AttendError` for a word that is not there and for a text of more than `most` tokens, since every layer's whole map
     is computed.
     """
     tokens = loaded.prompt(text)
     if len(tokens) > most:
-        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} are drawn: shorten it.")
-    places = places_of(loaded, tokens, word)
+        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} can be drawn: shorten it.")
+    span = token_span(loaded, tokens, word)
     start = loaded.model.decoder_start
     with loaded.lock:
         if start:
@@ -50,36 +50,38 @@ def look(loaded: LoadedModel, text: str, word: str, most: int) -> Look:
         else:
             attention = loaded.model.inspect(tokens).attention.decoder
     if attention is None:
-        raise AttendError(f"{loaded.name} does not tell where its encoder looks: choose another model.")
-    return Look(tokens, places, attention[0, :, :, places.start : places.stop].float().mean(dim=2))  # (L, H, T)
+        raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
+    return WordAttention(tokens, span, attention[0, :, :, span.start : span.stop].float().mean(dim=2))  # (L, H, T)
 
 
-def places_of(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:
-    """The places of the tokens that spell a word, where it stands first; `AttendError` where it does not."""
-    said = [loaded.text_of(tokens[:end]) for end in range(len(tokens) + 1)]
-    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said[-1], re.IGNORECASE)
+def token_span(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:
+    """The positions of the tokens of a word's first occurrence; `AttendError` where there is none."""
+    texts = [loaded.text_of(tokens[:end]) for end in range(len(tokens) + 1)]
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", texts[-1], re.IGNORECASE)
     if not word.strip() or found is None:
-        raise AttendError(f"“{word[:40]}” is not a word of “{said[-1].strip()[:80]}”: choose one that is.")
+        raise AttendError(f"“{word[:40]}” is not a word of “{texts[-1].strip()[:80]}”: choose one of its words.")
     within = [
-        place
-        for place in range(len(tokens))
-        if len(said[place]) < found.end() and len(said[place + 1]) > found.start() and said[place] != said[place + 1]
+        index
+        for index in range(len(tokens))
+        if len(texts[index]) < found.end()
+        and len(texts[index + 1]) > found.start()
+        and texts[index] != texts[index + 1]
     ]
     return range(within[0], within[-1] + 1)
 
 
-def meaning(loaded: LoadedModel, text: str, word: str, most: int) -> Meaning:
-    """What the text up to the word's last token makes of it.
+def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> WordInContext:
+    """The last layer's vector of a word, and what the model predicts after it, from the text up to its last token.
 
-    `AttendError` for a word that is not there, and for an encoder with a decoder, whose words are read but never said.
+    `AttendError` for a word that is not there, and for an encoder-decoder, which continues no text.
     """
     if loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} reads with an encoder: choose a model that continues texts.")
+        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
     tokens = loaded.prompt(text)
-    end = places_of(loaded, tokens, word).stop
+    end = token_span(loaded, tokens, word).stop
     with loaded.lock:
         forward = loaded.model.prefill(tokens[:end], want=Want(hidden=True))
     assert forward.hidden is not None
     top = forward.logits[0].float().softmax(dim=-1).topk(most)
     following = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
-    return Meaning(forward.hidden[0, -1].float(), following)
+    return WordInContext(forward.hidden[0, -1].float(), following)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 
-from model import catalog, checkpoint
-from model.config import TransformerConfig
-from model.text import TextTokenizer
-from model.tokenizer import Tokenizer
+from model import names
+from model.text.sentencepiece_tokenizer import Tokenizer
+from model.text.tokenizer import TextTokenizer
+from model.transformer import checkpoint
+from model.transformer.config import TransformerConfig
 
 VARIABLE = "ATTEND_TOKENIZERS"  # names the folder, which holds one of its own for each
 MOST = 6  # that are read from there
@@ -19,8 +20,8 @@ _FILE = "tokenizer.json"
 
 def present() -> dict[str, Callable[[], TextTokenizer]]:
     """Name → what reads the tokenizer, or raises `AttendError` where its file is damaged."""
-    ours = {name: partial(_embedded, catalog.EMBEDDED / name) for name in catalog.embedded()}
-    folder = Path(os.environ.get(VARIABLE) or catalog.EMBEDDED / "tokenizers")
+    ours = {name: partial(_embedded, names.EMBEDDED / name) for name in names.embedded()}
+    folder = Path(os.environ.get(VARIABLE) or names.EMBEDDED / "tokenizers")
     files = sorted(folder.glob(f"*/{_FILE}"))[:MOST]
     return ours | {path.parent.name: _reader(path) for path in files}
 
@@ -34,7 +35,7 @@ def of_encoder(address: str) -> Callable[[], TextTokenizer] | None:
     """
     folder = Path(os.path.expanduser(address))
     if not folder.is_dir():
-        from model.hub_files import HubCache  # brings the Hub's client, which a page of ours does without
+        from model.hub.download import HubCache  # brings the Hub's client, which a page of ours does without
 
         repository, _, revision = address.partition("@")
         cache = HubCache(repository)
@@ -47,7 +48,7 @@ def _reader(path: Path) -> Callable[[], TextTokenizer]:
     return partial(_of_file, path, path.stat().st_mtime_ns)
 
 
-@lru_cache(maxsize=len(catalog.ENTRIES))
+@lru_cache(maxsize=len(names.ENTRIES))
 def _embedded(folder: Path) -> TextTokenizer:
     config = TransformerConfig.from_dict(checkpoint.read_config(folder))
     return Tokenizer.load(folder / checkpoint.TOKENIZER, padded=config.padding is not None)
@@ -55,6 +56,6 @@ def _embedded(folder: Path) -> TextTokenizer:
 
 @lru_cache(maxsize=2 * MOST)
 def _of_file(path: Path, changed: int) -> TextTokenizer:
-    from model import huggingface_vocabulary  # brings transformers, which takes seconds and which ours do without
+    from model.huggingface import vocabulary  # brings transformers, which takes seconds
 
-    return huggingface_vocabulary.load(path)
+    return vocabulary.load(path)

@@ -1,6 +1,6 @@
-"""One text cut in several ways: the pieces, their ids, and what the ids say when they are joined again.
+"""One text tokenized in several ways: the pieces, their ids, and the text that the ids decode to.
 
-It knows ways of cutting, by rules and by tokenizers; which tokenizers there are is in `lesson/tokenizers.py`.
+The ways are rules and tokenizers; which tokenizers are available is in `lesson/tokenizers.py`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
-from model.text import TextTokenizer, check_whole
+from model.text.tokenizer import TextTokenizer, check_whole
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Tokenization:
     """A text in pieces."""
 
-    pieces: tuple[str, ...]  # as people read them
+    pieces: tuple[str, ...]  # for display
     ids: tuple[int, ...]
     vocabulary_size: int  # how many ids there are
-    joined: str  # what the ids say
+    joined: str  # the decoded ids
 
 
 def words_of(text: str) -> list[str]:
@@ -35,35 +35,35 @@ def _in_word(character: str) -> bool:
     return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
-def by_words(text: str) -> Cut:
+def by_words(text: str) -> Tokenization:
     """Ids in the order in which words first appear, so they hold for this text alone."""
     check_whole(text)
     pieces = words_of(text)
     id_of = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-    return Cut(tuple(pieces), tuple(id_of[piece] for piece in pieces), len(id_of), " ".join(pieces))
+    return Tokenization(tuple(pieces), tuple(id_of[piece] for piece in pieces), len(id_of), " ".join(pieces))
 
 
-def by_characters(text: str) -> Cut:
+def by_characters(text: str) -> Tokenization:
     """Unicode's code points are pieces and ids at once."""
     check_whole(text)
-    return Cut(tuple(text), tuple(map(ord, text)), sys.maxunicode + 1, text)
+    return Tokenization(tuple(text), tuple(map(ord, text)), sys.maxunicode + 1, text)
 
 
-def by_bytes(text: str) -> Cut:
+def by_bytes(text: str) -> Tokenization:
     """Bytes of UTF-8, written as two hexadecimal digits."""
     check_whole(text)
     encoded = text.encode()
-    return Cut(tuple(f"{byte:02X}" for byte in encoded), tuple(encoded), 256, text)
+    return Tokenization(tuple(f"{byte:02X}" for byte in encoded), tuple(encoded), 256, text)
 
 
-def by_tokenizer(tokenizer: TextTokenizer, text: str) -> Cut:
-    """As a model is given a text, without the control tokens around it; `AttendError` where it cannot be told it."""
+def by_tokenizer(tokenizer: TextTokenizer, text: str) -> Tokenization:
+    """As a model reads a text, without the special tokens around it; `AttendError` where it cannot be encoded."""
     ids = tokenizer.encode(text, begins=True)
     pieces = tuple(tokenizer.label(piece) for piece in ids)
-    return Cut(pieces, tuple(ids), tokenizer.vocabulary_size, tokenizer.decode(ids, begins=True))
+    return Tokenization(pieces, tuple(ids), tokenizer.vocabulary_size, tokenizer.decode(ids, begins=True))
 
 
-_UNSEEN: dict[str, Callable[[str], str]] = {  # what is lost → a text that never had it
+_UNSEEN: dict[str, Callable[[str], str]] = {  # what is lost → the text without it
     "white space": lambda text: "".join(text.split()),
     "capitals": str.lower,
     "accents": lambda text: "".join(
@@ -73,8 +73,8 @@ _UNSEEN: dict[str, Callable[[str], str]] = {  # what is lost → a text that nev
 
 
 def lost(text: str, joined: str) -> tuple[str, ...]:
-    """What did not come back: white space, capitals, accents; where others did not either, capitals and accents only if
-    none came back. Nothing of an exact text."""
+    """What decoding lost: white space, capitals, accents; where other characters are lost, too, capitals and accents
+    only if none is left. Empty for an exact text."""
 
     def differs(*unseen: str) -> bool:
         was, now = text, joined

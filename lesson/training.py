@@ -1,4 +1,4 @@
-"""One training step of the small transformer: teacher forcing, the loss, its gradients, and what Adam makes of them.
+"""One training step of the small transformer: teacher forcing, the loss, its gradients, and Adam's update.
 
 Nothing is kept between two questions: the steps before the one that is shown are repeated from the first weights.
 
@@ -19,8 +19,8 @@ from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lesson.block import BlockSettings, make_model
-from model.encoder_decoder import EncoderDecoder
 from model.errors import AttendError
+from model.transformer.encoder_decoder import EncoderDecoder
 
 MOST_STEPS = 100  # half a second
 MOST_RATE = 1.0
@@ -30,26 +30,26 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam, as its paper has them
 MATRICES: Mapping[str, str] = MappingProxyType(
     {
         "embedding": "embedding.weight",
-        "encoder attention in": "encoder_blocks.0.attention.queries_keys_values.weight",
-        "encoder attention out": "encoder_blocks.0.attention.output.weight",
-        "encoder W1": "encoder_blocks.0.feed_forward.wide.weight",
-        "encoder W2": "encoder_blocks.0.feed_forward.narrow.weight",
-        "decoder attention in": "blocks.0.attention.queries_keys_values.weight",
-        "decoder attention out": "blocks.0.attention.output.weight",
-        "cross-attention queries": "blocks.0.cross.queries.weight",
-        "cross-attention keys, values": "blocks.0.cross.keys_values.weight",
-        "cross-attention out": "blocks.0.cross.output.weight",
-        "decoder W1": "blocks.0.feed_forward.wide.weight",
-        "decoder W2": "blocks.0.feed_forward.narrow.weight",
+        "encoder attention in": "encoder_blocks.0.attention.qkv_proj.weight",
+        "encoder attention out": "encoder_blocks.0.attention.o_proj.weight",
+        "encoder W1": "encoder_blocks.0.feed_forward.up_proj.weight",
+        "encoder W2": "encoder_blocks.0.feed_forward.down_proj.weight",
+        "decoder attention in": "blocks.0.attention.qkv_proj.weight",
+        "decoder attention out": "blocks.0.attention.o_proj.weight",
+        "cross-attention queries": "blocks.0.cross.q_proj.weight",
+        "cross-attention keys, values": "blocks.0.cross.kv_proj.weight",
+        "cross-attention out": "blocks.0.cross.o_proj.weight",
+        "decoder W1": "blocks.0.feed_forward.up_proj.weight",
+        "decoder W2": "blocks.0.feed_forward.down_proj.weight",
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingSettings:
+class StepSettings:
     """What is learned, how fast, and the matrix to look at; `AttendError` when one is out of its range."""
 
-    block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is the walk's alone
+    block: BlockSettings = field(default_factory=BlockSettings)  # its encoder_mask is for the forward trace alone
     learning_rate: float = 0.01
     step: int = 1  # the one that is shown, counted from 1
     matrix: str = "decoder W2"
@@ -67,7 +67,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What teacher forcing asks at one position: the true words so far are read, whatever the model would have said."""
+    """One position under teacher forcing: the model reads the true words so far, not its own predictions."""
 
     read: tuple[int, ...]  # ids
     target: int
@@ -96,8 +96,8 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step, with what came before it as losses alone."""
+class TrainingStep:
+    """One step, and the losses of those before it."""
 
     positions: tuple[Position, ...]  # before the step
     losses: tuple[float, ...]  # before the first step, and after each up to this one
@@ -106,7 +106,7 @@ class Step:
     update: Update
 
 
-def train(settings: TrainingSettings) -> Step:
+def train(settings: StepSettings) -> TrainingStep:
     """Repeat all steps up to the one asked for, and show that."""
     model, rate = make_model(settings.block), settings.learning_rate
     weights = parameters_to_vector(model.parameters()).detach()  # (P,)
@@ -122,7 +122,7 @@ def train(settings: TrainingSettings) -> Step:
     change, moments_after = adam(gradient, moments, settings.step, rate)
     after = _put(model, weights + change)
     on_paper = partial(_on_paper, model, settings.matrix)
-    return Step(
+    return TrainingStep(
         positions,
         (*losses, loss, _loss(model, settings.block).item()),
         {matrix: float(_on_paper(model, matrix, gradient).norm()) for matrix in MATRICES},
@@ -145,8 +145,8 @@ def teacher_forcing(model: EncoderDecoder, block: BlockSettings) -> tuple[Positi
     losses = functional.cross_entropy(logits, torch.tensor(block.answer), reduction="none")  # (T,)
     probabilities = logits.softmax(-1)  # (T, V)
     return tuple(
-        Position(block.decoder_input[: place + 1], target, probabilities[place], float(losses[place]))
-        for place, target in enumerate(block.answer)
+        Position(block.decoder_input[: index + 1], target, probabilities[index], float(losses[index]))
+        for index, target in enumerate(block.answer)
     )
 
 

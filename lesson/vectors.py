@@ -19,8 +19,8 @@ from torch.nn import functional
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from model.text import TextTokenizer
-from model.transformer import Transformer
+from model.text.tokenizer import TextTokenizer
+from model.transformer.decoder import Transformer
 
 _ROWS = 16_384  # of the matrix that are made single precision at a time
 
@@ -77,7 +77,7 @@ class Vectors:
         """Those of a model that runs as our own transformer; `AttendError` for any other."""
         if not isinstance(loaded.model, Transformer):
             raise AttendError(
-                f"{loaded.name} runs in transformers, where Attend has no word vectors to read: choose a model that "
+                f"{loaded.name} runs through transformers, so Attend can't read its word vectors: choose a model that "
                 "runs as our own transformer, such as attend-chat or a GPT-2."
             )
         return cls(loaded.model.embedding.weight, loaded.tokenizer)
@@ -139,8 +139,8 @@ class Vectors:
         return self._matrix[token].float().cpu()
 
     def _is_text(self, token: int) -> bool:
-        said = self._tokenizer.decode([token])
-        return bool(said.strip()) and "\ufffd" not in said and said.strip().isprintable()
+        text = self._tokenizer.decode([token])
+        return bool(text.strip()) and "\ufffd" not in text and text.strip().isprintable()
 
 
 def plane(vectors: Sequence[Tensor]) -> Plane:

@@ -33,7 +33,7 @@ class Merge:
         return "".join(self.pair)
 
 
-def spelled(word: str) -> Spelling:
+def spell(word: str) -> Spelling:
     return (*word, END)
 
 
@@ -46,20 +46,20 @@ def pair_counts(spellings: Counter[Spelling]) -> Counter[Pair]:
     return counts
 
 
-def merged(spelling: Spelling, pair: Pair) -> Spelling:
+def apply_merge(spelling: Spelling, pair: Pair) -> Spelling:
     """The same word with this pair as one symbol, wherever it stands, from left to right."""
     symbols: list[str] = []
-    place = 0
-    while place < len(spelling):
-        taken = 2 if spelling[place : place + 2] == pair else 1
-        symbols.append("".join(spelling[place : place + taken]))
-        place += taken
+    index = 0
+    while index < len(spelling):
+        taken = 2 if spelling[index : index + 2] == pair else 1
+        symbols.append("".join(spelling[index : index + taken]))
+        index += taken
     return tuple(symbols)
 
 
 def learn(words: Iterable[str], most: int) -> tuple[Merge, ...]:
     """The merges that these words teach, in order; fewer than `most` where no pair is left that occurs twice."""
-    spellings = Counter(map(spelled, words))
+    spellings = Counter(map(spell, words))
     merges: list[Merge] = []
     while len(merges) < most:
         counts = pair_counts(spellings)
@@ -67,22 +67,22 @@ def learn(words: Iterable[str], most: int) -> tuple[Merge, ...]:
         if pair is None or counts[pair] < LEAST:
             break
         merges.append(Merge(pair, counts[pair]))
-        spellings = after(spellings, merges[-1:])
+        spellings = apply_merges(spellings, merges[-1:])
     return tuple(merges)
 
 
-def cut(word: str, merges: Sequence[Merge]) -> Spelling:
+def segment(word: str, merges: Sequence[Merge]) -> Spelling:
     """A word, known or new, as symbols: spelled, then merged in the order in which the merges were learned."""
-    spelling = spelled(word)
+    spelling = spell(word)
     for merge in merges:
-        spelling = merged(spelling, merge.pair)
+        spelling = apply_merge(spelling, merge.pair)
     return spelling
 
 
-def after(spellings: Counter[Spelling], merges: Sequence[Merge]) -> Counter[Spelling]:
+def apply_merges(spellings: Counter[Spelling], merges: Sequence[Merge]) -> Counter[Spelling]:
     """The same words after these merges, in the same order."""
     for merge in merges:
-        spellings = Counter({merged(spelling, merge.pair): times for spelling, times in spellings.items()})
+        spellings = Counter({apply_merge(spelling, merge.pair): times for spelling, times in spellings.items()})
     return spellings
 
 

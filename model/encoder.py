@@ -27,7 +27,7 @@ class Piece:
     label: str  # as the vocabulary writes it, so a piece that goes on with a word begins with ## in WordPiece
     first: int  # where its characters begin in the text
     end: int
-    control: bool  # put there by the tokenizer, such as [CLS]
+    special: bool  # put there by the tokenizer, such as [CLS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class Reading:
         """Where a word stands first, as a word of its own, in capitals or not; `AttendError` where it does not."""
         found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text, re.IGNORECASE)
         if found is None:
-            raise AttendError(f'There is no word "{word}" in "{self.text}": write it there, or ask for another word.')
+            raise AttendError(f'The word "{word}" is not in "{self.text}": add it there or choose another word.')
         return found.span()
 
     def pieces_of(self, word: str) -> tuple[int, ...]:
         """The numbers of the tokens that a word is made of."""
         first, end = self.span(word)
         numbers = enumerate(self.pieces)
-        return tuple(i for i, piece in numbers if not piece.control and piece.first < end and piece.end > first)
+        return tuple(i for i, piece in numbers if not piece.special and piece.first < end and piece.end > first)
 
     def vector(self, word: str, layer: int) -> Tensor:
         """What a layer makes of a word, (W,): the mean over its tokens; layer 0 is the embeddings."""
         if not (numbers := self.pieces_of(word)):
-            raise AttendError(f'The tokenizer of this model sees nothing in "{word}": ask for another word.')
+            raise AttendError(f'This model\'s tokenizer finds no tokens in "{word}": choose another word.')
         return self.hidden[layer, list(numbers)].mean(0)
 
 

@@ -1,5 +1,10 @@
 """The exceptions meant for people: plain words, the value at fault, the limit, and the way out."""
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
 
 class AttendError(Exception):
     """Something a person can put right.
@@ -19,6 +24,12 @@ class EncoderOnly(AttendError):
             kind: the name of its architecture.
         """
         super().__init__(
-            f"{called} is a {kind}, an encoder: it reads all of a text at once and was never taught which token comes "
-            f"next, so it cannot generate; python app.py --model {called} shows what it reads."
+            f"{called} is a {kind}, an encoder: it was never trained to predict the next token, so it can't generate "
+            f"text; python app.py --model {called} shows how it reads a text."
         )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that names the known word nearest to a mistyped one; "" if none is near."""
+    near = difflib.get_close_matches(word[:100], list(known), n=1)
+    return f"did you mean {near[0]}?" if near else ""

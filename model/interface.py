@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, runtime_checkable
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Cache(Protocol):
@@ -31,7 +32,7 @@ class Cache(Protocol):
     def join(self, other: Self) -> Self:
         """The rows of both, `other`'s last; shorter rows are padded on the left, and the padding is never attended.
 
-        Shorter sources, where rows look at those, are padded on the right, and so is `Attention.cross`.
+        Shorter sources, where rows have them, are padded on the right, and so is `Attention.cross`.
         """
         ...
 
@@ -41,7 +42,7 @@ CacheT = TypeVar("CacheT", bound=Cache)
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a pass should return besides logits; whatever is not asked for is not computed."""
+    """What a pass should return besides logits; nothing else is computed."""
 
     attention: bool = False
     hidden: bool = False  # the final hidden states of the tokens fed
@@ -66,12 +67,12 @@ class Forward(Generic[CacheT]):
     attention: Attention | None = None
     # (rows, fed, width), float32: what the logits are made from; None where a model keeps it
     hidden: Tensor | None = None
-    layer_logits: Tensor | None = None  # (rows, layers asked, vocabulary), float32, in the order they were asked for
+    layer_logits: Tensor | None = None  # (rows, requested layers, vocabulary), float32, in the order requested
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One text seen whole: what every position predicted, and where it looked while doing so."""
+    """One text seen whole: what every position predicted, and what it attended to."""
 
     logits: Tensor  # (tokens, vocabulary): row i is the prediction of token i + 1
     attention: Attention  # decoder: (1, layers, heads, tokens, tokens)
@@ -104,7 +105,7 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def layer_count(self) -> int:
-        """How many layers stand on the embeddings, each with logits to be asked for; 0 where they cannot be told."""
+        """How many layers stand on the embeddings, each with logits of its own; 0 where they cannot be read."""
         ...
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:

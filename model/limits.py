@@ -1,4 +1,4 @@
-"""How long a text may be: the refusals that all models share, so that they are said in the same words."""
+"""How long a text may be: the refusals that all models share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loaded model as everybody uses it: the network, its tokenizer, and how a text or a conversation begins and ends."""
+"""A model ready to use: the network, its tokenizer, and how a text or a conversation begins and ends."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from model.chat import Chat, ChatPrompt, Message, OneMessage
 from model.errors import AttendError
 from model.interface import LanguageModel
-from model.languages import Languages
-from model.text import TextTokenizer
+from model.text.conversation import Chat, ChatFormat, ChatPrompt, Message, SingleMessageChat
+from model.text.languages import Languages
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+from model.text.tokenizer import TextTokenizer
+
+if TYPE_CHECKING:
+    from model.transformer.decoder import Transformer
 
 
 class Translator(LanguageModel[Any], Protocol):
-    """A model that can be told what its answers begin with, such as the language that they are in."""
+    """A model whose answers can be made to begin with other tokens, such as the language that they are in."""
 
-    def begun_by(self, start: Sequence[int]) -> Self:
+    def with_decoder_start(self, start: Sequence[int]) -> Self:
         """The same model, sharing its weights, with another `decoder_start`."""
         ...
 
@@ -30,69 +34,102 @@ class LoadedModel:
     name: str
     model: LanguageModel
     tokenizer: TextTokenizer
-    start: tuple[int, ...]  # the control tokens before every text; most models have one, some none
+    prefix_tokens: tuple[int, ...]  # special tokens before every text; most models have one, some none
     end_tokens: frozenset[int]
-    chat: Chat | None  # None: the model knows no turns and can only continue a text
+    chat: Chat | None  # None: the model has no chat format and can only continue a text
     address: str = ""  # what `model.catalog.load` was given, a name or a folder, and so would load it again
     notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
-    ending: tuple[int, ...] = ()  # the control tokens after every text, where an encoder reads it
-    never: frozenset[int] = frozenset()  # tokens that its makers rule out in every text
-    languages: Languages | None = None  # of a translator that is told them, and then its model is a `Translator`
+    suffix_tokens: tuple[int, ...] = ()  # special tokens after every text, where an encoder reads it
+    suppress_tokens: frozenset[int] = frozenset()  # tokens that its makers rule out in every text
+    languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # whose memory this one shares, and so keeps
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
+    @classmethod
+    def from_transformer(cls, name: str, model: Transformer, tokenizer: Tokenizer) -> Self:
+        """One of our own networks: a decoder continues texts, and chats where its vocabulary has roles; an encoder with
+        a decoder answers one text with another.
+
+        Raises `AttendError` where network and tokenizer do not belong together.
+        """
+        if tokenizer.vocabulary_size != model.vocabulary_size:
+            raise AttendError(
+                f"The tokenizer of {name} has {tokenizer.vocabulary_size:,} tokens, its model "
+                f"{model.vocabulary_size:,}: they belong to different checkpoints."
+            )
+        end = tokenizer.special_token_id(END)
+        if model.config.padding is not None:
+            padding = frozenset({model.config.padding})
+            loaded = cls(
+                name,
+                model,
+                tokenizer,
+                prefix_tokens=(),
+                end_tokens=frozenset({end}),
+                chat=None,
+                suffix_tokens=(end,),
+                suppress_tokens=padding,
+            )
+            return loaded.with_single_message_chat()
+        chat = ChatFormat(tokenizer) if all(map(tokenizer.has_special_token, (USER, ASSISTANT))) else None
+        begin = tokenizer.special_token_id(BEGIN)
+        return cls(name, model, tokenizer, prefix_tokens=(begin,), end_tokens=frozenset({end}), chat=chat)
+
     def prompt(self, text: str) -> tuple[int, ...]:
         """The ids of a text to continue or, for an encoder with a decoder, to answer."""
-        return (*self.start, *self.tokenizer.encode(text, begins=True), *self.ending)
+        return (*self.prefix_tokens, *self.tokenizer.encode(text, begins=True), *self.suffix_tokens)
 
     @property
-    def begins_anew(self) -> bool:
-        """Whether what the model says is a text of its own, as a translation is, and goes on with none: then the space
+    def starts_new_text(self) -> bool:
+        """Whether the output is a text of its own, such as a translation, rather than a continuation: then the space
         that some vocabularies put before a text is not shown."""
         return bool(self.model.decoder_start)
 
     @property
     def text_of(self) -> Callable[[Iterable[int]], str]:
-        """What tokens of an answer or a continuation say; whoever keeps it does not keep the model."""
-        return partial(self.tokenizer.decode, begins=self.begins_anew)
+        """Decodes the tokens of an answer or a continuation; does not keep the model alive."""
+        return partial(self.tokenizer.decode, begins=self.starts_new_text)
 
     @property
     def no_system(self) -> str:
-        """See `model.chat.Chat.no_system`."""
-        return "it was not made for conversations" if self.chat is None else self.chat.no_system
+        """See `model.text.conversation.Chat.no_system`."""
+        return "it is not a chat model" if self.chat is None else self.chat.no_system
 
     def chat_prompt(self, messages: Sequence[Message], *, system: str = "", reserve: int) -> ChatPrompt:
-        """See `model.chat.Chat.prompt`; `AttendError` also for a model without a chat or without a system prompt."""
+        """See `Chat.prompt`; `AttendError` also for a model without a chat or without a system prompt."""
         if self.chat is None:
-            raise AttendError(f"{self.name} knows no turns, so it cannot answer: give it a text to continue.")
+            raise AttendError(f"{self.name} is not a chat model: give it a text to continue.")
         if system and self.no_system:
             raise AttendError(
-                f"{self.name} takes no system prompt, since {self.no_system}: leave it empty, or choose a model whose "
-                "chat template knows one."
+                f"{self.name} doesn't support system prompts, because {self.no_system}: leave it empty or choose "
+                f"another model."
             )
         return self.chat.prompt(messages, system=system, context_length=self.model.context_length, reserve=reserve)
 
-    def answering_each(self) -> LoadedModel:
-        """As a model that answers every message for itself, a source of its own."""
-        return replace(self, chat=OneMessage(self.prompt, languages=str(self.languages or "")))
+    def with_single_message_chat(self) -> Self:
+        """The same model, answering every message on its own, a source each."""
+        return replace(self, chat=SingleMessageChat(self.prompt, languages=str(self.languages or "")))
 
-    def between(self, source: str = "", target: str = "") -> LoadedModel:
+    def with_languages(self, source: str = "", target: str = "") -> Self:
         """The same model, sharing all of its memory, between other languages; an empty one stays as it is.
 
-        Raises `AttendError` for a language that it does not know, and for a model that is not told any.
+        Raises `AttendError` for a language that it does not know, and for a model whose languages are fixed.
         """
-        was = self.languages
-        if was is None:
-            raise AttendError(f"{self.name} is not told between which languages it translates: leave them out.")
-        now, model = was.between(source, target), self.model
-        turned = {was.sources[was.source]: now.sources[now.source]} if was.source else {}
-        start, ending = (tuple(turned.get(piece, piece) for piece in frame) for frame in (self.start, self.ending))
-        if now.target:
-            asked, known = now.targets[now.target], set(now.targets.values())
-            if now.asked_before_source:
-                start = (asked, *(piece for piece in start if piece not in known))
+        old = self.languages
+        if old is None:
+            raise AttendError(f"{self.name} takes no languages: leave them out.")
+        new, model = old.with_languages(source, target), self.model
+        replaced = {old.sources[old.source]: new.sources[new.source]} if old.source else {}
+        prefix, suffix = (
+            tuple(replaced.get(token, token) for token in tokens) for tokens in (self.prefix_tokens, self.suffix_tokens)
+        )
+        if new.target:
+            wanted, known = new.targets[new.target], set(new.targets.values())
+            if new.asked_before_source:
+                prefix = (wanted, *(token for token in prefix if token not in known))
             else:  # behind the decoder's own start, unless that is the language already
                 model = cast(Translator, model)
-                model = model.begun_by([*(piece for piece in model.decoder_start[:1] if piece not in known), asked])
-        other = replace(self, model=model, start=start, ending=ending, languages=now, base=self)
-        return other.answering_each()
+                start = (token for token in model.decoder_start[:1] if token not in known)
+                model = model.with_decoder_start([*start, wanted])
+        other = replace(self, model=model, prefix_tokens=prefix, suffix_tokens=suffix, languages=new, base=self)
+        return other.with_single_message_chat()

@@ -1,4 +1,4 @@
-"""How far a download has come: a plain callback, and a bar on a terminal that follows it."""
+"""How far a download has come: a plain callback, a bar on a terminal that follows it, and bytes as people read them."""
 
 from __future__ import annotations
 
@@ -34,3 +34,10 @@ def terminal_bar() -> Iterator[Progress]:
     finally:
         if bar is not None:
             bar.close()
+
+
+def in_words(size: int) -> str:
+    """A number of bytes as people read it: 270 MB, 1.1 GB."""
+    if size < 999_500:
+        return f"{size / 1e3:,.0f} kB"
+    return f"{size / 1e6:,.0f} MB" if size < 999_500_000 else f"{size / 1e9:,.1f} GB"

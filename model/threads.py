@@ -32,6 +32,9 @@ def use_threads(count: int) -> None:
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
     """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set."""
     most = available_processors() if most is None else most
+    use_threads(1)
+    if most == 1:
+        return 1
     best, best_time = 1, _time_with(1, model)
     threads = 2
     while threads <= most:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import io
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sentencepiece
 import torch
 
-from model import catalog, checkpoint
-from model.config import TransformerConfig
-from model.encoder_decoder import build
+from model import catalog, threads
 from model.loaded import LoadedModel
-from model.tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
-from model.transformer import Transformer
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+from model.transformer import checkpoint
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from model.transformer.encoder_decoder import build
 from training.vocabulary import train_pairs_vocabulary
-from ui.models import Models
+from ui.runs.models import Models
 
-pytest_plugins = ("tests.stage", "tests.browsing", "tests.hub_stage")
+pytest_plugins = ("tests.helpers.hub_stage",)
 
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",
@@ -66,6 +68,14 @@ def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 12
     )
     checkpoint.save(Transformer(config), folder)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Programs that are called here neither try how many threads are fastest nor leave more than one set."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "available_processors", lambda: 1)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -10,15 +10,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model import checkpoint
-from model.chat import ChatFormat
 from model.errors import AttendError
-from model.tokenizer import Tokenizer
-from model.transformer import Transformer
-from training.data import IGNORED, Row, documents, encode, pack, schedule, visible
+from model.text.conversation import ChatFormat
+from model.text.sentencepiece_tokenizer import Tokenizer
+from model.transformer import checkpoint
+from model.transformer.decoder import Transformer
+from training.data import IGNORED, Row, documents, encode, mixed, pack, present, schedule, visible
 from training.evaluate import bits_per_byte
 from training.recipe import CHAT_RECIPE, scaled
 from training.settings import TrainingSettings
+from training.skills.dialogues import skill_dialogues
+from training.skills.small_talk import SmallTalk
 from training.vocabulary import train_vocabulary
 
 QUICK_VALIDATION = 24  # dialogues measured during a run
@@ -28,15 +30,23 @@ class ChatLessons:
     """The recipe's documents: first in rows of half the context, then in rows of the whole."""
 
     figure = "bits per byte on unseen dialogues"
+    notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
         """Raises `AttendError` when the data is missing or too little."""
+        recipe, missing = present(CHAT_RECIPE, folder)
+        if missing:
+            files = len({source.path for source in CHAT_RECIPE})
+            self.notes = (
+                f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the "
+                f"others: {', '.join(missing)}.",
+            )
         self._tokenizer = make_tokenizer(settings, folder, output)
         self._chat = ChatFormat(self._tokenizer)
         self.batches = make_batches(settings, folder, self._tokenizer, self._chat)
-        self._validation = documents(CHAT_RECIPE[0], folder, "valid")
+        self._validation = documents(recipe[0], folder, "valid")
         if not self.batches or not self._validation:
-            raise AttendError(f"{folder} holds too few dialogues to train and to validate on: add to them.")
+            raise AttendError(f"{folder} has too few dialogues for training and validation: add more.")
 
     def learned(self, rows: Sequence[Row]) -> int:
         return sum(int((row.targets != IGNORED).sum()) for row in rows)
@@ -62,9 +72,14 @@ class ChatLessons:
 def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> Tokenizer:
     """The run's tokenizer, trained on the training text the first time; the best dialogues weigh three times."""
     path = output / checkpoint.TOKENIZER
+    if not path.exists() and settings.init_from:
+        first = Path(settings.init_from) / checkpoint.TOKENIZER
+        Tokenizer.load(first)  # refuses what is missing or none
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(first.read_bytes())
     if not path.exists():
         texts: list[str] = []
-        for source in CHAT_RECIPE:
+        for source in present(CHAT_RECIPE, folder)[0]:
             found = [turn for document in documents(source, folder, "train") for turn in document.turns]
             texts += found * (3 if source == CHAT_RECIPE[0] else 1)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +89,11 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
 
 def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
     """Every step's rows, in order: rows of half the context first, then rows of the whole."""
-    order = schedule(scaled(CHAT_RECIPE, settings.passes), folder, settings.seed)
+    recipe, _ = present(CHAT_RECIPE, folder)
+    order = schedule(scaled(recipe, settings.passes), folder, settings.seed)
+    if settings.skills:
+        written = skill_dialogues(SmallTalk.of(folder, "train"), settings.seed)
+        order = list(mixed(order, written, settings.skills))
     turn = round(settings.short_part * len(order))
     batches = []
     for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):
@@ -88,6 +107,7 @@ def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer,
 def collate(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Tokens, targets and positions, each (R, T), and what may be attended to, (R, 1, T, T)."""
     tokens, targets, positions, segments = (
-        torch.stack([getattr(row, name) for row in rows]) for name in ("tokens", "targets", "positions", "segments")
+        torch.stack([getattr(row, name) for row in rows]).long()
+        for name in ("tokens", "targets", "positions", "segments")
     )
     return tokens, targets, positions, visible(segments)

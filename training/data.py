@@ -10,23 +10,26 @@ writes one split of one source as a file for `training.evaluate`.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import random
+import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import torch
-from torch import Tensor
-
-from model.chat import ChatFormat, Message
+from model.command_line import Parser, exit_code
 from model.errors import AttendError
-from model.tokenizer import Tokenizer
+from model.lazy import torch
+from model.text.conversation import ChatFormat, Message
+from model.text.sentencepiece_tokenizer import Tokenizer
 from training.recipe import CHAT_RECIPE, Record, Source, Turns
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Split = Literal["train", "valid", "test"]
 
@@ -39,11 +42,12 @@ class Document:
 
     turns: tuple[str, ...]
     story: bool = False
+    whole: bool = False  # a dialogue that is of use only uncut, since its end asks for its beginning
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Documents packed side by side; every tensor is (context length,)."""
+    """Documents packed side by side; every tensor is (context length,), of short integers: a run holds millions."""
 
     tokens: Tensor  # ids fed
     targets: Tensor  # the id that follows each, IGNORED where it is not learned
@@ -61,6 +65,18 @@ def read_records(path: Path) -> Iterator[Record]:
         raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
+
+
+def present(recipe: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """The sources of a recipe whose files are in the data folder, and the names of the other files.
+
+    Raises `AttendError` where there is none at all.
+    """
+    here = tuple(source for source in recipe if (folder / f"{source.path}.jsonl.gz").is_file())
+    missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in recipe if source not in here)
+    if not here:
+        raise AttendError(f"{folder} has none of the training files: give the folder that holds {next(iter(missing))}.")
+    return here, tuple(missing)
 
 
 def split_of(record: Record) -> Split:
@@ -91,13 +107,39 @@ def schedule(recipe: Sequence[Source], folder: Path, seed: int) -> list[Document
         pool = documents(source, folder, "train")
         whole, part = divmod(source.passes, 1)
         for reading in range(int(whole) + 1):
-            shuffled = dice.sample(pool, len(pool) if reading < whole else round(part * len(pool)))
+            shuffled = _varied(dice.sample(pool, len(pool)), source.alike)
+            shuffled = shuffled if reading < whole else shuffled[: round(part * len(shuffled))]
             strung = list(_together(shuffled, source.together, dice))
             # One reading of a source comes after another, so that repeats lie far apart.
             start, end = (_within(source.span, at / source.passes) for at in (reading, reading + 1))
             timed += [(dice.uniform(start, end), document) for document in strung]
     timed.sort(key=lambda item: item[0])
     return [document for _, document in timed]
+
+
+def _varied(pool: Sequence[Document], alike: int) -> Sequence[Document]:
+    """The first `alike` documents with each last turn, or all."""
+    if not alike:
+        return pool
+    seen: Counter[str] = Counter()
+    found = []
+    for document in pool:
+        seen[document.turns[-1]] += 1
+        if seen[document.turns[-1]] <= alike:
+            found.append(document)
+    return found
+
+
+def mixed(order: Iterable[Document], written: Iterator[tuple[str, ...]], part: float) -> Iterator[Document]:
+    """Documents in their order, and between them dialogues by a program, `part` of all characters."""
+    missing = 0.0  # characters of such dialogues
+    for document in order:
+        yield document
+        missing += sum(map(len, document.turns)) * part / (1.0 - part)
+        while missing > 0.0:
+            turns = next(written)
+            yield Document(turns, whole=True)
+            missing -= sum(map(len, turns))
 
 
 def _within(span: tuple[float, float], part: float) -> float:
@@ -130,7 +172,7 @@ def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: 
     """A document's ids; one that is longer than `longest` comes as several, a dialogue cut before a user's turn.
 
     Everything but the `<s>` in front is learned: both speakers' turns, their roles and their end tokens. An exchange
-    that is too long even alone is cut short.
+    that is too long even alone is cut short; a dialogue that must be whole is left out.
     """
     if document.story:
         ids = tokenizer.encode(document.turns[0])
@@ -140,6 +182,8 @@ def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: 
             yield [chat.begin, *piece, chat.end] if last else [chat.begin, *piece]
         return
     turns = [chat.turn(message) for message in messages(document.turns)]
+    if document.whole and 1 + sum(map(len, turns)) > longest:
+        return
     ids = [chat.begin]
     for start in range(0, len(turns), 2):
         exchange = [token for turn in turns[start : start + 2] for token in turn]  # a user's turn and its answer
@@ -177,8 +221,8 @@ def pack(texts: Iterable[list[int]], length: int, *, open_rows: int = 32) -> Ite
 
 
 def _row(texts: list[list[int]], length: int) -> Row:
-    tokens, targets = torch.zeros(length, dtype=torch.long), torch.full((length,), IGNORED)
-    positions, segments = torch.zeros(length, dtype=torch.long), torch.full((length,), -1)
+    tokens, targets = torch.zeros(length, dtype=torch.int32), torch.full((length,), IGNORED, dtype=torch.int32)
+    positions, segments = torch.zeros(length, dtype=torch.int16), torch.full((length,), -1, dtype=torch.int16)
     start = 0
     for number, text in enumerate(texts):
         end = start + len(text) - 1
@@ -194,26 +238,36 @@ def visible(segments: Tensor) -> Tensor:
     return (same & torch.ones_like(same).tril())[:, None]  # (R, 1, T, T)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Write one split of one source as a file for training.evaluate.")
-    parser.add_argument("data", type=Path, help="the data folder")
-    parser.add_argument("--source", required=True, choices=dict.fromkeys(source.path for source in CHAT_RECIPE))
-    parser.add_argument("--split", choices=("train", "valid", "test"), default="test")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args()
-    source = next(source for source in CHAT_RECIPE if source.path == arguments.source)
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m training.data", description="Write one split of one source as a file for training.evaluate."
+    )
+    parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
+    sources = dict.fromkeys(source.path for source in CHAT_RECIPE)
+    parser.add_argument(
+        "--source", metavar="SOURCE", required=True, choices=sources, help=f"which source: {', '.join(sources)}"
+    )
+    parser.add_argument(
+        "--split", choices=("train", "valid", "test"), default="test", help="which part of it (default test)"
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
+    read = parser.parse_args(arguments)
+    source = next(source for source in CHAT_RECIPE if source.path == read.source)
+    found = documents(source, read.data, read.split)
     try:
-        found = documents(source, arguments.data, arguments.split)
-        with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
+        with gzip.open(read.output, "wt", encoding="utf-8") as lines:
             for document in found:
                 record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
                 lines.write(json.dumps(record, ensure_ascii=False) + "\n")
-    except AttendError as error:
-        parser.exit(2, f"{error}\n")
     except OSError as error:
-        parser.exit(2, f"{arguments.output} cannot be written ({error.strerror}): name another file.\n")
-    print(f"{len(found):,} documents of {arguments.source} ({arguments.split}) in {arguments.output}")
+        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
+    print(f"{len(found):,} documents of {read.source} ({read.split}) in {read.output}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

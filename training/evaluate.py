@@ -2,36 +2,43 @@
 
     python -m training.evaluate --model attend-chat --data FILE.jsonl.gz
     python -m training.evaluate --model attend-translate --data FILE.tsv.gz --beams 1 2 4 8
+    python -m training.evaluate --model attend-chat --skills FILE.jsonl.gz
+    python -m training.evaluate --model attend-chat --blimp FILE.jsonl.gz
 
 Bits per byte are what a model's surprise costs, whatever its vocabulary: the cost of every token, control tokens
 included (all but the `<s>` that nothing predicts), each scored once with as much earlier dialogue as fits, over the
-UTF-8 bytes of the turns. How translations are scored stands in `training.translate`. The last line is JSON.
+UTF-8 bytes of the turns. How translations are scored stands in `training.translate`, what the
+skills are in `training.skills.testing`, and BLiMP in `training.blimp`. The last line is JSON.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
 from decoding.settings import DecodingSettings
 from model.catalog import load
-from model.chat import ChatFormat
+from model.command_line import Parser, exit_code
+from model.device import DeviceConfig
 from model.errors import AttendError
 from model.interface import LanguageModel
+from model.lazy import torch
 from model.loaded import LoadedModel
-from model.placement import Placement
-from model.text import TextTokenizer
+from model.text.conversation import ChatFormat
+from model.text.tokenizer import TextTokenizer
+from training.blimp import measure
 from training.data import Document, messages, read_records
 from training.pairs import by_source, read_pairs
+from training.skills.scoring import Tally, score
+from training.skills.testing import read_items
 from training.translate import LONGEST_ANSWER, scored, translated
 
 
@@ -100,14 +107,16 @@ def read_documents(path: Path, limit: int | None = None) -> list[Document]:
         else:
             raise AttendError(f'Line {number} of {path} holds neither {{"turns": [...]}} nor {{"text": ...}}.')
     if not any(turn for document in found for turn in document.turns):
-        raise AttendError(f"What was read of {path} holds no text: give a file with at least one dialogue.")
+        raise AttendError(f"{path} contains no text: choose a file with at least one dialogue.")
     return found
 
 
 def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
     """The figures of the JSON line; `AttendError` for a model that has not our chat format."""
     if not isinstance(loaded.chat, ChatFormat):
-        raise AttendError(f"{loaded.name} does not have our chat format to write dialogues in.")
+        raise AttendError(
+            f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
+        )
     found = read_documents(path, limit)
     start = time.perf_counter()
     result = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found, progress=True)
@@ -121,10 +130,10 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
     """The figures of the JSON line: of every number of beams and, outermost, of the last; `AttendError` for a model
     that translates nothing."""
     if not loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} has no encoder, so it translates nothing: name another model.")
+        raise AttendError(f"{loaded.name} is not a translator: choose another model.")
     references = dict(islice(by_source(read_pairs(path)).items(), limit))
     if not references:
-        raise AttendError(f"What was read of {path} holds no pair: give a file with at least one.")
+        raise AttendError(f"{path} contains no pair: choose a file with at least one.")
     rows = []
     print(f"{loaded.name} on {path.name} ({len(references):,} sentences)\nbeams   BLEU   chrF  sentences/s")
     for count in beams:
@@ -141,27 +150,105 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
     return {"sentences": len(references), "all": rows, **rows[-1]}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure a model on a file of unseen dialogues or sentence pairs.")
-    parser.add_argument("--model", default="attend-chat", help="a name from the catalogue, or a checkpoint folder")
-    parser.add_argument("--data", type=Path, required=True, help="FILE.jsonl.gz, or FILE.tsv.gz with English first")
-    parser.add_argument("--limit", type=int, default=0, help="only the first so many documents or sentences (0: all)")
-    parser.add_argument("--beams", type=int, nargs="+", default=[4], help="of a translator; 1 is greedy")
-    parser.add_argument("--dtype", default="auto", help="the precision to compute in: auto, float32, bfloat16, int8")
-    arguments = parser.parse_args()
-    limit = arguments.limit or None
-    try:
-        if arguments.limit < 0:
-            raise AttendError(f"--limit is {arguments.limit}, but must be at least 0, which takes all.")
-        loaded: LoadedModel = load(arguments.model, placement=Placement(dtype=arguments.dtype))
-        if arguments.data.name.endswith(".tsv.gz"):
-            figures = evaluate_pairs(loaded, arguments.data, limit, arguments.beams)
-        else:
-            figures = evaluate_dialogues(loaded, arguments.data, limit)
-    except AttendError as error:
-        parser.exit(2, f"{error}\n")
-    print(json.dumps({"model": arguments.model, "data": arguments.data.name, **figures}))
+def evaluate_skills(loaded: LoadedModel, path: Path, limit: int | None, *, answers: bool) -> dict[str, Any]:
+    """The figures of the JSON line; `AttendError` for a model that has not our chat format."""
+    if not isinstance(loaded.chat, ChatFormat):
+        raise AttendError(
+            f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
+        )
+    items = read_items(path)[:limit]
+    scores = score(loaded, items, progress=True)
+    if answers:
+        for item, said in zip(items, scores.answers, strict=True):
+            print(f"{'right' if item.is_right(said) else 'wrong'}  {item.skill}  {' | '.join(item.turns)}  ->  {said}")
+    tables: dict[str, dict[Any, Tally]] = {
+        "skills": scores.skills,
+        "recall_by_exchanges_between": scores.distances,
+        "recall_by_kind": scores.kinds,
+    }
+    for title, table in tables.items():
+        print(f"\n{title.replace('_', ' ')}")
+        for name, tally in table.items():
+            print(f"{name!s:24} {tally.right:4} of {tally.items:4} {100 * tally.share:6.1f} %")
+    heads = sorted(scores.heads.items(), key=lambda one: -one[1])[:8]
+    print(f"\nsome head points at the told value: {scores.pointing.right} of {scores.pointing.items} recalled facts")
+    for (layer, head), count in heads:
+        print(f"layer {layer}, head {head}: {count}")
+    return {
+        "items": len(items),
+        **{title: {str(name): tally.row() for name, tally in table.items()} for title, table in tables.items()},
+        "pointing": scores.pointing.row(),
+        "heads": [{"layer": layer, "head": head, "facts": count} for (layer, head), count in heads],
+    }
+
+
+def evaluate_blimp(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
+    """The figures of the JSON line."""
+    paradigms = measure(loaded, path, limit, progress=True)
+    for name, share in sorted(paradigms.items(), key=lambda one: one[1]):
+        print(f"{name:56} {100 * share:6.1f} %")
+    mean = sum(paradigms.values()) / len(paradigms)
+    print(f"{loaded.name} on {path.name}: {100 * mean:.2f} % of the pairs, the mean of {len(paradigms)} paradigms")
+    return {"blimp": round(mean, 5), "paradigms": {name: round(share, 4) for name, share in paradigms.items()}}
+
+
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m training.evaluate",
+        description="Measure a model on unseen dialogues, sentence pairs, skills or BLiMP; prints one JSON line last.",
+    )
+    parser.add_argument(
+        "--model", metavar="MODEL", default="attend-chat", help="a model's name or folder (default attend-chat)"
+    )
+    measured = parser.add_mutually_exclusive_group(required=True)
+    measured.add_argument(
+        "--data",
+        metavar="FILE",
+        type=Path,
+        help="dialogues (.jsonl.gz), or sentence pairs with English first (.tsv.gz)",
+    )
+    measured.add_argument("--skills", metavar="FILE", type=Path, help="a file of training.skills.testing (.jsonl.gz)")
+    measured.add_argument("--blimp", metavar="FILE", type=Path, help="BLiMP's sentence pairs (.jsonl.gz)")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=int,
+        default=0,
+        help="measure only the first N documents, sentences, items or pairs (default 0: all)",
+    )
+    parser.add_argument("--answers", action="store_true", help="skills: also print every answer")
+    parser.add_argument(
+        "--beams",
+        metavar="N",
+        type=int,
+        nargs="+",
+        default=[4],
+        help="translators: numbers of beams (default 4; 1: greedy)",
+    )
+    parser.add_argument(
+        "--dtype", metavar="DTYPE", default="auto", help="the precision: auto, float32, bfloat16 or int8 (default auto)"
+    )
+    read = parser.parse_args(arguments)
+    limit = read.limit or None
+    if read.limit < 0:
+        raise AttendError(f"--limit is {read.limit}, but must be 0 (all) or more.")
+    loaded: LoadedModel = load(read.model, device_config=DeviceConfig(dtype=read.dtype))
+    if read.skills:
+        figures = evaluate_skills(loaded, read.skills, limit, answers=read.answers)
+    elif read.blimp:
+        figures = evaluate_blimp(loaded, read.blimp, limit)
+    elif read.data.name.endswith(".tsv.gz"):
+        figures = evaluate_pairs(loaded, read.data, limit, read.beams)
+    else:
+        figures = evaluate_dialogues(loaded, read.data, limit)
+    file = read.data or read.skills or read.blimp
+    print(json.dumps({"model": read.model, "data": file.name, **figures}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

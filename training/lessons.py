@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from model.transformer import Transformer
+from model.transformer.decoder import Transformer
 
 RowT = TypeVar("RowT")
 
@@ -17,6 +17,7 @@ class Lessons(Protocol, Generic[RowT]):
     """Everything that differs between tasks."""
 
     figure: str  # what `measure` measures, in words
+    notes: Sequence[str]  # what a person should know about the data
 
     @property
     def batches(self) -> Sequence[Sequence[RowT]]:

@@ -10,15 +10,16 @@ writes one part as a file for `training.evaluate`.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import random
+import sys
 import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.command_line import Parser, exit_code
 from model.errors import AttendError
 from training.data import Split
 
@@ -42,7 +43,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 parts = line.rstrip("\n").split("\t")
                 if len(parts) != 2 or not all(part.strip() for part in parts):
                     raise AttendError(
-                        f"Line {number} of {path} is not an English sentence, a tab and a French one: mend it."
+                        f"Line {number} of {path} is not an English sentence, a tab and a French one: correct it."
                     )
                 found.append(Pair(source=parts[1], target=parts[0]))
     except FileNotFoundError as error:
@@ -134,22 +135,29 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) 
     yield from batches
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Write one part of the sentence pairs for training.evaluate.")
-    parser.add_argument("data", type=Path, help="the data folder")
-    parser.add_argument("--split", choices=("train", "valid", "test"), default="test")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args()
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(
+        prog="python -m training.pairs", description="Write one part of the sentence pairs for training.evaluate."
+    )
+    parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
+    parser.add_argument(
+        "--split", choices=("train", "valid", "test"), default="test", help="which part to write (default test)"
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.tsv.gz)")
+    read = parser.parse_args(arguments)
+    found = split_pairs(read_pairs(read.data / SOURCE_FILE))[read.split]
     try:
-        found = split_pairs(read_pairs(arguments.data / SOURCE_FILE))[arguments.split]
-        with gzip.open(arguments.output, "wt", encoding="utf-8") as lines:
+        with gzip.open(read.output, "wt", encoding="utf-8") as lines:
             lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in found)
-    except AttendError as error:
-        parser.exit(2, f"{error}\n")
     except OSError as error:
-        parser.exit(2, f"{arguments.output} cannot be written ({error.strerror}): name another file.\n")
-    print(f"{len(found):,} pairs ({arguments.split}) in {arguments.output}")
+        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
+    print(f"{len(found):,} pairs ({read.split}) in {read.output}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

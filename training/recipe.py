@@ -54,8 +54,47 @@ def friendly(record: Record) -> Turns | None:
     if record["style"] not in ("friendly", "the_friend"):
         return None
     answer = record["turns"][1]
-    unfit = "1-800" in answer or "have a name" in answer or answer == "That's not me, but hello nonetheless!"
+    unfit = "1-800" in answer or "have a name" in answer or answer in _UNFIT
     return None if unfit else record["turns"]
+
+
+_UNFIT = ("That's not me, but hello nonetheless!", "No way.", "Eh, I like how I look.", "Aw, I'm blushing.")
+
+
+def honest(keep: Callable[[Record], Turns | None]) -> Callable[[Record], Turns | None]:
+    """What `keep` keeps, less all but the longest stretch in which no answer claims a life that a program cannot have.
+
+    The data is talk between people: both sides have families, pets and jobs.
+    """
+
+    def kept(record: Record) -> Turns | None:
+        turns = keep(record) or []
+        stretches: list[Turns] = [[]]
+        for user, answer in zip(turns[::2], turns[1::2], strict=False):
+            if _CLAIM.search(answer):
+                stretches.append([])
+            else:
+                stretches[-1] += [user, answer]
+        return max(stretches, key=len) or None
+
+    return kept
+
+
+_OWNED = (
+    "dogs? cats? pets? wife husband kids? children son daughter mom dad mother father parents sister brother family "
+    "job boss house car girlfriend boyfriend friends? hair eyes arms? legs? hands? back hometown room school work"
+)
+_DONE = (
+    "own work live play grew studied study went going ate eat cook bake run hike swim drive drink sing dance travel "
+    "visit bought met moved been watch saw read listen took teach taught graduated got"
+)
+_CLAIM = re.compile(
+    r"\b(?:I|I've|I'd) (?:also |just |really |usually |often |always |mostly |sometimes )?"
+    rf"(?:have (?:an? |one|two|three|four|some|kids)|was born|used to|go to|{'|'.join(_DONE.split())}"
+    r"|(?:love|like|enjoy|want|hope|plan|try|need) (?:to\b|\w+ing\b))"
+    r"|\b(?:I'm|I am) (?:an? (?!bot|language|program|model|AI)|from|married|single|in my|going|\d)"
+    rf"|\b[Mm]y (?:own )?(?:{'|'.join(_OWNED.split())})\b"
+)
 
 
 def renamed(record: Record) -> Turns | None:
@@ -82,18 +121,20 @@ class Source:
     passes: float = 1.0  # how often it is read; 2.5 reads it twice and then half of it
     span: tuple[float, float] = (0.0, 1.0)  # the part of training in which it appears
     keep: Callable[[Record], Turns | None] = keep_turns  # the turns to learn, or None to leave the record out
+    alike: int = 0  # how many records with the same last turn one reading has at most; 0: all
     together: int = 1  # short exchanges strung together, up to this many, so that each turn answers the newest one
 
 
 # The first source is also what validation and test measure, as its makers left it, so it is read like that first.
 CHAT_RECIPE = (
-    Source("chat/synthetic_persona_chat", passes=4, span=(0.0, 0.5)),
-    Source("chat/synthetic_persona_chat", passes=5, span=(0.4, 1.0), keep=named),
-    Source("chat/ms_personality_chat", passes=5, span=(0.2, 1.0), keep=friendly, together=6),
-    Source("chat/fastchat_identity", passes=4, span=(0.4, 1.0), keep=renamed, together=3),
-    Source("chat/chatterbot_corpus", passes=5, span=(0.2, 1.0), keep=small_talk, together=3),
+    Source("chat/synthetic_persona_chat", passes=3, span=(0.0, 0.5)),
+    Source("chat/synthetic_persona_chat", passes=9, span=(0.2, 1.0), keep=honest(named)),
+    Source("chat/ms_personality_chat", passes=5, span=(0.2, 1.0), keep=friendly, alike=6, together=6),
+    Source("chat/fastchat_identity", passes=4, span=(0.4, 1.0), keep=renamed, alike=6, together=3),
+    Source("chat/chatterbot_corpus", passes=5, span=(0.2, 1.0), keep=small_talk, alike=6, together=3),
     Source("chat/rasbt_instructions", passes=3, span=(0.2, 1.0), together=2),
-    Source("chat/self_dialogue_corpus", passes=1.5, span=(0.0, 0.8), keep=tidy),
+    Source("chat/self_dialogue_corpus", passes=0.7, span=(0.0, 0.8), keep=tidy),
+    Source("chat/self_dialogue_corpus", passes=2, span=(0.2, 1.0), keep=honest(tidy)),
     Source("chat/topical_chat", passes=1, span=(0.0, 0.6)),
     Source("chat/casino", passes=1, span=(0.0, 0.6)),
     Source("chat/accentor_sgd", passes=0.15, span=(0.0, 0.6)),

@@ -2,73 +2,94 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from model.config import Activation, Biases, Norm, NormPlace, Positions, TransformerConfig
 from model.errors import AttendError
-from training.optimizer import Optimizer, Schedule
+from model.transformer.config import Activation, Biases, Norm, NormPlace, Positions, TransformerConfig
 
 Task = Literal["chat", "translate"]
+Optimizer = Literal["muon", "adamw"]
+Schedule = Literal["flat", "inverse_sqrt"]
+
+
+HELP = "help"  # the key of a field's explanation in its metadata
+
+
+def flag(default: Any, help: str) -> Any:
+    """A field with what the command line says of it."""
+    return field(default=default, metadata={HELP: help})
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
     """One training run; each field is a flag of the command. Raises `AttendError` for a value that no run could use."""
 
-    task: Task = "chat"  # conversations and stories, or sentence pairs
-    vocabulary_size: int = 4096
-    context_length: int = 512
-    width: int = 256
-    layers: int = 6
-    encoder_layers: int = 0
-    heads: int = 8
-    key_value_heads: int = 8
-    feed_forward_width: int = 704
-    positions: Positions = "rotary"
-    norm: Norm = "rms"
-    norm_place: NormPlace = "before"
-    activation: Activation = "swiglu"
-    biases: Biases = "none"
-    dropout: float = 0.1
-    label_smoothing: float = 0.0  # probability spread over all tokens (Szegedy et al., 2016)
-    passes: float = 1.0  # of a chat: multiplies how often the recipe reads each source; of pairs: readings of all
-    batch_tokens: int = 8192  # a step, over all processes
-    short_part: float = 0.7  # of the documents: the first ones, in rows of half the context, whose attention costs half
-    learning_rate: float = 3e-3  # the peak
-    schedule: Schedule = "flat"  # between the rise to the peak and the last fall
-    warm_up: float = 0.02  # part of the steps over which the rate rises to its peak
-    decay: float = 0.6  # part of the steps, the last ones, over which it falls to nothing
-    weight_decay: float = 0.1
-    clip: float = 1.0  # the gradient's norm
-    optimizer: Optimizer = "muon"
-    average: int = 1  # how many of the last checkpoints the weights that people use are the mean of
-    average_steps: int = 100  # how many steps lie between two of them
-    precision: str = "bf16"  # of matrix products (accelerate's mixed_precision), or "no"
-    save_minutes: float = 5.0
-    validate_steps: int = 200
-    seed: int = 1
+    task: Task = flag("chat", "chat (conversations and stories) or translate (sentence pairs)")
+    init_from: str = flag(
+        "", "a checkpoint folder to begin with, its weights and vocabulary, instead of random weights"
+    )
+    vocabulary_size: int = flag(4096, "tokens in the vocabulary")
+    context_length: int = flag(512, "the longest text, in tokens")
+    width: int = flag(256, "numbers in a token's vector")
+    layers: int = flag(6, "decoder layers")
+    encoder_layers: int = flag(0, "encoder layers; a chat model has none")
+    heads: int = flag(8, "attention heads per layer")
+    key_value_heads: int = flag(8, "heads of keys and values, shared by the attention heads")
+    feed_forward_width: int = flag(704, "width of the feed-forward network in each layer")
+    positions: Positions = flag("rotary", "how positions are encoded: rotary, sinusoidal, learned or none")
+    norm: Norm = flag("rms", "rms (RMSNorm) or layer (LayerNorm)")
+    norm_place: NormPlace = flag("before", "normalise before or after each sub-layer")
+    activation: Activation = flag("swiglu", "of the feed-forward network: relu, gelu, gelu_tanh or swiglu")
+    biases: Biases = flag("none", "which linear layers have biases: none, qkv or all")
+    dropout: float = flag(0.1, "share of activations dropped while training, 0 to 1")
+    label_smoothing: float = flag(0.0, "probability spread over all tokens, 0 to 1 (Szegedy et al., 2016)")
+    passes: float = flag(1.0, "chat: multiplies how often each source is read; translate: passes over all pairs")
+    skills: float = flag(0.5, "chat: share of the text, in characters, written by training.skills; 0 to below 1")
+    batch_tokens: int = flag(8192, "tokens per step, over all processes")
+    short_part: float = flag(
+        0.7, "chat: share of the documents, the first ones, in rows of half the context, whose attention costs half"
+    )
+    learning_rate: float = flag(3e-3, "the peak learning rate")
+    schedule: Schedule = flag("flat", "learning rate between its rise and its last fall: flat or inverse_sqrt")
+    warm_up: float = flag(0.02, "share of the steps over which the learning rate rises to its peak")
+    decay: float = flag(0.6, "share of the steps, the last ones, over which it falls to zero")
+    weight_decay: float = flag(0.1, "weight decay of matrices")
+    clip: float = flag(1.0, "the largest norm of the gradient; larger ones are scaled down")
+    optimizer: Optimizer = flag("muon", "muon or adamw")
+    average: int = flag(1, "how many of the last checkpoints are averaged into the published weights; 1 for none")
+    average_steps: int = flag(100, "steps between two of those checkpoints")
+    precision: str = flag(
+        "auto", "of matrix products: bf16, no (float32), or auto, which times both and takes the faster"
+    )
+    save_minutes: float = flag(5.0, "minutes between two saves of the run")
+    validate_steps: int = flag(200, "steps between two measurements on unseen text")
+    seed: int = flag(1, "seed of all randomness")
 
     def __post_init__(self) -> None:
         choices = {"task": get_args(Task), "optimizer": get_args(Optimizer), "schedule": get_args(Schedule)}
-        for name, known in {**choices, "precision": ("bf16", "no")}.items():
+        for name, known in {**choices, "precision": ("auto", "bf16", "no")}.items():
             if (value := getattr(self, name)) not in known:
                 raise AttendError(f"{name} is {value!r}, but must be one of {', '.join(known)}.")
         for name in ("short_part", "warm_up", "decay", "label_smoothing"):
             if not 0.0 <= (value := getattr(self, name)) <= 1.0:
-                raise AttendError(f"{name} is {value}, but is a part, so it must lie between 0 and 1.")
+                raise AttendError(f"{name} is {value}, but must be between 0 and 1.")
         for name in ("passes", "learning_rate", "clip", "validate_steps", "average", "average_steps"):
             if not (value := getattr(self, name)) > 0.0:
                 raise AttendError(f"{name} is {value}, but must be above 0.")
+        if not 0.0 <= self.skills < 1.0:
+            raise AttendError(
+                f"skills is {self.skills}, but must be at least 0 and below 1, so that real text is left."
+            )
         if self.batch_tokens < self.context_length:
             raise AttendError(
-                f"batch_tokens is {self.batch_tokens:,}, but one row alone has {self.context_length:,}: "
+                f"batch_tokens is {self.batch_tokens:,}, but one row already has {self.context_length:,}: "
                 "raise it, or lower context_length."
             )
         if (self.task == "translate") != (self.encoder_layers > 0):
             raise AttendError(
-                f"encoder_layers is {self.encoder_layers}, but a translator needs at least 1 and a chat none: "
+                f"encoder_layers is {self.encoder_layers}, but a translator needs at least 1 and a chat model 0: "
                 "set it, or choose the other task."
             )
 

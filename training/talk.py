@@ -8,28 +8,34 @@ A line of the file is one conversation; its user's turns are separated by ||. Ea
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from decoding.generate import generate
+from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
 from model.catalog import load
-from model.chat import Message
+from model.command_line import Parser, exit_code
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.text.conversation import Message
 
 SETTINGS = DecodingSettings(strategy="sample", temperature=0.7, top_p=0.9, max_new_tokens=80)
 
 
 def answer(loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings) -> str:
     """The model's next turn, as a person would see it."""
+    return loaded.text_of(answer_tokens(loaded, messages, settings)[1])
+
+
+def answer_tokens(
+    loaded: LoadedModel, messages: Sequence[Message], settings: DecodingSettings
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The prompt, and the tokens of the model's next turn."""
     prompt = loaded.chat_prompt(messages, reserve=settings.max_new_tokens).ids
-    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.text_of}
-    request = Request.of(loaded.model, prompt, **known)
-    *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
-    return loaded.text_of(last.returned[0].tokens)
+    *_, last = generate(loaded.model, prompt, settings.strategy_for(Request.of(loaded, prompt)))
+    return prompt, last.returned[0].tokens
 
 
 def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) -> Iterator[tuple[str, str]]:
@@ -47,26 +53,38 @@ def read_lines(path: Path) -> list[str]:
     try:
         return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise AttendError(f"{path} cannot be read as text ({error}): name a file of opening lines.") from error
+        raise AttendError(f"{path} can't be read as text ({error}): choose a file of opening lines.") from error
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Print what a model answers, unedited.")
-    parser.add_argument("--model", default="attend-chat")
-    parser.add_argument("--file", type=Path, default=Path(__file__).with_name("openings.txt"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    arguments = parser.parse_args()
-    try:
-        loaded = load(arguments.model)
-        for line in read_lines(arguments.file):
-            for seed in arguments.seeds:
-                settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
-                for turn, said in talk(loaded, [part.strip() for part in line.split("||")], settings):
-                    print(f"- **{turn}** {said}" if len(arguments.seeds) == 1 else f"- {seed}. **{turn}** {said}")
-            print()
-    except AttendError as error:
-        parser.exit(2, f"{error}\n")
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m training.talk", description="Print what a model answers, unedited.")
+    parser.add_argument(
+        "--model", metavar="MODEL", default="attend-chat", help="a model's name or folder (default attend-chat)"
+    )
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        type=Path,
+        default=Path(__file__).with_name("openings.txt"),
+        help="a conversation per line, its messages between || (default training/openings.txt)",
+    )
+    parser.add_argument(
+        "--seeds", metavar="N", type=int, nargs="+", default=[1], help="one answer per seed (default 1)"
+    )
+    read = parser.parse_args(arguments)
+    loaded = load(read.model)
+    for line in read_lines(read.file):
+        for seed in read.seeds:
+            settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
+            for turn, said in talk(loaded, [part.strip() for part in line.split("||")], settings):
+                print(f"- **{turn}** {said}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {said}")
+        print()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,9 +14,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
+from decoding.batch import generate_batch
+from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.strategy import Request
-from decoding.together import generate_together
 from model.loaded import LoadedModel
 
 LONGEST_ANSWER = 100  # tokens; no sentence of Tatoeba has as many
@@ -24,7 +24,7 @@ _TOGETHER = 64  # sentences in one batch
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class TranslationScores:
     """Of translations against all references, both in percent."""
 
     bleu: float
@@ -53,20 +53,19 @@ def answered(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
     """The tokens of each prompt's answer, all in one batch; of none it is kept what they were chosen from."""
-    known = {"end_tokens": loaded.end_tokens, "never": loaded.never, "text_of": loaded.text_of}
-    requests = [Request.of(loaded.model, prompt, explained=False, **known) for prompt in prompts]
+    requests = [Request.of(loaded, prompt, explained=False) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
     answers: list[tuple[int, ...]] = [()] * len(prompts)
-    for steps in generate_together(loaded.model, prompts, strategies):
+    for steps in generate_batch(loaded.model, prompts, strategies):
         for place, step in enumerate(steps):
             if step is not None and step.finished:
                 answers[place] = step.returned[0].tokens
     return answers
 
 
-def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> Scores:
+def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
     """One translation a sentence against its references, however many there are."""
     most = max(map(len, references))
     # One stream a place; sacreBLEU leaves out of it the sentences that have fewer references.
     streams: Any = [[one[place] if place < len(one) else None for one in references] for place in range(most)]
-    return Scores(BLEU().corpus_score(said, streams).score, CHRF().corpus_score(said, streams).score)
+    return TranslationScores(BLEU().corpus_score(said, streams).score, CHRF().corpus_score(said, streams).score)

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from decoding.settings import DecodingSettings
-from model import checkpoint
 from model.errors import AttendError
-from model.ours import assembled
-from model.tokenizer import END, Tokenizer
-from model.transformer import Transformer
+from model.loaded import LoadedModel
+from model.text.sentencepiece_tokenizer import END, Tokenizer
+from model.transformer import checkpoint
+from model.transformer.decoder import Transformer
 from training.data import IGNORED
 from training.pairs import SOURCE_FILE, Encoded, Pair, by_length, by_source, read_pairs, split_pairs
 from training.settings import TrainingSettings
@@ -35,14 +35,15 @@ class TranslationLessons:
     """Pairs in batches of about equal length, another order in every pass."""
 
     figure = "BLEU of greedy translations of unseen sentences"
+    notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
         """Raises `AttendError` when the data is missing or too little."""
         parts = split_pairs(read_pairs(folder / SOURCE_FILE))
         if not parts["train"] or not parts["valid"]:
-            raise AttendError(f"{folder} holds too few sentence pairs to train and to validate on: add to them.")
+            raise AttendError(f"{folder} has too few sentence pairs for training and validation: add more.")
         self.tokenizer = _tokenizer(settings, parts["train"], output)
-        self._end, self._padding = self.tokenizer.control(END), settings.vocabulary_size - 1
+        self._end, self._padding = self.tokenizer.special_token_id(END), settings.vocabulary_size - 1
         self._smoothing = settings.label_smoothing
         encoded = [pair for pair in map(self._encoded, parts["train"]) if max(map(len, pair)) < settings.context_length]
         self.batches: list[list[Encoded]] = []
@@ -51,8 +52,8 @@ class TranslationLessons:
             self.batches += batches[: round(len(batches) * min(1.0, settings.passes - reading))]
         if not self.batches:
             raise AttendError(
-                f"Of {folder} no pair is left to learn: raise --context-length, which is {settings.context_length}, or "
-                f"--passes, which is {settings.passes}."
+                f"{folder} has no usable sentence pairs: raise --context-length ({settings.context_length}) or "
+                f"--passes ({settings.passes})."
             )
         self._first = [self.tokenizer.vocabulary_size, *encoded]
         self._validation = by_source(parts["valid"])
@@ -78,7 +79,7 @@ class TranslationLessons:
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
         sentences = list(self._validation)[: None if whole else QUICK_VALIDATION]
-        loaded = assembled("the translator in training", model, self.tokenizer)
+        loaded = LoadedModel.from_transformer("the translator in training", model, self.tokenizer)
         said = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
         return scored(said, [self._validation[sentence] for sentence in sentences]).bleu
 

@@ -2,22 +2,27 @@
 
 That of the conversations normalises nothing, so that every text comes back exactly; roles are control symbols, which
 typed text cannot reach. That of the translator writes the many spaces, quotes and accents of French in one way.
+
+    python -m training.vocabulary TEXT.txt --size 4096 --output tokenizer.model
 """
 
 from __future__ import annotations
 
 import io
+import re
 import string
+import sys
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sentencepiece import SentencePieceTrainer
 
+from model.command_line import Parser, exit_code
 from model.errors import AttendError
-from model.tokenizer import ASSISTANT, BEGIN, END, USER
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 
 _SPACES = "\t\n\r\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphens and characters without width
@@ -90,5 +95,52 @@ def _trained(texts: Iterable[str], size: int, **options: Any) -> bytes:
             **options,
         )
     except RuntimeError as error:
-        raise AttendError(f"No vocabulary of {size:,} pieces can be made of this text: {error}") from error
+        raise AttendError(_why(size, str(error))) from error
     return model.getvalue()
+
+
+def _why(size: int, error: str) -> str:
+    """SentencePiece's own error as a sentence."""
+    if most := re.search(r"<= (\d+)", error):
+        return (
+            f"This text has only enough variety for {int(most[1]):,} vocabulary pieces, not {size:,}: add text to it."
+        )
+    if least := re.search(r"required_chars\. \d+ vs (\d+)", error):
+        return f"This text has so many characters that it needs {int(least[1]):,} vocabulary pieces, not {size:,}."
+    return f"No vocabulary of {size:,} pieces can be made of this text: add to it, or choose another size."
+
+
+def _command(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m training.vocabulary", description="Train a vocabulary on text files, and save it.")
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="text in UTF-8")
+    parser.add_argument("--size", metavar="N", type=int, default=4096, help="pieces in the vocabulary (default 4,096)")
+    parser.add_argument(
+        "--sentences", action="store_true", help="for a translator: spaces, quotes and accents are written in one way"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("tokenizer.model"),
+        help="the SentencePiece model to write (default tokenizer.model)",
+    )
+    read = parser.parse_args(arguments)
+    try:
+        texts = [file.read_text(encoding="utf-8") for file in read.files]
+    except (OSError, UnicodeDecodeError) as error:
+        raise AttendError(f"The text can't be read ({error}): give files of UTF-8 text.") from error
+    vocabulary = (train_pairs_vocabulary if read.sentences else train_vocabulary)(texts, read.size)
+    try:
+        read.output.write_bytes(vocabulary)
+    except OSError as error:
+        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
+    print(f"Wrote {read.output} with {read.size:,} pieces.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _command(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,15 @@
-/* The first line says what the page is for with the model that is chosen. */
-document.addEventListener('attend-model', ({ detail }) => {
-  element.querySelector('p > span').textContent = detail.line;
-});
+/**
+ * The first line says what the page is for with the model that is chosen. Its event `listen` does nothing but open a stream
+ * of replies, where one is missing.
+ */
+
+import { find } from './kit/dom.js';
+import { currentModel } from './kit/signals.js';
+
+/** @param {import('./kit/gradio').Component} component */
+export function start({ element, trigger }) {
+  document.addEventListener('attend-listen', () => trigger('listen'));
+  currentModel.subscribe(element, ({ line }) => {
+    find(element, 'p > span').textContent = line;
+  });
+}

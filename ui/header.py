@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
-from model.encoder import Encoder
-from model.loaded import LoadedModel
-from ui.translate import is_translator
+from ui.kit import assets
+from ui.kit.events import QUICK
 
 
-def line(model: LoadedModel | Encoder) -> str:
-    """What the page is for with this model."""
-    if not isinstance(model, LoadedModel):
-        return "Look into an encoder: where its tokens look, and what it makes of a word."
-    if is_translator(model):
-        return "Translate with a small language model and watch it choose every word."
-    if model.chat is None:
-        return "Write with a small language model and watch it choose every word."
-    return "Chat with a small language model and watch it choose every word."
+def lay_out(tagline: str) -> None:
+    """Put it where the caller stands.
 
-
-def lay_out(model: LoadedModel | Encoder) -> None:
-    """Put it where the caller stands; its line follows the model that is chosen."""
-    template = _read("header.html").replace("<!-- line -->", line(model))
-    gr.HTML(html_template=template, js_on_load=_read("header.js"), apply_default_css=False, elem_id="attend-header")
-
-
-def _read(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+    Args:
+        tagline: what the page is for with its first model; the line then follows the model that is chosen.
+    """
+    template = assets.template("header.html").replace("<!-- line -->", tagline)
+    script = assets.loader("header.js", "listen")
+    header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
+    header.listen(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/late_events.js

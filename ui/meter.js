@@ -1,13 +1,21 @@
-/* How full the context is: a line of text and a bar. */
-const text = element.querySelector('.attend-meter-text');
-const bar = element.querySelector('.attend-meter-bar');
+/**
+ * How full the context is: a line of text and a bar.
+ */
 
-function draw() {
-  if (!props.value) return;
-  text.textContent = props.value.text;
-  bar.style.setProperty('--share', props.value.share);
-  bar.classList.toggle('full', props.value.share > 0.9);
+import { find } from './kit/dom.js';
+
+/** @param {import('./kit/gradio').Component} component */
+export function start({ element, props, watch }) {
+  const text = find(element, '.attend-meter-text');
+  const bar = find(element, '.attend-meter-bar');
+
+  function draw() {
+    if (!props.value) return;
+    text.textContent = props.value.text;
+    bar.style.setProperty('--share', props.value.share);
+    bar.classList.toggle('full', props.value.share > 0.9);
+  }
+
+  watch('value', draw);
+  draw();
 }
-
-watch('value', draw);
-draw();

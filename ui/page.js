@@ -1,8 +1,17 @@
-/* Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
- * closes or stops, notices, and typing. */
-() => {
+/**
+ * Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
+ * closes or stops, notices, and typing.
+ */
+
+import { around } from './kit/dom.js';
+import { hearLateEvents } from './kit/late_events.js';
+
+export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
-  const find = (selector) => document.querySelector(selector);
+  const all = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
+  const find = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
+  if (document.activeElement === document.body) find('textarea[autofocus]')?.focus(); // it was not in sight until now
+  if (!find('#attend-settings')) find('#attend-open-settings')?.remove(); // the page of an encoder has none
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
@@ -15,32 +24,34 @@
   });
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
-  const ask = window.fetch;
+  const ask = hearLateEvents(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-listen')));
   const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
-  window.fetch = (what, ...rest) =>
-    absent.test(what) ? Promise.resolve(new Response(null, { status: 404 })) : ask(what, ...rest);
+  window.fetch = (what, ...rest) => {
+    const isAbsent = absent.test(what instanceof Request ? what.url : String(what));
+    return isAbsent ? Promise.resolve(new Response(null, { status: 404 })) : ask(what, ...rest);
+  };
 
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     const panel = find('.api-docs');
-    if (panel) panel.querySelector('.backdrop').click();
+    if (panel) all('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
     else if (find('dialog[open]')) return; // the browser closes it
     else if (narrow.matches && areOpen()) {
       toggleSettings();
       find('#attend-open-settings').focus();
-    } else [...document.querySelectorAll(STOPS)].find((button) => button.checkVisibility())?.click();
+    } else all(STOPS).find((button) => button.checkVisibility())?.click();
   });
 
   // Gradio's text box sends with Enter alone; of a box for longer texts people expect this as well.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    const go = event.target.matches?.('#attend-given textarea') && find('#attend-go');
+    const go = around(event, '#attend-given textarea') && find('#attend-go');
     if (go && go.checkVisibility()) go.click();
   });
 
   // A notice is about what was done last: whatever is done next takes it away.
   const dismiss = (event) => {
-    if (!event.target.closest?.('.toast-wrap')) document.querySelectorAll('.toast-close').forEach((cross) => cross.click());
+    if (!around(event, '.toast-wrap')) all('.toast-close').forEach((cross) => cross.click());
   };
   document.addEventListener('click', dismiss, true);
   document.addEventListener('keydown', (event) => {
@@ -49,7 +60,7 @@
 
   // Gradio's text box tells of typing at `keypress`, which pasting, deleting and phones' keyboards do not send.
   let pressed = false;
-  const isText = (event) => event.target.matches?.('#attend-text textarea');
+  const isText = (event) => Boolean(around(event, '#attend-text textarea'));
   document.addEventListener('keypress', (event) => {
     if (isText(event) && event.isTrusted) pressed = true;
   }, true);
@@ -57,4 +68,6 @@
     if (isText(event) && !pressed) event.target.dispatchEvent(new KeyboardEvent('keypress', { bubbles: true }));
     pressed = false;
   });
+
+  document.body.toggleAttribute('data-ready', true); // for whoever drives the page: nothing typed from now on is missed
 }

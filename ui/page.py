@@ -1,249 +1,149 @@
-"""The page: which function answers which event.
+"""The page: the settings, the switch, the tabs and the inspector put together, and the endpoints for programs.
 
-What the functions do is in `ui/chat.py` and `ui/write.py`, what is where in `ui/layout.py`; here they are joined. What
-belongs to Translate, to Compare, to the code and to the record is joined in files of their own.
+What a tab shows and does is in its own folder; `ui/tabs.py` lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from typing import Any
 
 import gradio as gr
 
-from model import catalog
 from model.encoder import Encoder
 from model.errors import AttendError
-from model.loaded import LoadedModel
-from ui import (
-    chat,
-    code_page,
-    compare_page,
-    comparing,
-    endpoints,
-    handlers,
-    inspect_page,
-    inspecting,
-    lesson_page,
-    model_page,
-    record_page,
-    translate,
-    translate_page,
-    write,
-)
-from ui.choosing import current
-from ui.errors import for_people, warn
-from ui.handlers import QUICK, QUIET, RUNNING, field
-from ui.layout import CHAT, COMPARE, TRANSLATE, WRITE, Parts, lay_out, modes
-from ui.models import Models
-from ui.prompt_value import prompt_value
-from ui.refusals import Page
+from ui import header
+from ui.encoder import endpoint as encoder_endpoint
+from ui.encoder.actions import overview as encoder_overview
+from ui.encoder.view import EncoderView
+from ui.frame import Changes, Frame, Output, Tab
+from ui.inspector import view as inspector_view
+from ui.inspector.toolbar import events as toolbar
+from ui.inspector.values import empty_inspector
+from ui.kit import assets
+from ui.kit.errors import for_people, warn
+from ui.kit.events import QUICK, field
+from ui.kit.labels import LABELS
+from ui.kit.packing import packed
+from ui.models import picker as model_picker
+from ui.models.select import tagline
+from ui.runs.models import Models
+from ui.runs.prompts import is_translator
+from ui.runs.session import Session
+from ui.runs.values import meter_value
 from ui.screen import Screen
-from ui.session import Here, Session
-from ui.settings_panel import HEARD
-from ui.ways import misread_link
+from ui.server import endpoints
+from ui.server.refusals import Page
+from ui.settings import code, system_prompt
+from ui.settings import panel as settings_panel
+from ui.settings.methods import default_method, misread_link
+from ui.settings.panel import FORM_READY
+from ui.switch import Place, Switch
+from ui.tabs import TABS
 
 
-def build(models: Models) -> gr.Blocks:
+def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
+    made = [tab() for tab in tabs]
+    switch, encoder = Switch(made, models), EncoderView()
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
-        parts, here = lay_out(models), Here()
-        _wire_chat(parts, models)
-        _wire_write(parts, models)
-        translate_page.wire(parts, models)
-        compare_page.wire(parts, models)
-        lesson_page.wire(parts, models, here)
-        code_page.wire(parts, models)
-        _wire_page(parts, models)
-        model_page.wire(page, parts, models, here, partial(_arrived, models))
-        inspect_page.wire(parts.inspection, _encoder_of, [parts.session])
-        record_page.wire(parts.session, parts.record, parts.inspector, models)
-        endpoints.register(models)
+        first = models.first
+        first_tab = switch.possible(first, "")
+        session = gr.State(Session(model=models.default))
+        with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
+            gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
+            picker = model_picker.build(models)
+            system = system_prompt.build(first.no_system)
+            panel = settings_panel.build(first.model.context_length, default_method(translates=is_translator(first)))
+        header.lay_out(tagline(first))
+        with gr.Row(elem_id="attend-main"):
+            with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
+                with gr.Row(elem_id="attend-bar"):
+                    switch.lay_out()
+                    meter = _lay_out_meter(first.model.context_length)
+                for tab in made:
+                    tab.lay_out(models, first=tab is first_tab)
+            with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
+                inspector = inspector_view.build()
+                inspector.value = packed(empty_inspector(first_tab.name.lower()))
+                record = toolbar.build()
+        encoder.lay_out()
+
+        frame = Frame(models, session, system, panel, inspector, meter)
+        for tab in made:
+            tab.wire(frame)
+        everything = [frame, switch, encoder, _System(system), *made]
+        outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
+        switch.wire(frame, everything, outputs)
+        for chosen in picker.wire(page, frame):
+            switch.follow(chosen, frame, everything, outputs)
+        encoder.wire(_encoder_of, [session])
+        toolbar.wire(session, record, inspector, models)
+        _wire_settings(frame, switch, made)
+        endpoints.register({name: one for tab in made for name, one in tab.endpoints(models).items()})
     return page
 
 
-def _wire_chat(parts: Parts, models: Models) -> None:
-    chatting, panel, outputs = parts.chatting, parts.panel, parts.chat_outputs
-
-    def send(session: Session, system: str, text: str, *settings: object) -> Iterator[Screen]:
-        chat.instruct(session, system)
-        return chat.send(session, models, current(session, models), text, panel.read(settings))
-
-    def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        chat.instruct(session, system)
-        return chat.send(session, models, current(session, models), field(event, "text", str), panel.read(settings))
-
-    def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        chat.instruct(session, system)
-        return chat.retry(session, models, current(session, models), field(event, "turn", int), panel.read(settings))
-
-    def edit(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-        chat.instruct(session, system)
-        turn, text = field(event, "turn", int), field(event, "text", str)
-        return chat.edit(session, models, current(session, models), turn, text, panel.read(settings))
-
-    def undo(session: Session, event: gr.EventData) -> Screen:
-        return chat.undo(session, models, current(session, models), field(event, "turn", int))
-
-    def clear(session: Session) -> Screen:
-        return chat.clear(session, models, current(session, models))
-
-    def restore(session: Session) -> Screen:
-        return chat.restore(session, models, current(session, models))
-
-    def token(session: Session, event: gr.EventData) -> Screen:
-        return chat.open_token(session, models, field(event, "turn", int), field(event, "index", int))
-
-    def missing(session: Session, event: gr.EventData) -> Screen:
-        return chat.open_run(session, models, field(event, "run", str))
-
-    def instruct(session: Session, system: str) -> Screen:
-        chat.instruct(session, system)
-        return Screen(prompt=prompt_value(session, models.get(current(session, models))))
-
-    set_up = [parts.session, parts.system, *panel.inputs]
-    runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
-    said = [parts.session, parts.system, chatting.message, *panel.inputs]
-    gr.on([chatting.message.submit, chatting.send.click], runs(send), said, outputs, **RUNNING)
-    chatting.conversation.example(runs(example), set_up, outputs, **RUNNING)
-    chatting.conversation.retry(runs(retry), set_up, outputs, **RUNNING)
-    chatting.conversation.edit(runs(edit), set_up, outputs, **RUNNING)
-    chatting.conversation.undo(at_once(undo), parts.session, outputs, **QUICK)
-    chatting.clear.click(at_once(clear), parts.session, outputs, **QUICK)
-    chatting.restore.click(at_once(restore), parts.session, outputs, **QUICK)
-    chatting.conversation.token(at_once(token), parts.session, outputs, trigger_mode="always_last", **QUICK)
-    instructed = [parts.session, parts.system]
-    # `input` would miss a text that is pasted or set by the browser
-    parts.system.change(at_once(instruct), instructed, outputs, trigger_mode="always_last", **QUICK)
-    parts.inspector.missing(at_once(missing), parts.session, outputs, **QUICK)
+def build_encoder(encoder: Encoder) -> gr.Blocks:
+    """The page of an encoder alone, which cannot generate, with its endpoints."""
+    with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
+        header.lay_out(tagline(encoder))
+        view = EncoderView()
+        view.lay_out(encoder_overview(encoder))
+        view.wire(lambda: encoder)
+        endpoints.register(encoder_endpoint.endpoints(encoder))
+    return page
 
 
-def _wire_write(parts: Parts, models: Models) -> None:
-    writing, panel, outputs = parts.writing, parts.panel, parts.write_outputs
+class _System:
+    """The box of the system prompt, which not every model takes."""
 
-    def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-        return write.write(session, models, current(session, models), text, panel.read_as_it_is(settings))
+    def __init__(self, box: gr.Textbox) -> None:
+        self.outputs: list[Output] = [box]
 
-    def one(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-        return write.write(
-            session, models, current(session, models), text, replace(panel.read_as_it_is(settings), max_new_tokens=1)
-        )
-
-    def take(session: Session, event: gr.EventData) -> Screen:
-        return write.take(session, models, field(event, "index", int), field(event, "id", int))
-
-    def back(session: Session, text: str) -> Screen:
-        return write.undo(session, models, current(session, models), text)
-
-    def forth(session: Session, text: str) -> Screen:
-        return write.redo(session, models, current(session, models), text)
-
-    def empty(session: Session) -> Screen:
-        return write.clear(session, models, current(session, models))
-
-    def preview(session: Session, text: str) -> Screen:
-        return write.preview(session, models, current(session, models), text)
-
-    written = [parts.session, writing.text]
-    runs, at_once = partial(handlers.screens, parts, outputs), partial(handlers.screen, parts, outputs)
-    writing.go.click(runs(go), [*written, *panel.inputs], outputs, **RUNNING)
-    writing.one.click(runs(one), [*written, *panel.inputs], outputs, **RUNNING)
-    parts.inspector.take(at_once(take), parts.session, outputs, **QUICK)
-    writing.back.click(at_once(back), written, outputs, trigger_mode="multiple", **QUICK)
-    writing.forth.click(at_once(forth), written, outputs, trigger_mode="multiple", **QUICK)
-    writing.empty.click(at_once(empty), parts.session, outputs, **QUICK)
-    writing.text.input(at_once(preview), written, outputs, trigger_mode="always_last", **QUICK)
+    def render(self, screen: Screen) -> Changes:
+        return {} if screen.no_system is None else {self.outputs[0]: system_prompt.update(screen.no_system)}
 
 
-def _wire_page(parts: Parts, models: Models) -> None:
+def _lay_out_meter(limit: int) -> gr.HTML:
+    return gr.HTML(
+        meter_value(0, limit),
+        html_template=assets.template("meter.html"),
+        js_on_load=assets.loader("meter.js"),
+        apply_default_css=False,
+        elem_id="attend-meter",
+    )
+
+
+def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
+    """The link that the page was opened with, and "Copy as code"."""
+    models, panel = frame.models, frame.panel
+
     def opened(event: gr.EventData) -> None:
         with for_people():
             misread = field(event, "misread", list)
             if misread:
                 warn(misread_link(misread), seconds=None)
 
-    parts.panel.form.opened(opened, None, None, js=HEARD, **QUICK)
-    outputs = parts.all_outputs
+    def copy_as_code(session: Session, place: object, system: object, *values: object) -> Any:
+        with for_people(LABELS):
+            *boxes, form = values
+            loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
+            tab = switch.possible(loaded, Place.of(place).tab)
+            first = sum(len(one.reproduced) for one in tabs[: tabs.index(tab)])
+            tab_values = boxes[first : first + len(tab.reproduced)]
+            run = tab.reproduction(session, loaded, settings, system, *tab_values)
+            if run is not None:
+                return code.dialog_value(run)
+        return gr.skip()
 
-    def switch(session: Session, mode: str, clicks: float) -> Screen:
-        if clicks > session.clicks:  # of two clicks the second may be heard first
-            session.asked, session.clicks = mode, int(clicks)
-        shown = _moving(models, session, _looked_at(models, session), stood=mode)
-        if (mode, shown.mode) == (CHAT, WRITE):
-            name = current(session, models)
-            warn(f"{name} was not made for conversations, so it goes on writing: choose a model that chats.")
-        return shown
-
-    handlers.then_move(
-        # Every click with the value that it chose: a later one would else be sent with what an answer has put there.
-        parts.mode.input(
-            handlers.screen(parts, outputs, switch),
-            [parts.session, parts.mode, parts.clicks],
-            outputs,
-            js=handlers.CLICKED,
-            trigger_mode="multiple",
-            **QUICK,
-        ),
-        parts,
-    )
-    gr.on(
-        [parts.chatting.stop.click, parts.writing.halt.click], Session.halt, parts.session, None, queue=False, **QUIET
-    )
-
-
-def _looked_at(models: Models, session: Session) -> Screen:
-    """The page as the visitor asked for it last, as far as their model can do it; an encoder in its place while they
-    look into one."""
-    if session.encoder is not None:
-        return Screen(inspection=inspecting.overview(session.encoder, waiting=catalog.called(session.model)))
-    asked, chosen, name = session.asked, session.model, current(session, models)
-    loaded = models.get(name)
-    possible = _possible(loaded, asked, coming=session.choosing is not None)
-    look = {
-        CHAT: chat.overview,
-        WRITE: write.overview,
-        TRANSLATE: translate.overview,
-        COMPARE: comparing.overview,
-    }.get(possible)
-    screen = look(session, models, name) if look else Screen()  # a lesson is the same for all
-    shown = replace(screen, mode=possible, no_system=loaded.no_system)
-    return shown if (session.asked, session.model) == (asked, chosen) else _looked_at(models, session)
-
-
-def _arrived(models: Models, session: Session, mode: str, clicks: float) -> Screen:
-    """The same where another model has come.
-
-    Args:
-        mode: where the switch stood when this was asked for.
-        clicks: how often it had been clicked by then; the last one may still be on the way.
-    """
-    if clicks > session.clicks or not session.asked:
-        session.asked = mode
-    return _moving(models, session, _looked_at(models, session), stood=mode)
-
-
-def _moving(models: Models, session: Session, shown: Screen, *, stood: str) -> Screen:
-    """The screen, with the switch where it belongs and the entries of the visitor's model."""
-    if shown.mode is None:
-        return shown
-    session.moves += 1
-    entries = list(modes(models.get(current(session, models))))
-    return replace(shown, move={"number": session.moves, "stood": stood, "to": shown.mode, "entries": entries})
-
-
-def _possible(loaded: LoadedModel, asked: str, *, coming: bool) -> str:
-    """The entry of the switch that was asked for or, where the model cannot do it, what comes nearest.
-
-    Args:
-        coming: whether another model is on its way, which may chat: nobody is sent away from a message they began.
-    """
-    if asked not in modes(loaded):
-        asked = modes(loaded)[0]
-    return WRITE if asked == CHAT and loaded.chat is None and not coming else asked
+    panel.form.opened(opened, None, None, js=FORM_READY, **QUICK)
+    boxes = [component for tab in tabs for component in tab.reproduced]
+    inputs = [frame.session, switch.place, frame.system, *boxes, *panel.inputs]
+    panel.code.click(copy_as_code, inputs, panel.dialog, **QUICK)
 
 
 def _encoder_of(session: Session) -> Encoder:
     if session.encoder is None:
-        raise AttendError("No encoder is chosen any more: choose one in the settings.")
+        raise AttendError("No encoder is selected: choose one in the settings.")
     return session.encoder

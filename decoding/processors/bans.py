@@ -1,4 +1,4 @@
-"""The stages that forbid tokens outright because of the text so far. Where that would leave none, they do nothing.
+"""Stages that ban tokens because of the text so far. A row that would lose its last token keeps them all.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -8,13 +8,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from decoding.processors.base import Context, without
+from decoding.parameters.list_parameter import StringList
+from decoding.parameters.parameter import Parameter, Parameters
+from decoding.processors.base import Context, ProcessorOptions, ban
+from decoding.stop import TOKEN_LIMIT
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NO_REPEAT_NGRAM_SIZE = Parameter(
+    name="no_repeat_ngram_size",
+    default=0,
+    help="Bans repeating any run of this many tokens, prompt included; 0 is off.",
+    integer=True,
+    maximum=20,
+)
+BANNED_WORDS = StringList(
+    name="banned_words",
+    default=(),
+    help="Texts the model must not generate: matched exactly, with or without a leading space; longer words are "
+    "kept unless they start with the same tokens.",
+)
+MIN_NEW_TOKENS = Parameter(
+    name="min_new_tokens",
+    default=0,
+    help="The output can't end before this many tokens; 0 lets it end at any time.",
+    integer=True,
+    maximum=TOKEN_LIMIT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +49,24 @@ class NoRepeatNgram:
 
     size: int
     name: ClassVar[str] = "no_repeat_ngram_size"
+    parameters: ClassVar[Parameters] = (NO_REPEAT_NGRAM_SIZE,)
 
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"size is {self.size}, but must be at least 1")
 
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[NO_REPEAT_NGRAM_SIZE])
+
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return without(logits, [self._repeating(text) for text in context.texts()])
+        return ban(logits, [self._repeating(text) for text in context.sequences()])
 
     def _repeating(self, text: Sequence[int]) -> list[int]:
-        """The tokens that would complete n tokens that are there already."""
+        """The tokens that would repeat an n-gram of the text."""
         if len(text) < self.size:
             return []
-        windows = np.lib.stride_tricks.sliding_window_view(np.array(text), self.size)  # (places, size)
+        windows = np.lib.stride_tricks.sliding_window_view(np.array(text), self.size)  # (windows, size)
         newest = np.array(text[len(text) + 1 - self.size :], dtype=windows.dtype)  # (size - 1,)
         return windows[(windows[:, :-1] == newest).all(axis=-1), -1].tolist()
 
@@ -46,24 +77,34 @@ class BannedWords:
 
     sequences: tuple[tuple[int, ...], ...]
     name: ClassVar[str] = "banned_words"
+    parameters: ClassVar[Parameters] = (BANNED_WORDS,)
 
     def __post_init__(self) -> None:
         if not all(self.sequences):
             raise ValueError("an empty sequence cannot be banned")
 
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        """Each text is banned as it is and behind a space, since a word has other tokens inside a sentence."""
+        encode = options.request.encode
+        if encode is None:
+            raise ValueError("texts can be banned only where the request can encode them")
+        texts = dict.fromkeys(spelled for text in options[BANNED_WORDS] for spelled in (text, f" {text}"))
+        return cls(tuple(dict.fromkeys(tuple(encode(text)) for text in texts)))
+
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return without(logits, [self._completing(text) for text in context.texts()])
+        return ban(logits, [self._completing(text) for text in context.sequences()])
 
     def _completing(self, text: tuple[int, ...]) -> list[int]:
         return [last for *begun, last in self.sequences if text[len(text) - len(begun) :] == tuple(begun)]
 
 
 @dataclass(frozen=True, slots=True)
-class NeverSaid:
+class SuppressTokens:
     """Tokens that the model's makers rule out, such as Marian's padding (`bad_words_ids` of its generation config)."""
 
     tokens: frozenset[int]
-    name: ClassVar[str] = "never_said"
+    name: ClassVar[str] = "suppress_tokens"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long over so little
@@ -80,6 +121,11 @@ class MinNewTokens:
     count: int
     end_tokens: frozenset[int]
     name: ClassVar[str] = "min_new_tokens"
+    parameters: ClassVar[Parameters] = (MIN_NEW_TOKENS,)
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[MIN_NEW_TOKENS], options.request.end_tokens)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return without(logits, [self.end_tokens if len(tokens) < self.count else () for tokens in context.tokens])
+        return ban(logits, [self.end_tokens if len(tokens) < self.count else () for tokens in context.tokens])

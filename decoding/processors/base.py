@@ -1,4 +1,4 @@
-"""What a processor is, what it may look at, and how a chain of them runs. Knows none of them by name.
+"""What a processor is, what it is built from and may look at, and how a chain of them runs. Knows none by name.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -8,10 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-import torch
-from torch import Tensor
+from decoding.parameters.parameter import Parameter, Parameters, Settings, T
+from decoding.request import Request
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +25,41 @@ class Context:
     prompt: tuple[int, ...]
     tokens: tuple[tuple[int, ...], ...]  # generated so far, one tuple a row
 
-    def texts(self) -> list[tuple[int, ...]]:
-        """Each row's whole text, prompt and all."""
+    def sequences(self) -> list[tuple[int, ...]]:
+        """Each row's whole text: the prompt and what was generated."""
         return [self.prompt + tokens for tokens in self.tokens]
 
 
 class Processor(Protocol):
-    """One stage of the chain. It never changes its input."""
+    """One stage of the chain. It is pure: it never changes its input."""
 
-    name: ClassVar[str]  # what tables, files and the `order` setting call this stage
+    name: ClassVar[str]  # the stage's name in tables, files and the `order` setting
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        """(rows, V) float32 on the CPU -> the same shape."""
+        """(rows, V) float32 on the CPU -> the same shape; a removed token's logit is -inf."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorOptions:
+    """What a processor is built from; `options[TOP_K]` is a setting's value."""
+
+    settings: Settings
+    request: Request
+    min_tokens_to_keep: int = 1  # how many tokens a filter must leave
+
+    def __getitem__(self, parameter: Parameter[T]) -> T:
+        return self.settings[parameter]
+
+
+class ConfigurableProcessor(Processor, Protocol):
+    """A processor that settings switch on, as `decoding.processors.registry` lists it."""
+
+    parameters: ClassVar[Parameters]  # it runs where one of them is not neutral
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Processor | None:
+        """The stage that these options make; None where it would change nothing."""
         ...
 
 
@@ -44,10 +71,24 @@ def run_chain(processors: Sequence[Processor], logits: Tensor, context: Context)
     return tuple(stages)
 
 
-def without(logits: Tensor, unwanted: Iterable[Iterable[int]]) -> Tensor:
-    """Ban tokens, one group of ids a row; a row that would lose its last token keeps them all."""
+def ban(logits: Tensor, unwanted: Iterable[Iterable[int]]) -> Tensor:
+    """Remove tokens, one group of ids a row; a row that would lose its last token keeps them all."""
     banned = torch.zeros_like(logits, dtype=torch.bool)  # (rows, V)
     for row, ids in enumerate(unwanted):
         banned[row, [token for token in ids if token < logits.shape[-1]]] = True
     left = logits.masked_fill(banned, -math.inf)
     return torch.where(left.amax(dim=-1, keepdim=True) > -math.inf, left, logits)
+
+
+def require(holds: bool, message: str) -> None:
+    """A value out of range in a processor is a programming error; users' values are checked in the settings."""
+    if not holds:
+        raise ValueError(message)
+
+
+def probabilities_and_entropy(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """(rows, V) and (rows, 1), in nats; the steps are those of torch's Categorical, which transformers uses."""
+    log_probabilities = logits - logits.logsumexp(dim=-1, keepdim=True)
+    probabilities = log_probabilities.softmax(dim=-1)
+    terms = log_probabilities.clamp(min=torch.finfo(logits.dtype).min) * probabilities
+    return probabilities, -terms.sum(dim=-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""The stages that make tokens less or more likely because of the text so far, or by their ids; none removes a token.
+"""Stages that make tokens less or more likely because of the text so far, or by their ids; none removes a token.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -6,16 +6,48 @@ Shapes: V is the vocabulary; rows are the sequences of one batch.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import takewhile
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
-import torch
-from torch import Tensor
+from decoding.parameters.list_parameter import Biases
+from decoding.parameters.parameter import Parameter, Parameters, SettingError
+from decoding.processors.base import Context, ProcessorOptions
+from model.lazy import torch
 
-from decoding.processors.base import Context
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LOGIT_BIAS = Biases(
+    name="logit_bias",
+    default=(),
+    help="Makes single tokens (by id) more or less likely; -100 effectively bans one.",
+    minimum=-100,
+    maximum=100,
+)
+REPETITION_PENALTY = Parameter(
+    name="repetition_penalty",
+    default=1.0,
+    help="Makes tokens that are already in the text less likely, prompt included; 1 is off.",
+    minimum=1,
+    maximum=2,
+    step=0.01,
+)
+FREQUENCY_PENALTY = Parameter(
+    name="frequency_penalty",
+    default=0.0,
+    help="Makes a token less likely each time the output uses it; the prompt doesn't count. Below 0, more likely.",
+    minimum=-2,
+    maximum=2,
+    step=0.05,
+)
+PRESENCE_PENALTY = Parameter(
+    name="presence_penalty",
+    default=0.0,
+    help="Makes a token less likely once the output has used it; the prompt doesn't count. Below 0, more likely.",
+    minimum=-2,
+    maximum=2,
+    step=0.05,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +56,19 @@ class LogitBias:
 
     biases: tuple[tuple[int, float], ...]  # (id, what is added)
     name: ClassVar[str] = "logit_bias"
+    parameters: ClassVar[Parameters] = (LOGIT_BIAS,)
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        biases, end = options[LOGIT_BIAS], options.request.vocabulary_size
+        highest = max(token for token, _ in biases)
+        if highest >= end:
+            raise SettingError(
+                f"logit_bias names token {highest}, but this model's highest token id is {end - 1}: "
+                "choose smaller ids.",
+                "logit_bias",
+            )
+        return cls(biases)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         ids, added = zip(*self.biases, strict=True)
@@ -36,14 +81,19 @@ class RepetitionPenalty:
 
     penalty: float
     name: ClassVar[str] = "repetition_penalty"
+    parameters: ClassVar[Parameters] = (REPETITION_PENALTY,)
 
     def __post_init__(self) -> None:
         if not 0 < self.penalty < math.inf:
-            raise ValueError(f"penalty is {self.penalty}, but must lie above 0")
+            raise ValueError(f"penalty is {self.penalty}, but must be above 0")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[REPETITION_PENALTY])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         penalised = logits.clone()
-        for row, text in enumerate(context.texts()):
+        for row, text in enumerate(context.sequences()):
             seen = list(set(text))
             values = logits[row, seen]
             penalised[row, seen] = torch.where(values < 0, values * self.penalty, values / self.penalty)
@@ -59,6 +109,11 @@ class FrequencyPenalty:
 
     penalty: float
     name: ClassVar[str] = "frequency_penalty"
+    parameters: ClassVar[Parameters] = (FREQUENCY_PENALTY,)
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[FREQUENCY_PENALTY])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return logits - self.penalty * _counts(logits, context)
@@ -73,6 +128,11 @@ class PresencePenalty:
 
     penalty: float
     name: ClassVar[str] = "presence_penalty"
+    parameters: ClassVar[Parameters] = (PRESENCE_PENALTY,)
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[PRESENCE_PENALTY])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return logits - self.penalty * (_counts(logits, context) > 0)
@@ -86,47 +146,3 @@ def _counts(logits: Tensor, context: Context) -> Tensor:
             for tokens in context.tokens
         ]
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Dry:
-    """Don't repeat yourself: the longer the repetition that a token would continue, the less likely it gets.
-
-    By p-e-w, for text-generation-webui. If the last n tokens of the text stood in it before, followed by a token, that
-    one loses multiplier * base ** (n - allowed length), for the longest such n and from the allowed length on.
-    Repetitions neither reach across a token that breaks them, nor is such a token punished.
-    """
-
-    multiplier: float
-    base: float
-    allowed_length: int
-    breaks: Callable[[int], bool]  # whether a token ends every repetition, such as a newline
-    name: ClassVar[str] = "dry"
-    longest: ClassVar[int] = 50  # counted no further, as there: the power would overflow
-
-    def __post_init__(self) -> None:
-        if self.allowed_length < 1 or not 1 <= self.base <= 4:
-            raise ValueError(f"base {self.base} and length {self.allowed_length} must be 1 or more, the base at most 4")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        penalised = logits.clone()
-        for row, text in enumerate(context.texts()):
-            for token, length in self._repetitions(text).items():
-                penalised[row, token] -= self.multiplier * self.base ** (length - self.allowed_length)
-        return penalised
-
-    def _repetitions(self, text: tuple[int, ...]) -> dict[int, int]:
-        """Each token that would continue a repetition, and how long the longest one is already."""
-        reach = sum(1 for _ in takewhile(lambda token: not self.breaks(token), text[: -self.longest - 1 : -1]))
-        lengths: dict[int, int] = {}
-        history = np.array(text)
-        ends = np.flatnonzero(history[:-1] == history[-1])  # earlier places where the newest token stands
-        for length in range(1, reach + 1):
-            # Here the last `length` tokens up to every place in `ends` are those at the end of the text.
-            if length >= self.allowed_length:
-                lengths |= dict.fromkeys(history[ends + 1].tolist(), length)
-            ends = ends[ends >= length]
-            ends = ends[history[ends - length] == history[-1 - length]] if length < history.size else ends[:0]
-            if not ends.size:
-                break
-        return {token: length for token, length in lengths.items() if not self.breaks(token)}

@@ -7,11 +7,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from torch import Tensor
+from decoding.parameters.parameter import Parameter, Parameters
+from decoding.processors.base import Context, Processor, ProcessorOptions, probabilities_and_entropy, require
 
-from decoding.processors.base import Context
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TEMPERATURE = Parameter(
+    name="temperature",
+    default=1.0,
+    help="Below 1 favours likely tokens even more, above 1 gives unlikely ones a chance; 0 always picks the top token.",
+    maximum=2,
+    step=0.05,
+)
+DYNATEMP_RANGE = Parameter(
+    name="dynatemp_range",
+    default=0.0,
+    help="Lets the temperature vary by this much either way, higher when the model is unsure; 0 keeps it fixed.",
+    maximum=2,
+    step=0.05,
+)
+DYNATEMP_EXPONENT = Parameter(
+    name="dynatemp_exponent",
+    default=1.0,
+    help="How the dynamic temperature follows the model's uncertainty: above 1, it stays low for longer.",
+    neutral=None,
+    minimum=0.1,
+    maximum=5,
+    step=0.1,
+)
 
 # Below this a temperature is 0: the most probable token has all the probability long before, and dividing by still
 # smaller numbers would overflow float32.
@@ -24,10 +50,21 @@ class Temperature:
 
     temperature: float
     name: ClassVar[str] = "temperature"
+    parameters: ClassVar[Parameters] = (TEMPERATURE, DYNATEMP_RANGE, DYNATEMP_EXPONENT)
 
     def __post_init__(self) -> None:
-        if not ZERO_TEMPERATURE <= self.temperature < math.inf:
-            raise ValueError(f"temperature is {self.temperature}, but must be at least {ZERO_TEMPERATURE}")
+        holds = ZERO_TEMPERATURE <= self.temperature < math.inf
+        require(holds, f"temperature is {self.temperature}, but must be at least {ZERO_TEMPERATURE}")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Processor | None:
+        """A fixed or a dynamic temperature; none at 0, where nothing is drawn and beams keep their order."""
+        temperature, range_ = options[TEMPERATURE], options[DYNATEMP_RANGE]
+        if temperature < ZERO_TEMPERATURE:
+            return None
+        if range_ == 0:
+            return cls(temperature)
+        return DynamicTemperature(max(0.0, temperature - range_), temperature + range_, options[DYNATEMP_EXPONENT])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return logits / self.temperature
@@ -47,14 +84,12 @@ class DynamicTemperature:
     name: ClassVar[str] = "temperature"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high < math.inf or self.high < ZERO_TEMPERATURE:
-            raise ValueError(f"the temperatures are {self.low} and {self.high}, but must rise from 0 or more")
-        if not 0 < self.exponent < math.inf:
-            raise ValueError(f"exponent is {self.exponent}, but must lie above 0")
+        rising = 0 <= self.low <= self.high < math.inf and self.high >= ZERO_TEMPERATURE
+        require(rising, f"the temperatures are {self.low} and {self.high}, but must rise from 0 or more")
+        require(0 < self.exponent < math.inf, f"exponent is {self.exponent}, but must be above 0")
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        log_probabilities = logits.double().log_softmax(dim=-1)
-        entropy = -(log_probabilities * log_probabilities.exp()).nansum(dim=-1, keepdim=True)  # (rows, 1)
+        _, entropy = probabilities_and_entropy(logits.double())  # (rows, 1)
         left = (logits > -math.inf).sum(dim=-1, keepdim=True)  # (rows, 1)
         unsure = (entropy / left.clamp(min=2).log()).clamp(0, 1)
         temperature = self.low + (self.high - self.low) * unsure**self.exponent

@@ -1,10 +1,8 @@
-"""The filters that cut a distribution short: top-k, top-p, min-p, typical, top-h, epsilon, eta, top-a, top-n-sigma.
+"""Filters that keep the best tokens by rank or by a sum: top-k, top-p, typical and top-h.
 
-A removed token's logit is -inf, and the most probable one survives them all, except typical's, which may prefer others.
-Beams that draw need more than one to go on with, so each but top-h keeps at least the `min_tokens_to_keep` that it
-would remove last.
-What transformers has too keeps what it keeps to the last bit, ties and rounding included; for that, the sums here are
-float32 and done in its order. Nothing here looks at the text.
+The most probable token survives them all, except typical's, which may prefer others. Beams that sample need more than
+one, so each but top-h keeps at least the `min_tokens_to_keep` that it would remove last. What transformers has too
+keeps what it keeps to the last bit, ties and rounding included; for that, the sums are float32 and in its order.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -13,19 +11,42 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from decoding.processors.base import Context
+from decoding.parameters.parameter import Parameter, Parameters
+from decoding.processors.base import Context, ProcessorOptions, probabilities_and_entropy, require
+from model.lazy import torch
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-def _require(holds: bool, message: str) -> None:
-    """A value out of range here is a mistake in the program; people's values are checked in the settings."""
-    if not holds:
-        raise ValueError(message)
+TOP_K = Parameter(
+    name="top_k",
+    default=0,
+    help="Keeps only the k most probable tokens; 0 keeps all. Contrastive search uses 4 when this is 0.",
+    integer=True,
+    maximum=200,
+)
+TOP_P = Parameter(
+    name="top_p",
+    default=1.0,
+    help="Keeps the smallest set of most probable tokens whose probabilities add up to this; 1 keeps all.",
+    step=0.01,
+)
+TYPICAL_P = Parameter(
+    name="typical_p",
+    default=1.0,
+    help="Keeps the tokens whose surprise is closest to the expected one, up to this total probability; 1 keeps all.",
+    step=0.01,
+)
+TOP_H = Parameter(
+    name="top_h",
+    default=0.0,
+    help="Keeps the most probable tokens, up to this fraction of the distribution's entropy; 0 keeps all.",
+    step=0.01,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +56,14 @@ class TopK:
     k: int
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_k"
+    parameters: ClassVar[Parameters] = (TOP_K,)
 
     def __post_init__(self) -> None:
-        _require(self.k >= 1, f"k is {self.k}, but must be at least 1")
+        require(self.k >= 1, f"k is {self.k}, but must be at least 1")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[TOP_K], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         k = min(max(self.k, self.min_tokens_to_keep), logits.shape[-1])
@@ -57,9 +83,14 @@ class TopP:
     p: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "top_p"
+    parameters: ClassVar[Parameters] = (TOP_P,)
 
     def __post_init__(self) -> None:
-        _require(0 <= self.p <= 1, f"p is {self.p}, but must lie between 0 and 1")
+        require(0 <= self.p <= 1, f"p is {self.p}, but must be between 0 and 1")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[TOP_P], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         return torch.stack([self._nucleus(row) for row in logits])
@@ -78,23 +109,6 @@ class TopP:
 
 
 @dataclass(frozen=True, slots=True)
-class MinP:
-    """Keeps what is at least this fraction as probable as the most probable token (Nguyen et al. 2024)."""
-
-    p: float
-    min_tokens_to_keep: int = 1
-    name: ClassVar[str] = "min_p"
-
-    def __post_init__(self) -> None:
-        _require(0 <= self.p <= 1, f"p is {self.p}, but must lie between 0 and 1")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        probabilities = logits.softmax(dim=-1)
-        least = self.p * probabilities.amax(dim=-1, keepdim=True)  # (rows, 1)
-        return _at_least(self.min_tokens_to_keep, logits, probabilities < least)
-
-
-@dataclass(frozen=True, slots=True)
 class TypicalP:
     """Keeps the tokens whose surprise is nearest the expected one, the entropy, until their mass reaches p.
 
@@ -104,9 +118,14 @@ class TypicalP:
     p: float
     min_tokens_to_keep: int = 1
     name: ClassVar[str] = "typical_p"
+    parameters: ClassVar[Parameters] = (TYPICAL_P,)
 
     def __post_init__(self) -> None:
-        _require(0 <= self.p <= 1, f"p is {self.p}, but must lie between 0 and 1")
+        require(0 <= self.p <= 1, f"p is {self.p}, but must be between 0 and 1")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[TYPICAL_P], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         log_probabilities = logits.log_softmax(dim=-1)
@@ -128,107 +147,21 @@ class TopH:
 
     h: float
     name: ClassVar[str] = "top_h"
+    parameters: ClassVar[Parameters] = (TOP_H,)
     most: ClassVar[int] = 100
 
     def __post_init__(self) -> None:
-        _require(0 < self.h <= 1, f"h is {self.h}, but must lie above 0 and at most at 1")
+        require(0 < self.h <= 1, f"h is {self.h}, but must be above 0 and at most 1")
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        return cls(options[TOP_H])
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
         top = logits.topk(min(self.most, logits.shape[-1]), dim=-1)
-        probabilities, entropy = _probabilities_and_entropy(top.values)
+        probabilities, entropy = probabilities_and_entropy(top.values)
         terms = (-probabilities * probabilities.log()).cumsum(dim=-1)  # NaN from the first impossible token on
         kept = terms <= entropy * self.h
         kept[:, 0] = True
         keep = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, top.indices, kept)
         return logits.masked_fill(~keep, -math.inf)
-
-
-@dataclass(frozen=True, slots=True)
-class EpsilonCutoff:
-    """Removes every token less probable than epsilon (Hewitt, Manning, Liang 2022)."""
-
-    epsilon: float
-    min_tokens_to_keep: int = 1
-    name: ClassVar[str] = "epsilon_cutoff"
-
-    def __post_init__(self) -> None:
-        _require(0 < self.epsilon < 1, f"epsilon is {self.epsilon}, but must lie between 0 and 1")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        return _at_least(self.min_tokens_to_keep, logits, logits.softmax(dim=-1) < self.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class EtaCutoff:
-    """Removes what is less probable than epsilon, and in flat distributions than less: sqrt(epsilon) * exp(-entropy).
-
-    Eta sampling (Hewitt, Manning, Liang 2022).
-    """
-
-    epsilon: float
-    min_tokens_to_keep: int = 1
-    name: ClassVar[str] = "eta_cutoff"
-
-    def __post_init__(self) -> None:
-        _require(0 < self.epsilon < 1, f"epsilon is {self.epsilon}, but must lie between 0 and 1")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        epsilon = torch.tensor(self.epsilon)  # float32, as transformers has it
-        _, entropy = _probabilities_and_entropy(logits)
-        eta = torch.min(epsilon, epsilon.sqrt() * (-entropy).exp())  # (rows, 1)
-        return _at_least(self.min_tokens_to_keep, logits, logits.softmax(dim=-1) < eta)
-
-
-@dataclass(frozen=True, slots=True)
-class TopA:
-    """Removes what is less probable than a times the square of the highest probability (RWKV-LM, BlinkDL)."""
-
-    a: float
-    min_tokens_to_keep: int = 1
-    name: ClassVar[str] = "top_a"
-
-    def __post_init__(self) -> None:
-        _require(0 <= self.a <= 1, f"a is {self.a}, but must lie between 0 and 1")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        probabilities = logits.double().softmax(dim=-1)
-        least = self.a * probabilities.amax(dim=-1, keepdim=True).square()  # (rows, 1)
-        return _at_least(self.min_tokens_to_keep, logits, probabilities < least)
-
-
-@dataclass(frozen=True, slots=True)
-class TopNSigma:
-    """Keeps the logits within n standard deviations of the highest, the same at any temperature (Tang et al. 2024).
-
-    As in llama.cpp, the deviation is the population's, over the tokens that are left.
-    """
-
-    n: float
-    min_tokens_to_keep: int = 1
-    name: ClassVar[str] = "top_n_sigma"
-
-    def __post_init__(self) -> None:
-        _require(0 < self.n < math.inf, f"n is {self.n}, but must lie above 0")
-
-    def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        exact = logits.double()
-        present = exact > -math.inf
-        count = present.sum(dim=-1, keepdim=True)  # (rows, 1)
-        mean = exact.masked_fill(~present, 0).sum(dim=-1, keepdim=True) / count
-        variance = (exact - mean).masked_fill(~present, 0).square().sum(dim=-1, keepdim=True) / count
-        least = exact.amax(dim=-1, keepdim=True) - self.n * variance.sqrt()
-        return _at_least(self.min_tokens_to_keep, logits, exact < least)
-
-
-def _at_least(min_tokens_to_keep: int, logits: Tensor, unwanted: Tensor) -> Tensor:
-    """Without these tokens, but never without the most probable ones, so many and those that tie with the last."""
-    top = logits.topk(min(min_tokens_to_keep, logits.shape[-1])).values[:, -1:]  # (rows, 1)
-    return logits.masked_fill(unwanted & (logits < top), -math.inf)
-
-
-def _probabilities_and_entropy(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """(rows, V) and (rows, 1), in nats; the steps are those of torch's Categorical, which transformers asks."""
-    log_probabilities = logits - logits.logsumexp(dim=-1, keepdim=True)
-    probabilities = log_probabilities.softmax(dim=-1)
-    terms = log_probabilities.clamp(min=torch.finfo(logits.dtype).min) * probabilities
-    return probabilities, -terms.sum(dim=-1, keepdim=True)

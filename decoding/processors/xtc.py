@@ -1,4 +1,4 @@
-"""XTC, the one stage that needs chance, and its own stream of random numbers.
+"""XTC, the one stage that needs chance.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -7,14 +7,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
-import torch
-from torch import Tensor
+from decoding.parameters.parameter import Parameter, Parameters
+from decoding.processors.base import Context, ProcessorOptions, require
+from decoding.uniform import SEED, uniform_at
+from model.lazy import torch
 
-from decoding.processors.base import Context
+if TYPE_CHECKING:
+    from torch import Tensor
 
-_BITS = 2**64 - 1
+XTC_PROBABILITY = Parameter(
+    name="xtc_probability",
+    default=0.0,
+    help="How often XTC (exclude top choices) removes all tokens above its threshold but the least likely; 0 is never.",
+    step=0.01,
+)
+XTC_THRESHOLD = Parameter(
+    name="xtc_threshold",
+    default=0.1,
+    help="How probable a token must be for XTC to count it as a top choice.",
+    neutral=None,
+    maximum=0.5,
+    step=0.01,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +38,33 @@ class Xtc:
     """Excludes top choices: with a probability, of all tokens above a threshold only the least probable one stays.
 
     By p-e-w, for text-generation-webui; as there, nothing is excluded where an end token would be. Of tokens equally
-    probable, the one with the highest id stands last. Whether it acts at a place is drawn from a stream of its own,
-    so that switching it on leaves the draws of the tokens what they were.
+    probable, the one with the highest id counts as the least. Whether it acts on a token is drawn from a stream of its
+    own, so that switching it on leaves the draws of the tokens what they were.
     """
 
     threshold: float
     probability: float
     seed: int
     end_tokens: frozenset[int] = frozenset()
-    drawn: int = 0  # places that an earlier run of the same text has used
+    draws_used: int = 0  # by an earlier run of the same text
     name: ClassVar[str] = "xtc"
+    parameters: ClassVar[Parameters] = (XTC_PROBABILITY, XTC_THRESHOLD)
 
     def __post_init__(self) -> None:
-        if not (0 <= self.threshold <= 1 and 0 <= self.probability <= 1):
-            raise ValueError(f"{self.threshold} and {self.probability} must lie between 0 and 1")
+        require(
+            0 <= self.threshold <= 1 and 0 <= self.probability <= 1,
+            f"{self.threshold} and {self.probability} must be between 0 and 1",
+        )
+
+    @classmethod
+    def of(cls, options: ProcessorOptions) -> Self:
+        request = options.request
+        return cls(
+            options[XTC_THRESHOLD], options[XTC_PROBABILITY], options[SEED], request.end_tokens, request.draws_used
+        )
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        if uniform(self.seed, self.drawn + len(context.tokens[0])) >= self.probability:
+        if uniform_at(self.seed, self.draws_used + len(context.tokens[0])) >= self.probability:
             return logits
         probabilities = logits.double().softmax(dim=-1)
         ids = torch.arange(logits.shape[-1])  # (V,)
@@ -49,18 +75,3 @@ class Xtc:
         ends = [token for token in self.end_tokens if token < logits.shape[-1]]
         excluded &= ~excluded[:, ends].any(dim=-1, keepdim=True)
         return logits.masked_fill(excluded, -math.inf)
-
-
-def uniform(seed: int, place: int) -> float:
-    """In [0, 1): the place-th number of the seed's stream, without those before it.
-
-    SplitMix64 (Steele, Lea, Flood 2014), whose state is a plain count, so that a pure processor needs to keep none.
-    """
-    mixed = _mix((_mix(seed & _BITS) + (place + 1) * 0x9E3779B97F4A7C15) & _BITS)
-    return (mixed >> 11) * 2.0**-53
-
-
-def _mix(state: int) -> int:
-    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & _BITS
-    state = (state ^ (state >> 27)) * 0x94D049BB133111EB & _BITS
-    return state ^ (state >> 31)

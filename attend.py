@@ -1,0 +1,296 @@
+"""Attend for programs: load a model, let it write, and look at every choice that it made.
+
+    import attend
+
+    model = attend.load("attend-chat")
+    run = model.generate("Once upon a time", temperature=0.8, top_p=0.95, seed=7, attention=True)
+    print(run.text)
+    for token in run.tokens:
+        print(token.text, token.probability, token.candidates[:3], token.attention)
+
+    model.chat("Hi! How are you today?").text
+    for token in model.stream("Once upon a time", max_new_tokens=50):
+        print(token.text, end="", flush=True)
+    model.score("The cat sat on the mat.").perplexity
+
+Settings are given by keyword: the fields of `decoding.settings.DecodingSettings`, as for every flag of `generate.py`.
+Whatever a person can put right raises `AttendError` with one plain sentence. Several threads may share a model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from model.arguments import DEFAULT, ModelArguments
+from model.errors import AttendError
+
+if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
+    from torch import Tensor
+
+    from decoding.settings import DecodingSettings
+    from decoding.step import Choice, FinishReason
+    from decoding.trace import Trace
+    from model.loaded import LoadedModel
+    from model.text.tokenizer import TextTokenizer
+
+__all__ = ["AttendError", "Candidate", "Model", "Run", "Score", "Stream", "Token", "load"]
+__version__ = "1.0.0"
+
+Messages = Sequence[Mapping[str, str]]  # [{"role": "user", "content": "Hi!"}, …]; a system prompt may come first
+
+
+def load(
+    name: str = DEFAULT,
+    *,
+    engine: str = "auto",
+    device: str = "auto",
+    dtype: str = "auto",
+    max_size: float | None = None,
+    from_language: str = "",
+    to_language: str = "",
+) -> Model:
+    """Load a model, downloading it first if it is not on this machine yet.
+
+    Args:
+        name: from `python generate.py --list-models`, a folder, or "owner/name" on the Hugging Face Hub.
+        engine: what runs a Hugging Face checkpoint: "native" (Attend's own transformer), "adapter" or "auto".
+        device: "cpu", "cuda", "cuda:1", "mps" or "auto".
+        dtype: "float32", "bfloat16", "float16", "int8" or "auto".
+        max_size: the largest download in gigabytes; None allows as much as this machine has memory.
+        from_language, to_language: codes such as "fr", for translators that know several languages.
+    """
+    from model import catalog
+
+    arguments = ModelArguments(name, engine, device, dtype, max_size, from_language, to_language)
+    return Model(catalog.load_arguments(arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that could have been chosen."""
+
+    id: int
+    text: str  # on its own, so a special token or a lone byte has a name: <end>, <0xF0>
+    probability: float  # the model's own
+    final_probability: float  # after all filters; 0 if one of them removed it
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of a run or of a scored text."""
+
+    id: int
+    text: str  # what it adds to the text; empty for special tokens, and for bytes until their character is complete
+    probability: float  # the model's own
+    final_probability: float  # after all filters
+    rank: int  # from 1, by the model's own probability
+    candidates: tuple[Candidate, ...]  # the most probable by the model, best first, and always this token
+    choice: Choice  # everything else that was recorded: filters, entropy, the random draw
+
+    @property
+    def log_probability(self) -> float:
+        """The model's own, in nats."""
+        return math.log(self.probability) if self.probability > 0 else -math.inf
+
+    @property
+    def attention(self) -> Tensor | None:
+        """Where the model looked when it chose this token: (layers, heads, keys), if `attention=True` was asked for.
+
+        The keys are the tokens of `Run.context`, then those generated before this one. Every row sums to 1. In a
+        translator the source's keys come first, and the weights over source and own text each sum to 1.
+        """
+        return None if self.choice.attention is None else self.choice.attention.float()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A generated text."""
+
+    text: str
+    tokens: tuple[Token, ...]  # their texts joined are `text`
+    context: tuple[str, ...]  # the tokens of the prompt, each on its own
+    trace: Trace  # the full record: every step, beams included
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts if `num_return_sequences` asked for several, best first."""
+        return self.trace.texts or (self.text,)
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """Why it ended: "stop" (the model ended it), "length", "stop_text" or "cancelled"."""
+        return self.trace.finish_reason
+
+    @property
+    def settings(self) -> DecodingSettings:
+        """All settings, including the seed that was used."""
+        return self.trace.settings
+
+    def document(self) -> dict[str, Any]:
+        """The run as JSON values ("attend.trace/1"): what `generate.py --json` writes and the page opens."""
+        return self.trace.document()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How probable a text is to a model."""
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def log_probability(self) -> float:
+        """Of the whole text, in nats."""
+        return math.fsum(token.log_probability for token in self.tokens)
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(-self.log_probability / len(self.tokens))
+
+
+class Stream(Iterator[Token]):
+    """A run in progress: yields its tokens; `close` stops the model, and `run` is the run so far.
+
+    A token comes as soon as its text is certain, which may take a few steps if it could be part of a stop text. Beam
+    search can change its mind until the end, so its tokens come last, as do those of several texts at once.
+    """
+
+    def __init__(self, loaded: LoadedModel, trace: Trace) -> None:
+        self.settings = trace.settings
+        self._loaded, self._trace = loaded, trace
+        self._tokens = self._decode()
+
+    def __next__(self) -> Token:
+        return next(self._tokens)
+
+    def close(self) -> None:
+        self._tokens.close()
+
+    @property
+    def run(self) -> Run:
+        """The run so far; its finish reason is "cancelled" until the end."""
+        from decoding.stop import before_stop
+
+        trace, tokenizer = self._trace, self._loaded.tokenizer
+        detokenizer = tokenizer.detokenizer(begins=self._loaded.starts_new_text)
+        texts = [detokenizer.push(token) for token in trace.ids]
+        texts[-1:] = [text + detokenizer.finish() for text in texts[-1:]]
+        room, tokens = len(before_stop("".join(texts), self.settings.stop_texts)), []
+        for text, choice in zip(texts, trace.choices(), strict=True):
+            tokens.append(_token(choice, text[:room], tokenizer))
+            room = max(0, room - len(text))
+        return Run(trace.text, tuple(tokens), tuple(map(tokenizer.label, trace.request.attended)), trace)
+
+    def _decode(self) -> Generator[Token, None, None]:
+        from decoding.generate import generate
+        from decoding.stop import certain
+
+        loaded, trace, settings = self._loaded, self._trace, self.settings
+        steps = generate(loaded.model, trace.request.input_ids, settings.strategy_for(trace.request))
+        detokenizer, text, yielded = loaded.tokenizer.detokenizer(begins=loaded.starts_new_text), "", 0
+        waiting: deque[tuple[int, Token]] = deque()  # each with the length of the text up to its end
+        while trace.finish_reason == "cancelled":
+            with loaded.lock:
+                step = next(steps)
+            trace.add(step)
+            if step.finished or step.best is None or settings.beams or settings.sequences > 1:
+                continue
+            choice = step.best.choice
+            text += (added := detokenizer.push(choice.token))
+            waiting.append((len(text), _token(choice, added, loaded.tokenizer)))
+            length = len(certain(text, settings.stop_texts))
+            while waiting and waiting[0][0] <= length:
+                yielded += 1
+                yield waiting.popleft()[1]
+        yield from islice(self.run.tokens, yielded, None)
+
+
+class Model:
+    """A loaded model; `loaded` is the network with its tokenizer, for those who want to go deeper."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+
+    @property
+    def can_chat(self) -> bool:
+        """Whether it can follow a conversation; a translator reads each text on its own."""
+        return self.loaded.chat is not None and not self.loaded.model.decoder_start
+
+    def generate(self, prompt: str, *, attention: bool = False, **settings: Any) -> Run:
+        """Continue a text, or translate it if the model is a translator.
+
+        Args:
+            attention: record where the model looked, as `Token.attention`.
+            settings: fields of `DecodingSettings`.
+        """
+        return _finish(self.stream(prompt, attention=attention, **settings))
+
+    def chat(self, messages: str | Messages, *, attention: bool = False, **settings: Any) -> Run:
+        """Answer a message, or a conversation that ends with one; otherwise like `generate`."""
+        conversation = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        return _finish(self.stream(conversation, attention=attention, **settings))
+
+    def stream(self, prompt: str | Messages, *, attention: bool = False, **settings: Any) -> Stream:
+        """Like `generate` for a text and `chat` for messages, but token by token."""
+        from decoding.request import Request
+        from decoding.settings import DecodingSettings, for_translator
+        from decoding.trace import Trace
+        from model.text.conversation import as_dicts, from_dicts
+
+        loaded, conversation = self.loaded, []
+        given = for_translator(settings) if loaded.model.decoder_start else settings
+        chosen = DecodingSettings.from_dict(given).seeded()
+        if isinstance(prompt, str):
+            if not prompt.strip():
+                raise AttendError("The prompt is empty: write at least one character.")
+            ids = loaded.prompt(prompt)
+        elif not (self.can_chat and loaded.chat):
+            raise AttendError(f"{loaded.name} can't chat: give it a text.")
+        else:
+            system, messages = from_dicts(prompt)
+            ids = loaded.chat_prompt(messages, system=system, reserve=chosen.max_new_tokens).ids
+            chosen, conversation = chosen.ending_at(loaded.chat.stop_texts), as_dicts(messages, system)
+            prompt = messages[-1].text
+        request = Request.of(loaded, ids, attention=attention)
+        return Stream(loaded, Trace(loaded.name, prompt, request, chosen, loaded.tokenizer.label, conversation))
+
+    def score(self, text: str, *, prompt: str = "", top_candidates: int = 10) -> Score:
+        """Score every token of a text; the very first is left out if the model predicts none without a token before it.
+
+        Args:
+            prompt: text before it that is not scored. For a translator: the source, of which the text is a translation.
+            top_candidates: how many candidates to record for each token.
+        """
+        from decoding.recorder import record_text
+
+        loaded, tokenizer = self.loaded, self.loaded.tokenizer
+        if loaded.model.decoder_start and not prompt.strip():
+            raise AttendError(f"{loaded.name} is a translator: give the source text as prompt.")
+        begins = not prompt or loaded.starts_new_text
+        given, ids = loaded.prompt(prompt) if prompt else loaded.prefix_tokens, tokenizer.encode(text, begins=begins)
+        first = 0 if given else 1
+        if len(ids) <= first:
+            raise AttendError(f"There is nothing to score in {text[:40]!r}: give a longer text.")
+        with loaded.lock:
+            logits = loaded.model.logits(given or ids[:1], ids[first:])  # (tokens, vocabulary)
+        detokenizer = tokenizer.detokenizer(begins=begins)
+        texts = [detokenizer.push(token) for token in ids][first:]
+        choices = record_text(ids[first:], logits, top_candidates)
+        return Score(tuple(_token(choice, text, tokenizer) for choice, text in zip(choices, texts, strict=True)))
+
+
+def _finish(stream: Stream) -> Run:
+    deque(stream, maxlen=0)
+    return stream.run
+
+
+def _token(choice: Choice, text: str, tokenizer: TextTokenizer) -> Token:
+    candidates = tuple(
+        Candidate(one.id, tokenizer.label(one.id), one.probabilities[0], one.probabilities[-1])
+        for one in choice.candidates
+    )
+    return Token(choice.token, text, choice.probability, choice.final_probability, choice.rank, candidates, choice)

@@ -1,0 +1,41 @@
+"""The flags that benchmarks share. Imports nothing slow, so that help and refusals come at once."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from model.command_line import count
+
+_HELP = {
+    "prompt_tokens": "tokens of the prompt",
+    "new_tokens": "tokens to generate",
+    "rounds": "rounds to measure, of which the median counts",
+    "threads": "threads to compute with",
+    "cards": "cards of settings to compare",
+    "sentences": "sentences to translate",
+    "beams": "beams of the search",
+    "starts": "starts of the program to measure",
+    "tokens": "tokens of the answer",
+}
+
+
+def add_model(parser: ArgumentParser, default: str = "attend-chat") -> None:
+    parser.add_argument(
+        "--model", metavar="MODEL", default=default, help=f"a model's name or folder (default {default})"
+    )
+
+
+def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
+    """Flags for whole numbers from 1 up, named by `_HELP`; a list as default takes several of them."""
+    for name, default in defaults.items():
+        several: dict[str, Any] = {"nargs": "+"} if isinstance(default, list) else {}
+        shown = " ".join(map(str, default)) if isinstance(default, list) else default
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="N",
+            type=count,
+            default=default,
+            help=f"{_HELP[name]} (default {shown})",
+            **several,
+        )

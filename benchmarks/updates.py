@@ -1,0 +1,74 @@
+"""What Chat sends of a growing answer with each update, beside the answer itself, which was sent each time before.
+
+    python -m benchmarks.updates [--model attend-chat] [--tokens 128 400]
+
+Bytes are those of the message to the page: the value's text, quoted. No token ends a text before its length.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from benchmarks.flags import add_counts, add_model
+from benchmarks.timing import machine, table
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.command_line import Parser, exit_code
+
+if TYPE_CHECKING:
+    from ui.runs.models import Models
+
+
+def quoted_bytes(value: str) -> int:
+    return len(json.dumps(value).encode())
+
+
+def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
+    """Bytes of each update, and of the answer as it stood then."""
+    from ui.chat import actions as chat
+    from ui.kit.packing import packed
+    from ui.runs.session import Session
+    from ui.runs.values import turn_value
+
+    settings = DecodingSettings(min_new_tokens=tokens, max_new_tokens=tokens, temperature=0.7, top_p=0.9, seed=1)
+    session, updates, answers = Session(), list[int](), list[int]()
+    for screen in chat.send(session, models, models.default, "Hi! How are you today?", settings):
+        if screen.answer is not None:
+            updates.append(quoted_bytes(packed(screen.answer)))
+            answers.append(quoted_bytes(packed(turn_value(session.turns[-1]))))
+    return updates, answers
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.updates", description="Count the bytes of a streamed answer's updates.")
+    add_model(parser)
+    add_counts(parser, tokens=[128, 400])
+    options = parser.parse_args(arguments)
+
+    loaded = catalog.load(options.model)
+    from ui.runs.models import Models
+
+    models = Models((loaded.name,), lambda *_: loaded)
+    rows = [["", "updates", "bytes, mean", "bytes, largest", "bytes in all"]]
+    figures = {}
+    for count in options.tokens:
+        updates, answers = measure(models, count)
+        for what, sizes in ((f"{count} tokens, what is new", updates), (f"{count} tokens, the whole answer", answers)):
+            mean = statistics.mean(sizes)
+            rows.append([what, *(f"{size:,.0f}" for size in (len(sizes), mean, max(sizes), sum(sizes)))])
+        figures[count] = {"updates": len(updates), "new": sum(updates), "whole": sum(answers)}
+    print(table(rows))
+    print(json.dumps({"benchmark": "updates", "model": loaded.name, "bytes": figures, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

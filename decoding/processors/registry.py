@@ -1,0 +1,72 @@
+"""All processors that settings can switch on, in their default order, and the chain that settings make of them.
+
+To add one, write a class as `ConfigurableProcessor` describes it, list it here, give its parameters a field in
+`decoding.settings.DecodingSettings`, and a label on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from decoding.parameters.list_parameter import Order
+from decoding.processors.bans import BannedWords, MinNewTokens, NoRepeatNgram, SuppressTokens
+from decoding.processors.base import ConfigurableProcessor, Processor, ProcessorOptions
+from decoding.processors.dry import Dry
+from decoding.processors.penalties import FrequencyPenalty, LogitBias, PresencePenalty, RepetitionPenalty
+from decoding.processors.temperature import Temperature
+from decoding.processors.threshold import EpsilonCutoff, EtaCutoff, MinP, TopA, TopNSigma
+from decoding.processors.truncation import TopH, TopK, TopP, TypicalP
+from decoding.processors.xtc import Xtc
+
+# The order is that of transformers; what it lacks stands where the projects that made it put it: other penalties beside
+# its own, the rest last before the draw.
+PENALTIES_AND_BANS: tuple[type[ConfigurableProcessor], ...] = (  # for every strategy, greedy decoding included
+    LogitBias,
+    RepetitionPenalty,
+    FrequencyPenalty,
+    PresencePenalty,
+    Dry,
+    NoRepeatNgram,
+    BannedWords,
+    MinNewTokens,
+)
+WARPERS: tuple[type[ConfigurableProcessor], ...] = (  # reshape or cut the distribution
+    Temperature,
+    TopH,
+    TopK,
+    TopP,
+    MinP,
+    TypicalP,
+    EpsilonCutoff,
+    EtaCutoff,
+    TopA,
+    TopNSigma,
+)
+RANDOM: tuple[type[ConfigurableProcessor], ...] = (Xtc,)  # need chance, so only strategies that sample can use them
+PROCESSORS = (*PENALTIES_AND_BANS, *WARPERS, *RANDOM)
+
+_NAMES = tuple(processor.name for processor in PROCESSORS)
+ORDER = Order(
+    name="order",
+    default=_NAMES,
+    help="The order in which the filters run; those that change nothing are skipped.",
+    choices=_NAMES,
+)
+
+
+def switches(processor: type[ConfigurableProcessor]) -> tuple[str, ...]:
+    """The names of the settings that switch a processor on when they are not neutral."""
+    return tuple(parameter.name for parameter in processor.parameters if parameter.neutral is not None)
+
+
+def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: ProcessorOptions) -> tuple[Processor, ...]:
+    """Those of the processors that the settings switch on, in the order that the settings give."""
+    position = {name: index for index, name in enumerate(options[ORDER])}
+    switched_on = (
+        processor
+        for processor in sorted(processors, key=lambda processor: position[processor.name])
+        if any(options[one] != one.neutral for one in processor.parameters if one.neutral is not None)
+    )
+    suppressed = options.request.suppress_tokens
+    first = (SuppressTokens(suppressed),) if suppressed else ()
+    return (*first, *(stage for processor in switched_on if (stage := processor.of(options)) is not None))

@@ -1,0 +1,139 @@
+"""What a strategy knows besides its settings: the prompt, the limits of the model, and how ids become text.
+
+Decoding never imports a tokenizer: the request carries its two functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypedDict, Unpack
+
+from decoding.step import Hypothesis
+from model.errors import AttendError
+from model.interface import LanguageModel
+
+
+class _Tokenizer(Protocol):
+    def encode(self, text: str, /) -> Sequence[int]: ...
+
+
+class ModelWithTokenizer(Protocol):
+    """What a request takes from a loaded model; `model.loaded.LoadedModel` is one."""
+
+    @property
+    def model(self) -> LanguageModel[Any]: ...
+    @property
+    def tokenizer(self) -> _Tokenizer: ...
+    @property
+    def end_tokens(self) -> frozenset[int]: ...
+    @property
+    def suppress_tokens(self) -> frozenset[int]: ...
+    @property
+    def text_of(self) -> Callable[[Iterable[int]], str]: ...
+
+
+class RequestOptions(TypedDict, total=False):
+    """What whoever asks may add to a model and a prompt: fields of `Request`, which has their meaning and defaults."""
+
+    attention: bool
+    explained: bool
+    draws_used: int
+    resumed: Hypothesis | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt to be continued. `AttendError` where it is empty or leaves no room for an answer."""
+
+    prompt: tuple[int, ...]  # what the decoder's text begins with
+    end_tokens: frozenset[int]
+    decode: Callable[[Sequence[int]], str]  # ids to text
+    context_length: int  # the model's longest text, prompt and continuation together
+    vocabulary_size: int  # ids are smaller than this
+    attention: bool = False  # whether every choice carries its attention
+    # Whether every choice carries its candidates and every step what a search dropped. Beam search is faster without;
+    # the other strategies always record them.
+    explained: bool = True
+    draws_used: int = 0  # numbers of the seed's stream that are taken, where an earlier text is continued
+    # The end of an earlier run of this prompt, to be continued as if it had never stopped: its tokens follow the prompt
+    # and count as generated. Only for settings that are `resumable`.
+    resumed: Hypothesis | None = None
+    layer_count: int = 0  # layers whose logits the model can return; 0: none
+    encode: Callable[[str], Sequence[int]] | None = None  # text to ids, for settings that hold texts
+    suppress_tokens: frozenset[int] = frozenset()  # tokens that the model's makers rule out
+    source: tuple[int, ...] = ()  # what an encoder reads; the prompt is then the decoder's start
+
+    def __post_init__(self) -> None:
+        if not self.prompt:
+            raise AttendError("The prompt is empty: write at least one character.")
+        if len(self.prompt) >= self.context_length:
+            raise AttendError(
+                f"The prompt has {len(self.prompt):,} tokens, but the model's context holds {self.context_length:,}, "
+                f"output included: shorten it to {self.context_length - 1:,} tokens or fewer."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        loaded: ModelWithTokenizer,
+        input_ids: Sequence[int],
+        **options: Unpack[RequestOptions],
+    ) -> Self:
+        """The request that continues or, for an encoder-decoder, answers these ids."""
+        return cls.of_model(
+            loaded.model,
+            input_ids,
+            end_tokens=loaded.end_tokens,
+            decode=loaded.text_of,
+            encode=loaded.tokenizer.encode,
+            suppress_tokens=loaded.suppress_tokens,
+            **options,
+        )
+
+    @classmethod
+    def of_model(
+        cls,
+        model: LanguageModel[Any],
+        input_ids: Sequence[int],
+        *,
+        end_tokens: Iterable[int] = (),
+        decode: Callable[[Sequence[int]], str] = lambda ids: "",
+        encode: Callable[[str], Sequence[int]] | None = None,
+        suppress_tokens: Iterable[int] = (),
+        **options: Unpack[RequestOptions],
+    ) -> Self:
+        """The same for a model without a tokenizer: by default its tokens have no text and none ends it.
+
+        Args:
+            input_ids: what `LanguageModel.prefill` takes: the prompt or, for an encoder-decoder, the source.
+        """
+        start = model.decoder_start
+        return cls(
+            prompt=start or tuple(input_ids),
+            source=tuple(input_ids) if start else (),
+            end_tokens=frozenset(end_tokens),
+            decode=decode,
+            encode=encode,
+            suppress_tokens=frozenset(suppress_tokens),
+            context_length=model.context_length,
+            vocabulary_size=model.vocabulary_size,
+            layer_count=model.layer_count,
+            **options,
+        )
+
+    @property
+    def input_ids(self) -> tuple[int, ...]:
+        """What `LanguageModel.prefill` and `logits` take: the source or, without one, the prompt."""
+        return self.source or self.prompt
+
+    @property
+    def forced_tokens(self) -> int:
+        """How many tokens of an encoder-decoder's prompt follow its start token, such as the language of a translation:
+        they belong to the answer, although no strategy chose them."""
+        return len(self.prompt) - 1 if self.source else 0
+
+    @property
+    def attended(self) -> tuple[int, ...]:
+        """The ids behind the keys of the first choice's attention: the source, then the prompt."""
+        return (*self.source, *self.prompt)

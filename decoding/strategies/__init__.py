@@ -1,0 +1,1 @@
+"""One module a strategy: how the next tokens are chosen from the logits of a pass."""

@@ -1,0 +1,159 @@
+"""Contrastive search (Su et al. 2022, "A Contrastive Framework for Neural Text Generation").
+
+Of the k most probable tokens it takes the one that is both probable and unlike what stands in the text already:
+
+    score = (1 - penalty_alpha) * confidence - penalty_alpha * degeneration
+
+Confidence is a token's probability. Degeneration is the greatest cosine similarity of its hidden state with that of any
+token before it, so a candidate's can only be known by feeding it. That still takes one pass a token: all k are fed as
+rows of one batch, and the row of the one that is taken already has the logits after it. Nothing is drawn.
+
+Shapes: k candidates, N tokens of the text so far, W the model's width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from decoding.parameters.parameter import Parameter, SettingError, Settings
+from decoding.processors import Context, run_chain
+from decoding.processors.truncation import TOP_K
+from decoding.recorder import Recording, record
+from decoding.request import Request
+from decoding.step import ContrastiveCandidate, Hypothesis, Step
+from decoding.stop import Stop
+from decoding.strategies.base import StrategyOptions, StrategySpec, newest_attention, usable_logits
+from model.errors import AttendError
+from model.interface import Forward, Want
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DEFAULT_K, MAX_K = 4, 64  # candidates: where top_k is 0, and at most
+PENALTY_ALPHA = Parameter(
+    name="penalty_alpha",
+    default=0.6,
+    help="How strongly contrastive search avoids tokens that resemble the text so far; 0 is greedy.",
+    neutral=None,
+    step=0.05,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """The tokens that may follow the text, while the model reads each of them."""
+
+    candidates: tuple[tuple[int, float], ...]  # ids and confidences, in the order they were fed
+    recording: Recording
+    attention: Tensor | None
+
+
+class ContrastiveSearch:
+    """The search of one request; the first pass decides nothing, each later one a token."""
+
+    def __init__(
+        self,
+        request: Request,
+        options: StrategyOptions,
+        *,
+        k: int,
+        penalty_alpha: float,
+    ) -> None:
+        """`k`: how many candidates are compared."""
+        self.want = Want(attention=request.attention, hidden=True)
+        self._request = request
+        self._options = options
+        self._stop = Stop.of(request, options.max_new_tokens, options.stop_texts)
+        self._k = k
+        self._penalty_alpha = penalty_alpha
+        self._names = ("model", *(processor.name for processor in options.processors))
+        self._offer: _Offer | None = None
+        self._text = torch.empty(0)  # (N, W) directions of all hidden states so far
+        self._tokens: tuple[int, ...] = ()
+        self._score = 0.0
+        self._log_probability = 0.0
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        directions = _directions(forward)
+        if self._offer is None:
+            self._text = directions[0]  # (N, W), of the prompt
+            return self._feed_candidates(forward, 0)
+        scored = self._score_candidates(self._offer, directions[:, 0])
+        row = max(range(len(scored)), key=lambda index: scored[index].score)  # of equals the most probable
+        hypothesis = self._take(self._offer, scored, row)
+        self._text = torch.cat((self._text, directions[row]))  # (N + 1, W)
+        if hypothesis.finished:
+            return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
+        return self._feed_candidates(forward, row, hypothesis)
+
+    def _feed_candidates(self, forward: Forward[Any], row: int, decided: Hypothesis | None = None) -> Step:
+        """Feed the candidates that may follow the text of this row."""
+        logits = usable_logits(forward.logits[row : row + 1], len(self._tokens))  # (1, V)
+        stages = run_chain(self._options.processors, logits, Context(self._request.prompt, (self._tokens,)))
+        recording = record(self._names, stages, self._options.top_candidates)[0]
+        keys = len(self._request.prompt) + len(self._tokens)
+        best = recording.best(self._k)
+        self._offer = _Offer(best, recording, newest_attention(forward, row, keys))
+        hypotheses = () if decided is None else (decided,)
+        return Step(hypotheses, decided, feed=tuple(token for token, _ in best), parents=(row,) * len(best))
+
+    def _score_candidates(self, offer: _Offer, fed: Tensor) -> tuple[ContrastiveCandidate, ...]:
+        """`fed` holds the candidates' directions, (k, W)."""
+        degenerations = (fed @ self._text.T).amax(dim=-1).tolist()  # (k, N) -> (k,)
+        alpha = self._penalty_alpha
+        return tuple(
+            ContrastiveCandidate(token, confidence, degeneration, (1 - alpha) * confidence - alpha * degeneration)
+            for (token, confidence), degeneration in zip(offer.candidates, degenerations, strict=True)
+        )
+
+    def _take(self, offer: _Offer, scored: tuple[ContrastiveCandidate, ...], row: int) -> Hypothesis:
+        token = scored[row].id
+        self._tokens += (token,)
+        step_score = offer.recording.log_probability(token, stage=-1)
+        self._score += step_score
+        self._log_probability += offer.recording.log_probability(token, stage=0)
+        return Hypothesis(
+            tokens=self._tokens,
+            score=self._score,
+            step_score=step_score,
+            log_probability=self._log_probability,
+            parent=0,
+            choice=replace(offer.recording.choice(token, attention=offer.attention), contrastive_candidates=scored),
+            finish_reason=self._stop.reason(self._tokens),
+        )
+
+
+def _directions(forward: Forward[Any]) -> Tensor:
+    """The hidden states of the tokens fed, normalised: (rows, fed, W) on the CPU."""
+    if forward.hidden is None:
+        raise AttendError(
+            "Contrastive search compares hidden states, which this model does not provide: choose another decoding "
+            "method or another model."
+        )
+    return torch.nn.functional.normalize(forward.hidden.to("cpu", torch.float32), dim=-1)
+
+
+class Contrastive(StrategySpec):
+    """As in transformers it truncates nothing: its top_k are the candidates, no stage of the chain."""
+
+    name = "contrastive"
+    parameters = (TOP_K, PENALTY_ALPHA)
+
+    def check(self, settings: Settings) -> None:
+        if settings[TOP_K] > MAX_K:
+            raise SettingError(
+                f"top_k is {settings[TOP_K]}, but contrastive search runs the model on every one of these tokens at "
+                f"each step: choose {MAX_K} or fewer.",
+                "top_k",
+            )
+
+    def rows(self, settings: Settings) -> int:
+        return settings[TOP_K] or DEFAULT_K
+
+    def resumable(self, settings: Settings) -> bool:
+        return False  # it compares the hidden states of the whole text
+
+    def build(self, settings: Settings, request: Request, options: StrategyOptions) -> ContrastiveSearch:
+        return ContrastiveSearch(request, options, k=self.rows(settings), penalty_alpha=settings[PENALTY_ALPHA])

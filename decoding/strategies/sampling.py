@@ -1,0 +1,169 @@
+"""Greedy decoding and sampling: one continuation, one token a step.
+
+Both run the same step and differ in one line, the choice. A draw is one uniform float64 number against the cumulative
+distribution, so it can be shown, and equal seeds give equal draws under every setting. Knows nothing of models or text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decoding.parameters.parameter import Settings
+from decoding.processors import PROCESSORS, Context, Processor, run_chain
+from decoding.recorder import Recording, record
+from decoding.request import Request
+from decoding.step import Choice, Hypothesis, LayerContrast, Step
+from decoding.stop import Stop
+from decoding.strategies.base import (
+    NUM_RETURN_SEQUENCES,
+    StrategyOptions,
+    StrategySpec,
+    newest_attention,
+    usable_logits,
+)
+from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU, Mirostat
+from decoding.uniform import SEED, UniformStream
+from model.interface import Forward, Want
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def token_at(draw: float, recording: Recording) -> int:
+    """The token that a draw lands on.
+
+    The survivors stand by final probability, highest first, ties by id, and the first whose cumulative sum exceeds the
+    draw is taken (else the last). Sorting the values alone gives the probability of that token and its position among
+    the tokens that share it; no order of the ids is ever needed.
+    """
+    ids, probabilities = recording.final_probabilities()
+    descending = np.sort(probabilities)[::-1]
+    index = min(int(np.searchsorted(np.cumsum(descending), draw, side="right")), ids.size - 1)
+    value = descending[index]
+    before = int(np.count_nonzero(probabilities > value))
+    return int(ids[np.flatnonzero(probabilities == value)[index - before]])
+
+
+def draw_without_replacement(draws: Sequence[float], probabilities: NDArray[np.float64]) -> list[int]:
+    """The indices that several draws land on, each among what those before it have left, renormalised.
+
+    The order is that of `token_at`: highest first, ties by index. Fewer indices than draws where nothing is left.
+    """
+    ids = np.flatnonzero(probabilities)
+    ids = ids[np.argsort(-probabilities[ids], kind="stable")]
+    left = probabilities[ids]
+    drawn: list[int] = []
+    for draw in draws[: ids.size]:
+        sums = np.cumsum(left)
+        index = int(np.searchsorted(sums, draw * sums[-1], side="right"))
+        index = min(index, int(np.flatnonzero(left)[-1]))
+        left[index] = 0.0
+        drawn.append(int(ids[index]))
+    return drawn
+
+
+@dataclass(slots=True)
+class TokenChooser:
+    """How one request chooses a token from logits; what it remembers is its stream of draws and Mirostat's limit."""
+
+    processors: tuple[Processor, ...]
+    top_candidates: int
+    stream: UniformStream | None  # None: greedy
+    mirostat: Mirostat | None = None
+
+    def choose(
+        self, logits: Tensor, context: Context, *, first: tuple[Processor, ...] = (), draw: float | None = None
+    ) -> tuple[Choice, Recording]:
+        """Choose a token from logits (1, V).
+
+        Args:
+            first: processors to run before the chain.
+            draw: used instead of the stream's next number, which is taken in any case.
+        """
+        last = () if self.mirostat is None else (self.mirostat.processor,)
+        processors = (*first, *self.processors, *last)
+        stages = run_chain(processors, logits, context)
+        names = ("model", *(processor.name for processor in processors))
+        recording = record(names, stages, self.top_candidates)[0]
+        if self.stream is None:
+            choice = recording.choice(int(stages[-1][0].argmax()))
+        else:
+            following = self.stream.next()
+            draw = following if draw is None else draw
+            choice = recording.choice(token_at(draw, recording), draw=draw)
+        if self.mirostat is not None:
+            self.mirostat.update(choice.final_probability)
+        return choice, recording
+
+
+class SamplingStrategy:
+    """One continuation, a token a step."""
+
+    def __init__(self, request: Request, options: StrategyOptions, mirostat: Mirostat | None = None) -> None:
+        self.want = Want(attention=request.attention)
+        self._request = request
+        self._stop = Stop.of(request, options.max_new_tokens, options.stop_texts)
+        resumed = request.resumed
+        self._tokens: tuple[int, ...] = () if resumed is None else resumed.tokens
+        self._score = 0.0 if resumed is None else resumed.score
+        self._log_probability = 0.0 if resumed is None else resumed.log_probability
+        used = request.draws_used + len(self._tokens)
+        stream = None if options.seed is None else UniformStream(options.seed, skip=used)
+        self.chooser = TokenChooser(options.processors, options.top_candidates, stream, mirostat)
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        return self._advance(forward)
+
+    def _advance(
+        self, forward: Forward[Any], first: tuple[Processor, ...] = (), contrast: LayerContrast | None = None
+    ) -> Step:
+        """One step, with other processors before the chain and the record of their work."""
+        logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
+        choice, recording = self.chooser.choose(logits, Context(self._request.prompt, (self._tokens,)), first=first)
+        attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
+
+        self._tokens += (choice.token,)
+        step_score = recording.log_probability(choice.token, stage=-1)
+        self._score += step_score
+        self._log_probability += recording.log_probability(choice.token, stage=0)
+        reason = self._stop.reason(self._tokens)
+        hypothesis = Hypothesis(
+            tokens=self._tokens,
+            score=self._score,
+            step_score=step_score,
+            log_probability=self._log_probability,
+            parent=0,
+            choice=replace(choice, contrast=contrast, attention=attention),
+            finish_reason=reason,
+        )
+        if reason is not None:
+            return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
+        return Step((hypothesis,), best=hypothesis, feed=(choice.token,), parents=(0,))
+
+
+class Greedy(StrategySpec):
+    name = "greedy"
+    token_by_token = True
+
+    def build(self, settings: Settings, request: Request, options: StrategyOptions) -> SamplingStrategy:
+        return SamplingStrategy(request, options)
+
+
+class Sample(StrategySpec):
+    name = "sample"
+    parameters = (NUM_RETURN_SEQUENCES, SEED, MIROSTAT_MODE, MIROSTAT_TAU, MIROSTAT_ETA)
+    processors = PROCESSORS
+    samples = True
+    token_by_token = True
+    at_zero_temperature = Greedy()
+
+    def resumable(self, settings: Settings) -> bool:
+        return Mirostat.of(settings) is None  # whose limit depends on every choice
+
+    def build(self, settings: Settings, request: Request, options: StrategyOptions) -> SamplingStrategy:
+        return SamplingStrategy(request, options, None if options.seed is None else Mirostat.of(settings))

@@ -1,0 +1,47 @@
+"""The random numbers of a request: two streams of uniform numbers that depend on its seed alone."""
+
+from __future__ import annotations
+
+from decoding.parameters.parameter import Parameter
+from model.lazy import torch
+
+SEEDS = 2**32  # how many there are
+SEED = Parameter(
+    name="seed",
+    default=-1,
+    help="The same seed gives the same random draws; -1 picks a random seed.",
+    integer=True,
+    minimum=-1,
+    maximum=SEEDS - 1,
+)
+
+_BITS = 2**64 - 1
+
+
+class UniformStream:
+    """Uniform float64 numbers in [0, 1), one after the other; no other request can change them."""
+
+    def __init__(self, seed: int, skip: int = 0) -> None:
+        """`skip`: how many of the first numbers are taken already."""
+        self._generator = torch.Generator().manual_seed(seed)
+        for _ in range(skip):
+            self.next()
+
+    def next(self) -> float:
+        return float(torch.rand((), dtype=torch.float64, generator=self._generator))
+
+
+def uniform_at(seed: int, index: int) -> float:
+    """In [0, 1): a number of another stream by its index, without those before it.
+
+    SplitMix64 (Steele, Lea, Flood 2014), whose state is a plain count, so that a pure processor keeps none.
+    """
+    mixed = mix((mix(seed & _BITS) + (index + 1) * 0x9E3779B97F4A7C15) & _BITS)
+    return (mixed >> 11) * 2.0**-53
+
+
+def mix(state: int) -> int:
+    """SplitMix64's finaliser, a bijection of 64 bits."""
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & _BITS
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EB & _BITS
+    return state ^ (state >> 31)

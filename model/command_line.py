@@ -1,0 +1,68 @@
+"""What all commands share: flags refused in one sentence, with the nearest one for a mistake, and the exit codes.
+
+Imports nothing slow, so a command can check what was typed before it loads what it needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from model.errors import AttendError, did_you_mean
+
+BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT is what shells expect
+
+_UNKNOWN = "unrecognized arguments: "
+_INVALID = re.compile(r"argument (\S+): invalid (\w+) value: (.*)", re.DOTALL)
+_KINDS = {"int": "a whole number", "float": "a number", "number": "a number", "count": "a whole number from 1 up"}
+
+
+def count(text: str) -> int:
+    """The type of a flag that takes a whole number from 1 up."""
+    if (number := int(text)) < 1:
+        raise ValueError(f"{number} counts nothing")
+    return number
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `AttendError` for arguments that cannot be."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        if found := _INVALID.fullmatch(message):
+            flag, kind, value = found.groups()
+            raise AttendError(f"{flag} must be {_KINDS.get(kind, f'a {kind}')}, not {value}.")
+        if message.startswith(_UNKNOWN):
+            raise AttendError(self._unknown(message.removeprefix(_UNKNOWN).split(" ")))
+        message = message.removeprefix("argument ")
+        raise AttendError(f"{message[:1].upper()}{message[1:]}: see {self.prog} --help.")
+
+    def _unknown(self, words: Sequence[str]) -> str:
+        """What to say of arguments that fit nowhere."""
+        wrong = next((one for one in words if one.startswith("-")), None)
+        if wrong is None:
+            return f"{words[0]!r} is one argument too many: put a text with spaces in quotes."
+        flag = wrong.partition("=")[0]
+        near = did_you_mean(flag, self._option_string_actions)
+        return f"There is no flag {flag}: {near or f'see {self.prog} --help.'}"
+
+
+def exit_code(command: Callable[[], int | None]) -> int:
+    """Run a command: what a person can put right becomes one sentence on stderr, and Ctrl-C ends it quietly."""
+    try:
+        return command() or 0
+    except AttendError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has had enough; without this, Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,127 @@
+"""Where a model computes and in which precision, and whether it fits there.
+
+Knows nothing of files: callers say how many numbers a model has, and how they are stored.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from model.errors import AttendError
+from model.lazy import torch
+from model.progress import in_words
+
+DTYPES = ("float32", "bfloat16", "float16")
+INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.quantized`
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
+_CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceConfig:
+    """Device and precision as a user sets them; "auto" picks the best that this machine has."""
+
+    device: str = "auto"
+    dtype: str = "auto"
+    spread: bool = True  # whether what has no room there may wait in slower memory or on the disk
+
+    def __post_init__(self) -> None:
+        if not _DEVICE.fullmatch(self.device):
+            raise AttendError(f"There is no device {self.device[:80]!r}: choose auto, cpu, cuda, cuda:0 or mps.")
+        if self.dtype not in ("auto", INT8, *DTYPES):
+            raise AttendError(
+                f"There is no dtype {self.dtype[:80]!r}: choose one of auto, {', '.join(DTYPES)}, {INT8}."
+            )
+
+    def torch_device(self) -> torch.device:
+        """The device; `AttendError` for one that this machine has not.
+
+        "auto" is the first GPU. Where one is only lent for each run (a ZeroGPU Space) it is the CPU, since what is
+        loaded outside a run cannot be computed with there.
+        """
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if self.device == "auto":
+            if "SPACES_ZERO_GPU" in os.environ:
+                return torch.device("cpu")
+            return torch.device("cuda:0" if count else "mps" if torch.backends.mps.is_available() else "cpu")
+        device = torch.device(self.device)
+        if device.type == "cuda" and (device.index or 0) >= count:
+            there = f"only {count} found" if count else "none"
+            raise AttendError(f"This machine has no device {self.device} that torch can use ({there}): choose another.")
+        if device.type == "mps" and not torch.backends.mps.is_available():
+            raise AttendError("This machine has no device mps that torch can use: choose cpu.")
+        return torch.device("cuda:0") if self.device == "cuda" else device
+
+    def torch_dtype(self, stored: object) -> torch.dtype:
+        """The precision to compute in.
+
+        Args:
+            stored: the name of the one that the weights are stored in; "auto" keeps half precision on a CUDA GPU, and
+                computes in float32 everywhere else, where half precision is slow or inexact.
+        """
+        if self.dtype == INT8:
+            return torch.float32
+        if self.dtype != "auto":
+            return named_dtype(self.dtype)
+        return named_dtype(stored) if self.torch_device().type == "cuda" else torch.float32
+
+
+def named_dtype(name: object) -> torch.dtype:
+    """The precision of this name; float32 for one that models are not computed in."""
+    return getattr(torch, str(name)) if name in DTYPES else torch.float32
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes that a model may still take on a device; a GPU's own, or this machine's."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    free = psutil.virtual_memory().available
+    if (limit := _control_group("memory.max")) is None:
+        return free
+    reclaimable = 0  # files that the kernel keeps in memory only as long as nobody needs the room
+    for line in _control_group_text("memory.stat").splitlines():
+        if line.startswith("inactive_file "):
+            reclaimable = int(line.split()[1])
+    return min(free, max(0, limit - (_control_group("memory.current") or 0) + reclaimable))
+
+
+def shortage(device: torch.device, needed: int) -> str:
+    """What is missing on a device for so many bytes, as the end of a sentence; "" where nothing is."""
+    free = free_memory(device)
+    place = "memory" if device.type == "cpu" else f"memory on {device}"
+    return "" if needed <= free else f"needs about {in_words(needed)} of {place}, but only {in_words(free)} are free"
+
+
+def native_shortage(numbers: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:
+    """What our own transformer would miss; see `shortage`.
+
+    Args:
+        numbers: how many the model has.
+        stored: bytes of its files; matrices are joined from them while the model, first in float32, is filled.
+    """
+    lacking = shortage(torch.device("cpu"), numbers * torch.float32.itemsize + stored)
+    return lacking or ("" if device.type == "cpu" else shortage(device, numbers * dtype.itemsize))
+
+
+def total_memory() -> int:
+    """Bytes of memory that this machine, or the container on it, has."""
+    total, limit = psutil.virtual_memory().total, _control_group("memory.max")
+    return total if limit is None else min(total, limit)
+
+
+def _control_group(name: str) -> int | None:
+    """A number of bytes; None where there is no limit or no control group."""
+    text = _control_group_text(name).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _control_group_text(name: str) -> str:
+    try:
+        return (_CONTROL_GROUP / name).read_text()
+    except OSError:
+        return ""

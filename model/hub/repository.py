@@ -1,0 +1,239 @@
+"""A repository of the Hugging Face Hub → a folder on this machine that holds what a model needs, checked and whole.
+
+Asks the Hub what there is before anything is downloaded, and refuses what could not be used or should not be: weights
+that are only pickled, more than the limit. Without the Hub, a whole copy from an earlier day serves. How a model is
+built from the folder, and which code is never run, others know.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpx2 import TransportError
+from huggingface_hub import HfApi, constants, is_offline_mode
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from model.errors import AttendError
+from model.hub.download import HubCache, HubFile
+from model.progress import Progress, in_words, silent
+
+_CONFIG, _WEIGHTS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+_BESIDE = frozenset(  # all else that a model, its tokenizer or its chat template may be read from
+    {
+        "added_tokens.json",
+        "chat_template.jinja",
+        "chat_template.json",
+        "generation_config.json",
+        "merges.txt",
+        "sentencepiece.bpe.model",
+        "source.spm",
+        "special_tokens_map.json",
+        "spiece.model",
+        "target.spm",
+        "tokenizer.json",
+        "tokenizer.model",
+        "tokenizer_config.json",
+        "vocab.json",
+        "vocab.txt",
+    }
+)
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BUSY = 429  # the status of too many requests
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A model's files on this machine."""
+
+    folder: Path
+    note: str = ""  # one sentence that a person should read, where the Hub could not be reached
+
+
+def fetch(
+    repository: str,
+    revision: str,
+    *,
+    limit: int,
+    check: Callable[[Path, int], None] = lambda folder, stored: None,
+    progress: Progress = silent,
+) -> Snapshot:
+    """The folder of a model, downloaded where it is not here yet.
+
+    Args:
+        repository, revision: "owner/name", and a branch, a tag or a commit.
+        limit: bytes of a download, over which it is refused.
+        check: called with the folder when nothing but `config.json` is in it, and the bytes of the weights to come;
+            refuses what cannot be used.
+        progress: called with the bytes that are here and the bytes in all; what it raises ends the download, which the
+            next call continues.
+
+    Raises `AttendError` for all that keeps the model from being here, whole and as the Hub lists it.
+    """
+    cache = HubCache(repository)
+    commit = cache.commit(revision)
+    copy = _copy(cache, commit)
+    if copy is not None and revision == commit:
+        return Snapshot(copy)  # a commit never changes, so there is nothing to ask
+    try:
+        commit, files = _listed(repository, revision)
+        _check_size(files, limit, repository)
+        cache.check_disk(commit, files)
+        first = [file for file in files if file.name == _CONFIG]
+        stored = sum(file.size for file in files if file.name.endswith(".safetensors"))
+        check(cache.download(commit, first, silent), stored)
+        folder = cache.download(commit, files, progress)
+        cache.remember(revision, commit)
+        return Snapshot(folder)
+    except (HfHubHTTPError, OfflineModeIsEnabled, TransportError) as error:
+        if copy is not None and not _final(error):
+            return Snapshot(
+                copy,
+                f"{_reason(error)}, so {repository} is used as downloaded earlier, at {commit[:7] if commit else ''}.",
+            )
+        raise _refusal(error, repository, revision) from error
+
+
+def is_here(repository: str, revision: str) -> bool:
+    """Whether a whole copy of the model is on this machine."""
+    cache = HubCache(repository)
+    return _copy(cache, cache.commit(revision)) is not None
+
+
+def _copy(cache: HubCache, commit: str | None) -> Path | None:
+    """The folder of a commit, if all that a model cannot do without is in it."""
+    folder = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
+    return folder if folder is not None and _is_whole(folder) else None
+
+
+def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
+    """The commit, and the files of it that a model needs, weights last."""
+    try:
+        info = HfApi().model_info(
+            repository, revision=revision, files_metadata=True, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT
+        )
+        commit = str(info.sha)
+        sizes: dict[str, Any] = {one.rfilename: one for one in info.siblings or ()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, HfHubHTTPError):  # some are a ValueError, too
+            raise
+        raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.") from error
+    files = []
+    for name in _needed(set(sizes), repository):
+        one = sizes[name]
+        checksum = one.lfs.sha256 if one.lfs is not None else one.blob_id
+        if not isinstance(one.size, int) or one.size < 0 or not _CHECKSUM.fullmatch(str(checksum)):
+            raise AttendError(f"The Hub gives no size or checksum for {name} of {repository}: choose another model.")
+        files.append(HubFile(name, one.size, checksum))
+    if not _COMMIT.fullmatch(commit):
+        raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.")
+    return commit, files
+
+
+def _needed(names: set[str], repository: str) -> list[str]:
+    """Of a repository's files those to download; `AttendError` where they make no model that Attend can read."""
+    if _CONFIG not in names:
+        raise AttendError(f"{repository} has no {_CONFIG}, so it is not a transformers model: choose another.")
+    shards = sorted(name for name in names if _SHARD.fullmatch(name))
+    weights = [_WEIGHTS] if _WEIGHTS in names else [_INDEX, *shards] if _INDEX in names and shards else []
+    if not weights:
+        pickled = sorted(name for name in names if name.endswith(_PICKLED))
+        if pickled:
+            raise AttendError(
+                f"{repository} has only pickled weights ({pickled[0][:80]}), which can run arbitrary code: choose a "
+                "model with safetensors."
+            )
+        raise AttendError(f"{repository} has no {_WEIGHTS}: choose a model with safetensors.")
+    return [_CONFIG, *sorted(names & _BESIDE), *weights]
+
+
+def _check_size(files: list[HubFile], limit: int, repository: str) -> None:
+    size = sum(file.size for file in files)
+    if size > limit:
+        raise AttendError(
+            f"{repository} is {in_words(size)}, over the limit of {in_words(limit)} (by default this machine's "
+            "memory): choose a smaller model, or raise the limit with --max-size."
+        )
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether all that a model cannot do without is in a folder."""
+    names = {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
+    if _CONFIG not in names or not any(name.startswith(("tokenizer.", "vocab.", "spiece.")) for name in names):
+        return False
+    if _WEIGHTS in names:
+        return True
+    try:
+        return names.issuperset(json.loads((folder / _INDEX).read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _final(error: Exception) -> bool:
+    """Whether the Hub has answered, and its answer is no; not so where it is out of reach, busy or ill."""
+    return isinstance(error, HfHubHTTPError) and error.response.status_code < 500 and not _is_busy(error)
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, HfHubHTTPError) and error.response.status_code == _BUSY
+
+
+def _reason(error: Exception) -> str:
+    """Why the Hub does not help now, without the last full stop."""
+    if is_offline_mode():
+        return "Offline (HF_HUB_OFFLINE is set)"
+    if _is_busy(error):
+        return "The Hub has received too many requests from this address"
+    if isinstance(error, HfHubHTTPError):
+        return f"The Hub is not working (status {error.response.status_code})"
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return f"{constants.ENDPOINT} cannot be reached ({reason or type(error).__name__})"
+
+
+def _refusal(error: Exception, repository: str, revision: str) -> AttendError:
+    """The Hub's answer as one sentence with the way out."""
+    login = "log in with `hf auth login`"
+    match error:
+        case GatedRepoError():
+            terms = f"{constants.ENDPOINT}/{repository}"
+            return AttendError(f"{repository} is gated: accept its terms on {terms} and {login}, or choose another.")
+        case RevisionNotFoundError():
+            return AttendError(
+                f"{repository} has no revision {revision!r}: choose one of its branches, tags or commits."
+            )
+        case RemoteEntryNotFoundError():
+            return AttendError(f"A file of {repository} is missing on the Hub: try again later.")
+        case RepositoryNotFoundError():
+            return AttendError(
+                f"There is no model {repository} on the Hub and no such folder here: check the name or, if it is "
+                f"private, {login}."
+            )
+        case HfHubHTTPError() if error.response.status_code in (401, 403):
+            status = error.response.status_code
+            return AttendError(f"You have no access to {repository} on the Hub (status {status}): {login} again.")
+        case HfHubHTTPError() if not _is_busy(error) and error.response.status_code < 500:
+            return AttendError(
+                f"The Hub refused {repository} (status {error.response.status_code}): choose another model."
+            )
+    if is_offline_mode():
+        return AttendError(f"{_reason(error)}, and {repository} isn't downloaded: unset it to download the model.")
+    if isinstance(error, HfHubHTTPError):  # the Hub answers, but is busy or out of order
+        return AttendError(f"{_reason(error)}, and {repository} isn't downloaded: try again later.")
+    return AttendError(
+        f"There is no folder {repository}, and {_reason(error)}, so it can't be downloaded: check the name or the "
+        "connection."
+    )

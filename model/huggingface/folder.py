@@ -1,0 +1,271 @@
+"""A local folder in Hugging Face form → a loaded model: as our own transformer where its layout is known, else adapted.
+
+Nothing is downloaded, unpickled or run from the folder. What cannot be read exactly is refused with the reason, before
+anything large is loaded: a model that writes no texts, one with code of its own, weights that are pickled or cut short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
+
+from model.compiled.prepare import prepare_for_decoding
+from model.device import DeviceConfig, named_dtype, native_shortage, shortage
+from model.errors import AttendError, EncoderOnly
+from model.huggingface.chat_template import TemplateChat
+from model.huggingface.conversion import Layout, layout_of, layout_or_reason
+from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
+from model.huggingface.marian_tokenizer import MarianTokenizer
+from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.huggingface.weights import CheckpointFiles, offloaded, read_hf_model, stored_dtype
+from model.interface import LanguageModel
+from model.loaded import LoadedModel
+from model.text.conversation import Transcript
+from model.text.languages import Languages
+from model.text.tokenizer import TextTokenizer
+from model.transformer import checkpoint
+
+_BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
+
+
+def load(files: CheckpointFiles, engine: str, device_config: DeviceConfig = DeviceConfig()) -> LoadedModel:
+    """A folder whose `config.json` names a model type, with its tokenizer; see `load_model`."""
+    model, notes = load_model(files, engine, device_config)
+    end_tokens = _ids(files.generation.get("eos_token_id", files.config.get("eos_token_id")), model.vocabulary_size)
+    suppress_tokens = _suppressed(files, model.vocabulary_size)
+    if files.config.get("is_encoder_decoder"):
+        return _answering(files, model, end_tokens, suppress_tokens, notes)
+    tokenizer = HuggingFaceTokenizer.load(files.folder, model.vocabulary_size)
+    end_tokens |= _ids(tokenizer.hf_tokenizer.eos_token_id, model.vocabulary_size)
+    if template := TemplateChat.of(tokenizer):
+        end_tokens |= template.end_tokens
+    loaded = LoadedModel(
+        files.name,
+        model,
+        tokenizer,
+        tokenizer.prefix_tokens,
+        end_tokens,
+        template,
+        suppress_tokens=suppress_tokens,
+        notes=notes,
+    )
+    return loaded if template else replace(loaded, chat=Transcript(loaded.prompt))
+
+
+def load_model(
+    files: CheckpointFiles, engine: str, device_config: DeviceConfig = DeviceConfig()
+) -> tuple[LanguageModel[Any], tuple[str, ...]]:
+    """The model of a folder whose `config.json` names a model type, and sentences about how it was loaded.
+
+    Args:
+        engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be,
+            and where it has the memory: the adapter leaves on the disk what does not fit.
+        device_config: the device and the precision to compute with.
+
+    Raises `AttendError` for all that the file's first lines name, and for parts that do not belong together.
+    """
+    check_config(files.config, files.name)
+    layout = layout_or_reason(files.config)
+    if engine == "native" and isinstance(layout, str):
+        raise AttendError(f"{files.name} can't run as Attend's own transformer, since {layout}: leave --engine out.")
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
+    lacking = native_shortage(files.numbers, files.size, device, dtype)
+    if lacking and engine == "native":
+        raise _too_large(files.name, lacking)
+    if isinstance(layout, Layout) and engine != "adapter" and not lacking:
+        return _native(layout, files, device, dtype), ()
+    lacking = shortage(device, files.numbers * dtype.itemsize)
+    if lacking and not device_config.spread:
+        raise _no_room(files.name, lacking)
+    return _adapted(files, device, dtype, spread=bool(lacking)), offloaded(files.name, lacking)
+
+
+def _answering(
+    files: CheckpointFiles,
+    model: LanguageModel[Any],
+    end_tokens: frozenset[int],
+    suppress_tokens: frozenset[int],
+    notes: tuple[str, ...],
+) -> LoadedModel:
+    """An encoder with a decoder: every message is a source of its own, framed as the tokenizer frames texts."""
+    tokenizer: TextTokenizer
+    if (files.folder / MARIAN_SOURCE).is_file():
+        tokenizer = marian = MarianTokenizer.load(files.folder, model.vocabulary_size)
+        prefix_tokens, suffix_tokens = (), (marian.end,)
+    else:
+        tokenizer = other = HuggingFaceTokenizer.load(files.folder, model.vocabulary_size)
+        prefix_tokens, suffix_tokens = other.prefix_tokens, other.suffix_tokens
+    return LoadedModel(
+        files.name,
+        model,
+        tokenizer,
+        prefix_tokens,
+        end_tokens | frozenset(suffix_tokens[:1]),  # what may follow is the language
+        None,
+        suffix_tokens=suffix_tokens,
+        suppress_tokens=suppress_tokens,
+        notes=(*notes, *_tasks(files.config)),
+        languages=Languages.of(tokenizer, (*prefix_tokens, *suffix_tokens), model.decoder_start),
+    ).with_single_message_chat()
+
+
+def _suppressed(files: CheckpointFiles, vocabulary_size: int) -> frozenset[int]:
+    """The single tokens among `bad_words_ids`; the makers of a checkpoint rule them out in every text."""
+    words = files.generation.get("bad_words_ids") or []
+    if not isinstance(words, list) or not all(isinstance(word, list) for word in words):
+        raise AttendError(
+            f"The generation_config.json of {files.name} has bad_words_ids {str(words)[:40]}, which must be a list of "
+            "lists of token ids: copy the checkpoint folder again."
+        )
+    return frozenset(token for word in words if len(word) == 1 for token in _ids(word, vocabulary_size))
+
+
+def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a model that was taught several tasks expects before a text, as T5's config.json says it."""
+    tasks = values.get("task_specific_params")
+    written = (
+        [task.get("prefix") for task in tasks.values() if isinstance(task, dict)] if isinstance(tasks, dict) else []
+    )
+    prefixes = [repr(prefix) for prefix in written if isinstance(prefix, str) and 0 < len(prefix) <= 60]
+    return (f"Begin each text with its task, such as {' or '.join(prefixes[:4])}.",) if prefixes else ()
+
+
+def check_config(values: Mapping[str, Any], called: str) -> None:
+    """Refuse by its `config.json` alone a model that writes no texts or that needs code of its own.
+
+    An encoder alone, of a family with a masked language model, is refused as `EncoderOnly`.
+
+    Args:
+        values: what `config.json` holds.
+        called: what messages call the model.
+    """
+    if "model_type" not in values:
+        raise AttendError(f"The config.json of {called} does not name a model_type: choose another model.")
+    kind, architectures = str(values["model_type"]), values.get("architectures") or []
+    if not isinstance(architectures, list) or not all(isinstance(name, str) for name in architectures):
+        raise AttendError(
+            f"The config.json of {called} has architectures {str(architectures)[:40]}, which must be a list of names: "
+            "copy the checkpoint folder again."
+        )
+    if kind not in CONFIG_MAPPING:
+        raise AttendError(
+            f"transformers has no model type {kind[:80]!r}, and code from {called} is never run: choose another model."
+        )
+    if values.get("is_encoder_decoder"):
+        writing = _classes(MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
+        wanted = not writing.isdisjoint(architectures)
+    else:
+        continuing = _classes(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+        # Only families that come as encoders, too, tell by `is_decoder` which one this is.
+        reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+        wanted = not reads_alone and not continuing.isdisjoint(architectures)
+    if not wanted and (architectures or layout_of(values) is None):
+        named = ", ".join(architectures) or kind
+        if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not values.get("is_encoder_decoder"):
+            raise EncoderOnly(called, named)
+        raise AttendError(
+            f"The model in {called} is a {named}, which can't generate text: choose a causal or "
+            "sequence-to-sequence model."
+        )
+
+
+def _classes(mapping: Mapping[Any, Any]) -> set[str]:
+    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
+
+
+def check_memory(values: Mapping[str, Any], called: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
+    """Refuse by its `config.json` alone what there would be no memory for, and what may not be spread.
+
+    Args:
+        stored: bytes of the weights, from which and the precision that the config names their number follows.
+    """
+    name = stored_dtype(values)
+    numbers = stored // named_dtype(name).itemsize
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(name)
+    if engine == "native":
+        if lacking := native_shortage(numbers, stored, device, dtype):
+            raise _too_large(called, lacking)
+    elif not device_config.spread and (lacking := shortage(device, numbers * dtype.itemsize)):
+        raise _no_room(called, lacking)
+
+
+def _no_room(called: str, lacking: str) -> AttendError:
+    return AttendError(
+        f"{called} {lacking}: choose a smaller model, or try again when other models are no longer in use."
+    )
+
+
+def _too_large(called: str, lacking: str) -> AttendError:
+    return AttendError(f"{called} {lacking}: choose a smaller model, or leave --engine out.")
+
+
+def _native(layout: Layout, files: CheckpointFiles, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:
+    """The checkpoint as our own transformer."""
+    folder = files.folder
+    stored: dict[str, Tensor] = {}
+    for path in files.weights:
+        stored |= checkpoint.read_weights(path)
+    tied = layout.config.tied_embeddings
+    try:
+        weights = layout.weights(stored, layout.config)
+    except KeyError as error:
+        raise AttendError(f"{folder} has no weight {error.args[0]}: copy the checkpoint folder again.") from error
+    except RuntimeError as error:  # matrices that cannot be joined
+        _refuse_by_stored_names(folder, dtype)
+        raise AttendError(
+            f"The weights and the config.json in {folder} belong to different models: copy the checkpoint folder again."
+        ) from error
+    if tied:
+        del weights["unembedding.weight"]
+    ignored = (*_BUFFERS, "lm_head.weight") if tied else _BUFFERS
+    used = sum(tensor.numel() for name, tensor in stored.items() if not name.endswith(ignored))
+    if used != sum(tensor.numel() for tensor in weights.values()):
+        raise AttendError(f"{folder} has weights that its config.json does not mention: try --engine adapter.")
+    try:
+        return prepare_for_decoding(checkpoint.from_weights(layout.config, weights, folder, device, dtype))
+    except AttendError:
+        _refuse_by_stored_names(folder, dtype)
+        raise
+
+
+def _refuse_by_stored_names(folder: Path, dtype: torch.dtype) -> None:
+    """Refuse weights that do not fit by the checkpoint's names for them: ours are joined from several. Takes no
+    memory."""
+    from transformers import AutoModelForCausalLM
+
+    read_hf_model(AutoModelForCausalLM, folder, torch.device("meta"), dtype, attention="eager", spread=False)
+
+
+def _adapted(files: CheckpointFiles, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
+    """The model of transformers behind our interface."""
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+    from model.huggingface.attention import attention_for
+    from model.huggingface.causal import HuggingFaceModel
+    from model.huggingface.seq2seq import Seq2SeqModel
+
+    seq2seq = bool(files.config.get("is_encoder_decoder"))
+    kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+    attention = attention_for(str(files.config["model_type"]))
+    hf_model = read_hf_model(kind, files.folder, device, dtype, attention=attention, spread=spread)
+    if not seq2seq:
+        return HuggingFaceModel(hf_model)
+    forced = _ids(hf_model.generation_config.forced_bos_token_id, hf_model.config.vocab_size)
+    return Seq2SeqModel(hf_model, forced_start=sorted(forced))
+
+
+def _ids(value: object, vocabulary_size: int) -> frozenset[int]:
+    """Token ids as configs write them: one, a list of them, or nothing; what is no token is left out."""
+    listed = value if isinstance(value, list) else [value]
+    return frozenset(piece for piece in listed if type(piece) is int and 0 <= piece < vocabulary_size)

@@ -1,0 +1,72 @@
+"""How decoders of transformers that count absolute positions learn the position of each row in a batch.
+
+They take a row's position from the length of the cache, and that is the same for all rows: one that is padded on the
+left would be counted too far. Here, what the module of positions says is put together anew from what it says of each
+padding, so no family's way to make positions has to be known.
+
+Shapes: R rows, T tokens fed in this pass, W model width.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_COUNTS = {"past_key_values_length", "position_ids"}  # the arguments that say how far a text has come
+
+# How many columns of padding each row of the passes of this thread has; None: no row has any.
+_padding: ContextVar[Sequence[int] | None] = ContextVar("padding", default=None)
+
+
+def context_length(hf_model: Any, *, endless: int) -> int:
+    """The longest text of a model of transformers, in tokens.
+
+    Args:
+        endless: the answer where positions have no end: what such models were trained on.
+    """
+    config = hf_model.config.get_text_config()
+    names = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
+    lengths = (getattr(config, name, None) for name in names)
+    length = next((length for length in lengths if isinstance(length, int) and length > 0), None)
+    if length is None:
+        return endless
+    # RoBERTa and its kin count positions from the one behind the padding's.
+    embeddings = getattr(hf_model.base_model, "embeddings", None)
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    return length if padding is None else length - padding - 1
+
+
+@contextmanager
+def padded(padding: Sequence[int]) -> Iterator[None]:
+    """Within it, a position is a column less the padding of its row."""
+    token = _padding.set(padding if any(padding) else None)
+    try:
+        yield
+    finally:
+        _padding.reset(token)
+
+
+def follow_padding(positions: nn.Module) -> None:
+    """Let a decoder's module of positions go by the padding of the rows."""
+    positions.register_forward_hook(_row_by_row, with_kwargs=True)
+
+
+def _row_by_row(positions: Any, given: tuple[Any, ...], named: Mapping[str, Any], embedded: Tensor) -> Tensor | None:
+    """What stands in the place of `embedded`, (R or 1, T, W); None leaves it."""
+    padding = _padding.get()
+    if padding is None:
+        return None
+    bound = inspect.signature(positions.forward).bind(*given, **named)
+    of_padding = {}
+    for pad in set(padding):
+        earlier = {
+            name: value - pad for name, value in bound.arguments.items() if name in _COUNTS and value is not None
+        }
+        of_padding[pad] = positions.forward(**{**bound.arguments, **earlier}).expand(len(padding), -1, -1)  # (R, T, W)
+    return torch.stack([of_padding[pad][row] for row, pad in enumerate(padding)])  # (R, T, W)

@@ -1,0 +1,180 @@
+"""The tokenizer of a Hugging Face checkpoint as exact bytes: byte-level BPE, and SentencePiece with or without bytes.
+
+`AutoTokenizer` reads the files and the Rust library splits texts; decoding is ours, from the bytes of each token, so
+that it streams. Two ways lead from text to ids: `encode` is for what people type, where no special token is ever found;
+`parse` is for a chat template, whose special tokens count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from tokenizers import Tokenizer as Backend
+from transformers import AutoTokenizer
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+from model.errors import AttendError
+from model.text.tokenizer import TextTokenizer, check_whole
+
+_SPACE = "\u2581"  # how SentencePiece writes a space
+_BEGINNINGS = ("tokenizer.", "vocab", "spiece.", "spm.", "sentencepiece.", "source.", "bpe.")  # of vocabularies' files
+
+
+class HuggingFaceTokenizer(TextTokenizer):
+    """A tokenizer of transformers for a model whose vocabulary may have more ids than it knows."""
+
+    def __init__(self, hf_tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
+        """Raises `AttendError` for a tokenizer of another vocabulary, or of a kind whose tokens are not bytes."""
+        backend = _backend_of(hf_tokenizer)
+        size = backend.get_vocab_size(with_added_tokens=True)
+        if not vocabulary_size / 2 < size <= vocabulary_size:  # models round their vocabulary up, but never so far
+            raise AttendError(
+                f"The tokenizer has {size:,} tokens, its model {vocabulary_size:,}: they belong to different "
+                "checkpoints."
+            )
+        described = json.loads(backend.to_str())
+        added = backend.get_added_tokens_decoder()
+        names = {piece: backend.id_to_token(piece) for piece in range(vocabulary_size)}
+        special = {piece: f"<unused {piece}>" for piece, name in names.items() if name is None}
+        special |= {piece: token.content for piece, token in added.items() if token.special}
+        to_bytes = _reader(described["decoder"])
+        bytes_of = [
+            b"" if piece in special else added[piece].content.encode() if piece in added else to_bytes(name or "")
+            for piece, name in names.items()
+        ]
+        plain = backend.encode("x", add_special_tokens=False).ids
+        framed = backend.encode("x", add_special_tokens=True).ids
+        prefix = b"".join(bytes_of[piece] for piece in plain).startswith(b" ")
+        super().__init__(bytes_of, special, prefix=b" " if prefix else b"")
+        self.hf_tokenizer = hf_tokenizer
+        at = next((at for at in range(len(framed)) if plain and framed[at : at + len(plain)] == plain), None)
+        if at is None:
+            raise AttendError("This model's tokenizer does not keep a text whole: choose another model.")
+        self.prefix_tokens, self.suffix_tokens = tuple(framed[:at]), tuple(framed[at + len(plain) :])
+        self._parsing = copied(described, special=False)
+        self._beginning = copied(described, special=True)
+        self._going_on = copied(_without_prefix(described), special=True) if prefix else self._beginning
+
+    @classmethod
+    def load(cls, folder: Path, vocabulary_size: int) -> Self:
+        """Read the tokenizer of a checkpoint folder, without running code from it."""
+        return cls(_read(folder), vocabulary_size)
+
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        check_whole(text)
+        ids: list[int] = []
+        backend = self._beginning if begins else self._going_on
+        while True:
+            encoding = backend.encode(text, add_special_tokens=False)
+            at = next((at for at, piece in enumerate(encoding.ids) if piece in self._special), None)
+            if at is None:
+                return ids + encoding.ids
+            first, end = encoding.offsets[at]
+            if text[first:end].strip() != self._special[encoding.ids[at]]:
+                raise AttendError(f"This model's tokenizer has no token for {text[first:end]!r}: leave it out.")
+            # A unigram vocabulary holds its special tokens as pieces: cut in two, the text is none.
+            cut = first + 1 + text[first:end].index(self._special[encoding.ids[at]])
+            ids += backend.encode(text[:cut], add_special_tokens=False).ids
+            text, backend = text[cut:], self._going_on
+
+    def parse(self, text: str) -> list[int]:
+        """Ids of a text in which a special token's name stands for the token, as transformers reads it."""
+        return self._parsing.encode(text, add_special_tokens=False).ids
+
+
+def read_backend(folder: Path) -> Backend:
+    """What cuts texts for a checkpoint folder, of any kind; `AttendError` where it cannot be read."""
+    return _backend_of(_read(folder))
+
+
+def _read(folder: Path) -> PreTrainedTokenizerBase:
+    try:
+        return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # the Rust library raises nothing narrower for a damaged file
+        if not any(path.name.startswith(_BEGINNINGS) for path in folder.iterdir()):
+            raise AttendError(
+                f"{folder} has no tokenizer: put its tokenizer.json or tokenizer.model beside the weights."
+            ) from error
+        raise AttendError(
+            f"The tokenizer of {folder} cannot be read: copy the whole folder again, tokenizer.json included."
+        ) from error
+
+
+def _backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
+    backend = getattr(hf_tokenizer, "backend_tokenizer", None)
+    if not isinstance(backend, Backend):
+        raise AttendError("This tokenizer has no tokenizer.json and cannot be made into one: choose another model.")
+    return backend
+
+
+def copied(described: Mapping[str, Any], *, special: bool) -> Backend:
+    """A tokenizer of its own, which never cuts or pads; `special`: names of special tokens are text like any other."""
+    backend = Backend.from_str(json.dumps(described))
+    backend.encode_special_tokens = special
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
+
+
+def _without_prefix(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The same tokenizer, but for the space that it writes before a text."""
+
+    def changed(part: Any) -> Any:
+        match part:
+            case {"type": "Prepend"}:
+                return None
+            case {"type": "Metaspace"}:
+                return {**part, "prepend_scheme": "never"}
+            case {"type": "ByteLevel"}:
+                return {**part, "add_prefix_space": False}
+            case {"type": "Sequence", "normalizers": parts}:
+                return {**part, "normalizers": [one for one in map(changed, parts) if one is not None]}
+            case {"type": "Sequence", "pretokenizers": parts}:
+                return {**part, "pretokenizers": [*map(changed, parts)]}
+        return part
+
+    return {
+        **described,
+        "normalizer": changed(described["normalizer"]),
+        "pre_tokenizer": changed(described["pre_tokenizer"]),
+    }
+
+
+def _reader(decoder: Any) -> Callable[[str], bytes]:
+    """How the bytes of a token follow from how the vocabulary writes it."""
+    parts = (decoder or {}).get("decoders", [decoder])
+    kinds = {part["type"] for part in parts if part}
+    if "ByteLevel" in kinds:
+        return _byte_level
+    spaced = any(part["type"] == "Replace" and part["pattern"] == {"String": _SPACE} for part in parts if part)
+    if "Metaspace" not in kinds and not spaced:
+        raise AttendError(
+            "This tokenizer is neither byte-level BPE nor SentencePiece, so its tokens are not exact texts: "
+            "choose another model."
+        )
+    pieces = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)} if "ByteFallback" in kinds else {}
+    return lambda name: pieces.get(name) or name.replace(_SPACE, " ").encode()
+
+
+def _byte_level(name: str) -> bytes:
+    try:
+        return b"".join(_BYTE_OF[character] for character in name)
+    except KeyError as error:
+        raise AttendError(
+            f"The tokenizer of this model holds {name[:40]!r}, which byte-level BPE cannot spell: choose another model."
+        ) from error
+
+
+def _byte_alphabet() -> dict[str, bytes]:
+    """GPT-2's characters for bytes (Radford et al., 2019): printable ones are themselves, others begin at 256."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): bytes([byte]) for byte in printable} | {
+        chr(256 + number): bytes([byte]) for number, byte in enumerate(others)
+    }
+
+
+_BYTE_OF = _byte_alphabet()

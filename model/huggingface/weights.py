@@ -1,0 +1,173 @@
+"""The weights of a folder in Hugging Face form: which files hold them, and the model of transformers they fill.
+
+Nothing is unpickled or run from the folder; what is cut short or belongs to another model is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from logging import getLogger
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from model.device import DeviceConfig, free_memory, shortage
+from model.errors import AttendError
+from model.transformer import checkpoint
+
+_INDEX = "model.safetensors.index.json"
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFiles:
+    """A folder in Hugging Face form, its JSON and the headers of its weights read once; no weight is read yet."""
+
+    folder: Path
+    name: str  # what messages call the model
+    config: Mapping[str, Any]  # config.json
+    generation: Mapping[str, Any]  # generation_config.json; empty where there is none
+    weights: tuple[Path, ...]  # the safetensors files, each with a header that fits its length
+    numbers: int  # how many the weights have
+    size: int  # of the weights, in bytes
+
+    @classmethod
+    def read(cls, folder: Path, name: str, config: Mapping[str, Any] | None = None) -> Self:
+        """Read a folder; `AttendError` for a file that is missing, pickled, cut short or no JSON.
+
+        Args:
+            config: what config.json holds, where it has been read already.
+        """
+        config = checkpoint.read_config(folder) if config is None else config
+        generation = folder / "generation_config.json"
+        weights = _weight_files(folder)
+        return cls(
+            folder,
+            name,
+            config,
+            checkpoint.read_json(generation) if generation.is_file() else {},
+            weights,
+            sum(checkpoint.count_numbers(path) for path in weights),
+            sum(path.stat().st_size for path in weights),
+        )
+
+    @property
+    def stored_dtype(self) -> object:
+        return stored_dtype(self.config)
+
+
+def _weight_files(folder: Path) -> tuple[Path, ...]:
+    if (folder / checkpoint.WEIGHTS).is_file():
+        return (folder / checkpoint.WEIGHTS,)
+    if (folder / _INDEX).is_file():
+        weight_map = checkpoint.read_json(folder / _INDEX).get("weight_map")
+        names = list(weight_map.values()) if isinstance(weight_map, dict) else []
+        if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
+            raise AttendError(f"{folder / _INDEX} does not list the weight files: copy the folder again.")
+        return tuple(folder / name for name in sorted(set(names)))
+    if pickled := sorted(path.name for path in folder.iterdir() if path.suffix in _PICKLED):
+        raise AttendError(
+            f"{folder} has only pickled weights ({pickled[0]}), which can run arbitrary code: convert them to "
+            "safetensors."
+        )
+    raise AttendError(f"The checkpoint {folder} has no {checkpoint.WEIGHTS}: copy the whole folder again.")
+
+
+def stored_dtype(config: Mapping[str, Any]) -> object:
+    return config.get("dtype", config.get("torch_dtype"))  # as transformers 5 and 4 write it
+
+
+def prepare(
+    kind: Any, files: CheckpointFiles, device_config: DeviceConfig, *, attention: str, unused: tuple[str, ...]
+) -> tuple[Any, tuple[str, ...]]:
+    """A model of transformers, on its device, and notes on how it was loaded.
+
+    Args:
+        kind: one of the Auto classes of transformers.
+        attention: the attention implementation to load it with.
+        unused: how the names of weights begin that may be missing.
+    """
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
+    lacking = shortage(device, files.numbers * dtype.itemsize)
+    hf_model = read_hf_model(
+        kind, files.folder, device, dtype, attention=attention, spread=bool(lacking), unused=unused
+    )
+    return hf_model, offloaded(files.name, lacking)
+
+
+def offloaded(name: str, lacking: str) -> tuple[str, ...]:
+    return (f"{name} {lacking}: what doesn't fit is kept in slower memory or on disk.",) if lacking else ()
+
+
+def read_hf_model(
+    kind: Any,
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    *,
+    attention: str,
+    spread: bool,
+    unused: tuple[str, ...] = (),
+) -> Any:
+    """The model of transformers, whole on a device or, where it does not fit, spread over all memory and the disk."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # a terminal shows the text alone
+    logging.set_verbosity_error()  # what is missing is refused below, in one sentence
+    getLogger("accelerate").setLevel("ERROR")  # and what waits on the disk in a note
+    waiting = tempfile.TemporaryDirectory(prefix="attend-", ignore_cleanup_errors=True) if spread else None
+    if waiting is not None:
+        placement: dict[str, Any] = {
+            "device_map": "auto",
+            "max_memory": _shares(device),
+            "offload_folder": waiting.name,
+        }
+    else:
+        placement = {} if device.type == "cpu" else {"device_map": {"": device}}
+    try:
+        hf_model, report = kind.from_pretrained(
+            str(folder),
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            attn_implementation=attention,
+            dtype=dtype,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # refused below
+            **placement,
+        )
+    except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
+    for name, stored, wanted in sorted(report["mismatched_keys"]):
+        raise AttendError(
+            f"{folder} has the weight {name} as {_sizes(stored)}, but its config.json asks for {_sizes(wanted)}: "
+            "they belong to different models."
+        )
+    for name in sorted(report["missing_keys"]):
+        if not name.startswith(unused):
+            raise AttendError(
+                f"{folder} has no weight {name}, so its weights and its config.json belong to different models."
+            )
+    if waiting is not None:
+        weakref.finalize(hf_model, waiting.cleanup)  # the model reads from there as long as it lives
+    return hf_model
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return " × ".join(map(str, shape))
+
+
+def _shares(device: torch.device) -> dict[int | str, int]:
+    """Bytes of weights that each memory may hold; the rest of it is for caches and what a pass computes."""
+    shares: dict[int | str, int] = {"cpu": int(_SHARE * free_memory(torch.device("cpu")))}
+    if device.type == "cuda":
+        shares[device.index] = int(_SHARE * free_memory(device))
+    return shares
+
+
+_SHARE = 0.8

@@ -1,0 +1,168 @@
+"""The names of models: which are known, and where each leads, a folder or a repository of the Hugging Face Hub.
+
+Imports nothing slow, so that a mistyped name is refused at once. Every name is checked by its form before a file or the
+network is touched. Who may load what is not decided here, but `check_listed` says what a public page may.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.errors import AttendError, did_you_mean
+
+EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A model that is known by a name of its own."""
+
+    location: str  # "owner/name" on the Hub, known by its second part; or a folder under `EMBEDDED`
+    megabytes: int  # of weights, which is what is downloaded
+    licence: str
+    languages: str
+    purpose: str
+
+    @property
+    def name(self) -> str:
+        return self.location.rpartition("/")[2]
+
+    @property
+    def embedded(self) -> bool:
+        return "/" not in self.location
+
+
+# One line a model; add your own at the end.
+ENTRIES = (
+    Entry("attend-chat", 12, "Apache-2.0", "English", "small talk; comes with Attend"),
+    Entry("attend-translate", 17, "Apache-2.0", "French, English", "translates French; comes with Attend"),
+    Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 269, "Apache-2.0", "English", "short answers"),
+    Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
+    Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),
+    Entry("openai-community/gpt2", 548, "MIT", "English", "continues texts; the smallest GPT-2"),
+    Entry("Helsinki-NLP/opus-mt-fr-en", 301, "Apache-2.0", "French, English", "translates French into English"),
+)
+
+_REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
+_REVISION = re.compile(r"(?=.{1,200}$)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
+_DEFAULT_REVISION = "main"
+_ADDRESS = re.compile(r"(?i)(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/+([^?#]*)")
+# What trainers call the last part of a folder's path, which says nothing of the model.
+_GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|checkpoint|ckpt|weights)?[-_]?\d*")
+_MOST_QUOTED = 80  # characters of a name, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a name leads: to a folder, or to a repository at a revision."""
+
+    called: str
+    address: str  # what leads here again
+    folder: Path | None
+    repository: str = ""
+    revision: str = _DEFAULT_REVISION
+
+
+def listed() -> tuple[str, ...]:
+    """All that the catalogue lists, in the order in which it is shown."""
+    return tuple(entry.name for entry in ENTRIES)
+
+
+def embedded() -> tuple[str, ...]:
+    """Those of the catalogue that come with Attend and need no download."""
+    there = (entry.name for entry in ENTRIES if entry.embedded)
+    return tuple(name for name in there if (EMBEDDED / name / "config.json").is_file())
+
+
+def rows() -> list[tuple[str, ...]]:
+    """The catalogue as a table for people, its header first."""
+    header = ("model", "weights", "licence", "languages", "what for")
+    return [
+        header,
+        *((one.name, f"{one.megabytes} MB", one.licence, one.languages, one.purpose) for one in ENTRIES),
+    ]
+
+
+def is_here(entry: Entry) -> bool:
+    """Whether a model of the catalogue needs no download."""
+    if entry.embedded:
+        return entry.name in embedded()
+    from model.hub import repository as hub  # brings the Hub's client, which nobody needs before a page is there
+
+    return hub.is_here(entry.location, _DEFAULT_REVISION)
+
+
+def check_listed(name: str) -> None:
+    """`AttendError` for a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
+    if name.strip() not in listed():
+        raise AttendError(
+            f"A public page offers only the models of the catalogue: choose one of {', '.join(listed())}."
+        )
+
+
+def called(name: str) -> str:
+    """What people call the model that a name leads to: a folder goes by its last part."""
+    folder = _folder(name)
+    return name if folder is None else _called(folder)
+
+
+def locate(name: str) -> Location:
+    """Where a name leads, by its form alone; `AttendError` for one that leads nowhere."""
+    name = name.strip()
+    entries = {entry.name: entry for entry in ENTRIES}
+    base, at, revision = name.partition("@")
+    if entry := entries.get(base):
+        if not entry.embedded:
+            return Location(name, name, None, entry.location, _revision(revision) if at else _DEFAULT_REVISION)
+        if not at:
+            return Location(name, name, EMBEDDED / name)
+        raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MOST_QUOTED]}.")
+    if (folder := _folder(name)) is not None:
+        return Location(_called(folder), name, folder)
+    if "://" in name or _ADDRESS.match(name):
+        raise AttendError(f"{_quoted(name)} is a web address, not a model name: use {_named_by(name)}.")
+    if _is_repository(base):
+        return Location(name, name, None, base, _revision(revision) if at else _DEFAULT_REVISION)
+    known = f"choose one of {', '.join(listed())}, or give a checkpoint folder or the owner/name of a model on the Hub."
+    raise AttendError(f"There is no model {_quoted(name)}: {did_you_mean(name, listed()) or known}")
+
+
+def _folder(name: str) -> Path | None:
+    """The folder that a name leads to, if it leads to one; names of the catalogue lead elsewhere."""
+    folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
+    # isdir, unlike Path.is_dir, says False to a name that no system could hold
+    return Path(folder) if name not in listed() and os.path.isdir(folder) else None
+
+
+def _called(folder: Path) -> str:
+    """The last part of its path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
+    whole = Path(os.path.abspath(folder))
+    generic = whole.parent.name and _GENERIC.fullmatch(whole.name)
+    return f"{whole.parent.name}/{whole.name}" if generic else whole.name or str(whole)
+
+
+def _is_repository(base: str) -> bool:
+    return bool(_REPOSITORY.fullmatch(base)) and "--" not in base and ".." not in base
+
+
+def _named_by(address: str) -> str:
+    """The name of the model that an address of the Hub shows, where it can be found."""
+    match = _ADDRESS.match(address)
+    parts = match[1].strip("/").split("/")[:2] if match else []
+    named = "/".join(parts)
+    return named if named in listed() or _is_repository(named) else "owner/name as shown on the Hub"
+
+
+def _revision(text: str) -> str:
+    if not _REVISION.fullmatch(text) or ".." in text:
+        raise AttendError(f"{_quoted(text)} is not a revision: write a branch, tag or commit after the @.")
+    return text
+
+
+def _quoted(text: str) -> str:
+    """A long one by both of its ends: that of a path is what somebody has mistyped."""
+    half = _MOST_QUOTED // 2
+    return repr(text if len(text) <= _MOST_QUOTED else f"{text[:half]}…{text[-half:]}")

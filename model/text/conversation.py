@@ -1,0 +1,234 @@
+"""A conversation as token ids: for training turn by turn, for answering with the oldest turns dropped first.
+
+    <s> <user> Hi! <end> <assistant> Hello! How are you? <end> <user> …
+
+An answer is what follows `<assistant>`, up to and with `<end>`. The file knows nothing of models; only how long a
+context they read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from model.errors import AttendError
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn, as a person sees it."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPrompt:
+    """What the model is to answer."""
+
+    ids: tuple[int, ...]  # ends with `<assistant>`
+    dropped: int  # how many of the oldest messages did not fit
+
+
+def as_dicts(messages: Iterable[Message], system: str = "") -> list[dict[str, str]]:
+    """The conversation as chat templates and the documents of runs have it: a system prompt is its first message."""
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, *({"role": message.role, "content": message.text} for message in messages)]
+
+
+def from_dicts(messages: object) -> tuple[str, list[Message]]:
+    """What `as_dicts` writes, read back: the system prompt, "" where there is none, and the conversation.
+
+    Raises `AttendError` for anything else.
+    """
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise AttendError('The messages must be a list of {"role": …, "content": …}.')
+    system, read = "", []
+    for number, entry in enumerate(messages, start=1):
+        match entry:
+            case {"role": "system", "content": str(text)} if number == 1:
+                system = text if text.strip() else ""
+            case {"role": "system"} if number == 1:
+                raise AttendError('The system message must be {"role": "system", "content": text}.')
+            case _:
+                read.append(message_from_dict(entry, f"Message {number}"))
+    if not read or read[-1].role != "user":
+        raise AttendError("The last message must be the user's: add the message to answer.")
+    return system, read
+
+
+def message_from_dict(entry: object, name: str) -> Message:
+    """One message that `as_dicts` has written, read back; `AttendError` for anything else, which it calls by `name`."""
+    role, text = (entry.get("role"), entry.get("content")) if isinstance(entry, Mapping) else (None, None)
+    if role not in ("user", "assistant") or not isinstance(text, str):
+        raise AttendError(f'{name} must be {{"role": "user" or "assistant", "content": text}}.')
+    return Message(role, text)
+
+
+class Chat(Protocol):
+    """A way in which conversations are written for a model."""
+
+    manner: str  # in which way, in words for people
+    stop_texts: tuple[str, ...]  # what ends an answer besides the model's end tokens
+    no_system: str  # why conversations have no system prompt, as the end of a sentence; "": they may have one
+
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
+        """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
+
+        The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
+        always stays, whatever room it leaves. Raises `AttendError` for a blank last message, and for one that is too
+        long for the context even alone.
+
+        Args:
+            system: the system prompt, which never drops; "" is none, and the only one where `no_system` says why.
+        """
+        ...
+
+
+def fitted(
+    messages: Sequence[Message],
+    ids_from: Callable[[int], Sequence[int]],
+    *,
+    frame: int,
+    context_length: int,
+    reserve: int,
+    system: str = "",
+    called: str = "message",
+) -> ChatPrompt:
+    """What `Chat.prompt` promises, for any format.
+
+    Args:
+        ids_from: the prompt of all messages from this number on; never longer where it begins later.
+        frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
+        system: the one that every prompt of `ids_from` has, to be blamed where nothing fits.
+        called: what the last message is to people.
+    """
+    if not messages or not messages[-1].text.strip():
+        raise AttendError(f"The {called} is empty: type something first.")
+    last = len(messages) - 1
+    alone = len(ids_from(last))
+    if alone >= context_length:
+        what, them = (f"The system prompt and the {called} have", "them") if system else (f"The {called} has", "it")
+        raise AttendError(
+            f"{what} {alone - frame:,} tokens, but this model's context holds {context_length - frame - 1:,}: "
+            f"shorten {them}."
+        )
+    room = context_length - min(reserve, context_length // 2)
+    begins = [place for place, message in enumerate(messages[:last]) if message.role == "user"]
+    fits = bisect_left(begins, True, key=lambda place: len(ids_from(place)) <= room)
+    first = begins[fits] if fits < len(begins) else last
+    return ChatPrompt(tuple(ids_from(first)), dropped=first)
+
+
+def _refuse(system: str, reason: str) -> None:
+    """`ValueError` for a system prompt that nobody should have let come so far."""
+    if system:
+        raise ValueError(f"no system prompt can be written: {reason}")
+
+
+class SingleMessageChat:
+    """An encoder reads a single text: the newest message, whatever came before."""
+
+    stop_texts: tuple[str, ...] = ()
+    no_system: str = "it reads each message on its own"
+
+    def __init__(self, ids_of: Callable[[str], Sequence[int]], *, languages: str = "") -> None:
+        """
+        Args:
+            ids_of: a text → what the encoder reads.
+            languages: between which the text is translated, where that is known, in words for people.
+        """
+        self._ids_of = ids_of
+        self.manner = f"each message on its own, {languages}" if languages else "each message on its own"
+
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
+        """See `Chat.prompt`; the answer has a context of its own, so it needs no room in this one."""
+        _refuse(system, self.no_system)
+        ids = fitted(
+            messages[-1:],
+            lambda _: self._ids_of(messages[-1].text),
+            frame=0,
+            context_length=context_length,
+            reserve=0,
+            called="text",
+        ).ids
+        return ChatPrompt(ids, dropped=0)
+
+
+class Transcript:
+    """A conversation as plain text, for a model that was never shown any other form.
+
+    A system prompt is its first paragraph.
+    Nothing but words tells its turns apart, so a message may well contain a line that looks like one.
+    """
+
+    manner: str = "plain transcript"
+    stop_texts: tuple[str, ...] = ("\nUser:",)
+    no_system: str = ""
+
+    def __init__(self, ids_of: Callable[[str], Sequence[int]]) -> None:
+        """
+        Args:
+            ids_of: a whole text → what the model is to continue.
+        """
+        self._ids_of = ids_of
+
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
+        """See `Chat.prompt`."""
+        return fitted(
+            messages,
+            lambda first: self._ids_of(self.text(messages[first:], system)),
+            frame=len(self._ids_of(self.text([Message("user", "")]))),
+            context_length=context_length,
+            reserve=reserve,
+            system=system,
+        )
+
+    @staticmethod
+    def text(messages: Sequence[Message], system: str = "") -> str:
+        """The transcript up to where the answer begins; the space before it is for the model to write."""
+        names: dict[Role, str] = {"user": "User", "assistant": "Assistant"}
+        paragraph = f"{system.strip()}\n\n" if system else ""
+        turns = [*(f"{names[one.role]}: {one.text.strip()}" for one in messages), "Assistant:"]
+        return paragraph + "\n".join(turns)
+
+
+class ChatFormat:
+    """The one way in which conversations are written for our own models."""
+
+    manner: str = "chat template"
+    stop_texts: tuple[str, ...] = ()
+    no_system: str = "it was trained without them"
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.begin = tokenizer.special_token_id(BEGIN)
+        self.end = tokenizer.special_token_id(END)
+        self._roles: dict[Role, int] = {
+            "user": tokenizer.special_token_id(USER),
+            "assistant": tokenizer.special_token_id(ASSISTANT),
+        }
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        return frozenset({self.end})
+
+    def turn(self, message: Message) -> list[int]:
+        """One whole turn: role, text, `<end>`."""
+        return [self._roles[message.role], *self._tokenizer.encode(message.text), self.end]
+
+    def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
+        """See `Chat.prompt`."""
+        _refuse(system, self.no_system)
+        turns = [self.turn(message) for message in messages]
+
+        def ids_from(first: int) -> list[int]:
+            return [self.begin, *itertools.chain.from_iterable(turns[first:]), self._roles["assistant"]]
+
+        return fitted(messages, ids_from, frame=2, context_length=context_length, reserve=reserve)

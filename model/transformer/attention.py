@@ -1,0 +1,172 @@
+"""Scaled dot-product attention, and the two modules made of it: self-attention and cross-attention.
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), U sources of S tokens each, padding included,
+H query heads, G key/value heads, D head width, W model width.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.transformer.cache import KeyValueCache
+from model.transformer.config import TransformerConfig
+from model.transformer.cross_attention_cache import CrossAttentionCache, KeysValues
+from model.transformer.positions import rotate
+
+_SHORT = 32  # tokens; the fused kernel is made for long texts, and 30 times slower than plain products on short ones
+
+
+class AttentionWeights(NamedTuple):
+    """The attention weights of one layer that the pass captures."""
+
+    to_text: Tensor | None = None  # (R, H, capture, K)
+    to_source: Tensor | None = None  # (R, H, capture, S), of cross-attention
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardContext:
+    """What all layers share in one pass over R rows of T tokens, whose hidden states are one flat (R * T, W)."""
+
+    rows: int
+    rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each
+    attention_mask: Tensor | None = None  # boolean, broadcastable to (R, 1, T, K); None: all that `causal` allows
+    causal: bool = True  # no token sees a later one; only an encoder's do
+    cache: KeyValueCache | None = None  # holds the keys before these tokens; None: there are none
+    source: CrossAttentionCache | None = None  # keys and values for cross-attention
+    capture: int = 0  # how many of the last queries' attention weights to return
+
+
+def attend(
+    queries: Tensor, keys: Tensor, values: Tensor, *, attention_mask: Tensor | None, causal: bool, capture: int
+) -> tuple[Tensor, Tensor | None]:
+    """Scaled dot-product attention (Vaswani et al., 2017, section 3.2.1).
+
+    A single query, or a short text, is so cheap that its weights are always computed and used; others run through the
+    fused kernel, and captured weights are computed beside it. Either way, capturing changes no bit of the
+    output.
+
+    Args:
+        queries: (R, H, T, D).
+        keys, values: (R, G, K, D); each of the G heads serves H / G query heads.
+        attention_mask: boolean, broadcastable to (R, 1, T, K), True where a query may attend; None for everywhere.
+        causal: the T queries are the last of the K tokens and must not see later ones; then there is no mask.
+        capture: how many of the last queries' weights to return.
+
+    Returns:
+        Output (R, H, T, D) and weights (R, H, capture, K), None for a `capture` of 0.
+    """
+    length, tokens = queries.shape[2], keys.shape[2]
+    if length == 1:
+        weights = attention_weights(queries, keys, attention_mask)  # (R, H, 1, K)
+        return _weighted_sum(weights, values), weights if capture else None
+    if causal:
+        attention_mask = torch.ones(length, tokens, dtype=torch.bool, device=keys.device).tril(
+            tokens - length
+        )  # (T, K)
+    if tokens <= _SHORT:
+        weights = attention_weights(queries, keys, attention_mask)  # (R, H, T, K)
+        return _weighted_sum(weights, values), weights[:, :, -capture:] if capture else None
+    square = causal and length == tokens  # the kernel's own causal mask is faster, but right for these alone
+    groups = queries.shape[1] // keys.shape[1]
+    keys_of_all, values_of_all = _repeat(keys, groups), _repeat(values, groups)  # (R, H, K, D) each
+    output = functional.scaled_dot_product_attention(
+        queries, keys_of_all, values_of_all, attn_mask=None if square else attention_mask, is_causal=square
+    )  # (R, H, T, D)
+    if not capture:
+        return output, None
+    if attention_mask is not None:
+        attention_mask = attention_mask[..., -capture:, :]
+    return output, attention_weights(queries[:, :, -capture:], keys, attention_mask)
+
+
+def attention_weights(queries: Tensor, keys: Tensor, attention_mask: Tensor | None) -> Tensor:
+    """softmax(q k / sqrt(D)) over the keys that the mask allows, (R, H, T, K); arguments as in `attend`."""
+    rows, heads, length, width = queries.shape
+    key_heads = keys.shape[1]
+    grouped = queries.reshape(rows, key_heads, heads // key_heads * length, width)  # (R, G, H / G * T, D)
+    scores = (grouped * width**-0.5) @ keys.transpose(2, 3)  # (R, G, H / G * T, K)
+    scores = scores.view(rows, heads, length, -1)  # (R, H, T, K)
+    if attention_mask is not None:
+        scores = scores.masked_fill(~attention_mask, -math.inf)
+    return scores.softmax(dim=-1)  # (R, H, T, K)
+
+
+def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    rows, heads, length, keys = weights.shape
+    value_heads = values.shape[1]
+    grouped = weights.reshape(rows, value_heads, heads // value_heads * length, keys)  # (R, G, H / G * T, K)
+    return (grouped @ values).view(rows, heads, length, -1)  # (R, H, T, D)
+
+
+def _repeat(heads: Tensor, groups: int) -> Tensor:
+    return heads if groups == 1 else heads.repeat_interleave(groups, dim=1)  # (R, H, K, D)
+
+
+class SelfAttention(nn.Module):
+    """Every token attends to itself and to the tokens before it or, in an encoder, to all of its text."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.heads, self.key_value_heads, self.head_width = config.heads, config.key_value_heads, config.head_width
+        query_width, key_width = config.heads * config.head_width, config.key_value_heads * config.head_width
+        # One product instead of three.
+        self.qkv_proj = nn.Linear(config.width, query_width + 2 * key_width, bias=config.biases != "none")
+        self.o_proj = nn.Linear(query_width, config.width, bias=config.biases == "all")
+        self.query_norm, self.key_norm = (
+            nn.RMSNorm(config.head_width, config.norm_epsilon) if config.query_key_norm else None for _ in range(2)
+        )
+
+    def forward(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R * T, W) to the same, and the captured weights, (R, H, capture, K)."""
+        rows, length = context.rows, hidden.shape[0] // context.rows
+        joint = self.qkv_proj(hidden).view(rows, length, -1, self.head_width)  # (R, T, H + 2G, D)
+        queries, keys, values = joint.split((self.heads, self.key_value_heads, self.key_value_heads), dim=2)
+        if self.query_norm is not None and self.key_norm is not None:
+            queries, keys = self.query_norm(queries), self.key_norm(keys)
+        if context.rotary is not None:
+            queries, keys = rotate(queries, *context.rotary), rotate(keys, *context.rotary)
+        queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))  # (R, H or G, T, D)
+        if context.cache is not None:
+            context.cache.write(layer, keys.transpose(0, 1), values.transpose(0, 1))
+            keys, values = (part.transpose(0, 1) for part in context.cache.keys_values(layer))  # (R, G, K, D) each
+        mask = context.attention_mask
+        causal = context.causal and mask is None and length > 1
+        mixed, weights = attend(queries, keys, values, attention_mask=mask, causal=causal, capture=context.capture)
+        mixed = mixed.transpose(1, 2).reshape(rows * length, -1)  # (R * T, H * D)
+        return self.o_proj(mixed), weights
+
+
+class CrossAttention(nn.Module):
+    """Every token of a decoder attends to the encoder's source, which has the same keys and values in every pass."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.heads, self.key_value_heads, self.head_width = config.heads, config.key_value_heads, config.head_width
+        query_width, key_width = config.heads * config.head_width, config.key_value_heads * config.head_width
+        self.q_proj = nn.Linear(config.width, query_width, bias=config.biases != "none")
+        self.kv_proj = nn.Linear(config.width, 2 * key_width, bias=config.biases != "none")
+        self.o_proj = nn.Linear(query_width, config.width, bias=config.biases == "all")
+
+    def project_keys_values(self, encoded: Tensor) -> KeysValues:
+        """Keys and values of sources' hidden states (U, S, W), (G, U, S, D) each."""
+        joint = self.kv_proj(encoded).unflatten(-1, (2 * self.key_value_heads, -1))  # (U, S, 2G, D)
+        return KeysValues(*joint.permute(2, 0, 1, 3).chunk(2, dim=0))  # (G, U, S, D) each
+
+    def forward(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, Tensor | None]:
+        """Hidden states (R * T, W) to the same, and the captured weights, (R, H, capture, S)."""
+        assert context.source is not None
+        queries = self.q_proj(hidden).view(context.rows, -1, self.heads, self.head_width)  # (R, T, H, D)
+        queries = queries.transpose(1, 2)  # (R, H, T, D)
+        keys, values = (part.transpose(0, 1) for part in context.source.keys_values(layer))  # (R or 1, G, S, D) each
+        if len(keys) < context.rows:
+            keys, values = (part.expand(context.rows, -1, -1, -1) for part in (keys, values))  # (R, G, S, D) each
+        mask = context.source.attention_mask
+        mixed, weights = attend(queries, keys, values, attention_mask=mask, causal=False, capture=context.capture)
+        mixed = mixed.transpose(1, 2).reshape(len(hidden), -1)  # (R * T, H * D)
+        return self.o_proj(mixed), weights

@@ -1,0 +1,238 @@
+"""Keys and values of rows of different lengths, so that a pass computes only those of its newest tokens.
+
+Rows of one batch end in the same column. A shorter row is padded on the left:
+
+    column      0  1  2  3  4
+    row 0       a  b  c  d  e     padding 0, positions 0 1 2 3 4
+    row 1       .  .  x  y  z     padding 2, positions     0 1 2
+
+so one more token a row is one more column, and a row's position is its column less its padding.
+
+Rows that branched from one text, such as beams, have the same prefix. It is kept once, and only the suffix is kept for
+every row (Juravsky et al., 2024, "Hydragen", section 3):
+
+    prefix      a  b  c  d
+    row 0       .  .  .  .  e  f
+    row 1       .  .  .  .  e  g     the next `select` of both moves e to the prefix, once it is worth it
+
+A cache is immutable to its users. Columns are written into spare room behind the used ones, and only by the first cache
+that grows from there; a second branch from the same cache copies.
+
+Shapes: R rows, G key/value heads, K columns, D head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from model.transformer.cross_attention_cache import CrossAttentionCache, KeysValues
+
+_SPARE = 64  # columns allocated ahead, so that most steps copy nothing
+_MIN_SHARED = 16  # columns; fewer stay with each row
+
+Origins = NDArray[np.intp]  # (rows, columns): two rows of a column with the same number hold the same
+
+
+class _Store:
+    """The tensor behind one or more caches, and how many of its columns are taken."""
+
+    __slots__ = ("columns", "taken")
+
+    def __init__(self, columns: Tensor, taken: int) -> None:
+        self.columns = columns  # (layers, 2, key/value heads, rows, columns, head width): keys, then values
+        self.taken = taken
+
+
+class _Columns:
+    """The first `length` columns of a store, of which the last `newest` are to be filled."""
+
+    __slots__ = ("_layers", "_newest", "length", "store")
+
+    def __init__(self, store: _Store, length: int, *, newest: int = 0) -> None:
+        self.store = store
+        self.length = length
+        # Each layer's keys, then its values, as views (heads, rows, columns, head width): cut once, not once a layer.
+        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, heads, rows, columns, head width), a view
+        self._layers = used.unbind()
+        self._newest = used[..., length - newest :, :].unbind()
+
+    @property
+    def used(self) -> Tensor:
+        return self.store.columns[..., : self.length, :]  # (layers, 2, heads, rows, columns, head width)
+
+    def grown(self, count: int) -> Self:
+        """So many columns more; in the same memory if it has room that nobody else has taken."""
+        store, length = self.store, self.length + count
+        if store.taken != self.length or store.columns.shape[4] < length:
+            store = _Store(_with_room(self.used, length + _SPARE), self.length)
+        store.taken = length
+        return type(self)(store, length, newest=count)
+
+    def fill(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        self._newest[2 * layer].copy_(keys)
+        self._newest[2 * layer + 1].copy_(values)
+
+    def keys_values(self, layer: int) -> KeysValues:
+        return KeysValues(self._layers[2 * layer], self._layers[2 * layer + 1])
+
+
+class KeyValueCache:
+    """Every layer's keys and values; see the module's pictures. Rows that share columns have no padding."""
+
+    __slots__ = ("_origins", "_prefix", "_suffix", "padding", "source")
+
+    def __init__(
+        self,
+        suffix: _Columns,
+        prefix: _Columns | None,
+        padding: tuple[int, ...],
+        origins: Origins,
+        source: CrossAttentionCache | None = None,
+    ) -> None:
+        self.source = source  # for cross-attention
+        self._suffix = suffix
+        self._prefix = prefix  # of one row, which stands for all
+        self.padding = padding  # of each row, in columns
+        self._origins = origins  # of the suffix's columns
+
+    @classmethod
+    def empty(
+        cls,
+        layers: int,
+        heads: int,
+        head_width: int,
+        *,
+        like: Tensor,
+        rows: int = 1,
+        source: CrossAttentionCache | None = None,
+    ) -> Self:
+        """Rows of no tokens, on the device and in the precision of `like`."""
+        columns = like.new_empty(layers, 2, heads, rows, 0, head_width)
+        return cls(_Columns(_Store(columns, 0), 0), None, (0,) * rows, np.zeros((rows, 0), np.intp), source)
+
+    @property
+    def rows(self) -> int:
+        return len(self.padding)
+
+    @property
+    def prefix_length(self) -> int:
+        return 0 if self._prefix is None else self._prefix.length
+
+    @property
+    def length(self) -> int:
+        """Columns in use, padding included."""
+        return self.prefix_length + self._suffix.length
+
+    def extend(self, count: int) -> Self:
+        """The same rows with `count` columns more, to be filled by `write`; shares this cache's memory if it can."""
+        distinct = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, count))
+        origins = np.concatenate((self._origins, distinct), axis=1)
+        return type(self)(self._suffix.grown(count), self._prefix, self.padding, origins, self.source)
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """Fill a layer's newest columns, (heads, rows, new, head width) each."""
+        self._suffix.fill(layer, keys, values)
+
+    def prefix(self, layer: int) -> KeysValues | None:
+        """What all rows have in common, as of one row."""
+        return None if self._prefix is None else self._prefix.keys_values(layer)
+
+    def suffix(self, layer: int) -> KeysValues:
+        """What follows in each row."""
+        return self._suffix.keys_values(layer)
+
+    def keys_values(self, layer: int) -> KeysValues:
+        """All columns of each row."""
+        suffix, prefix = self.suffix(layer), self.prefix(layer)
+        if prefix is None:
+            return suffix
+        pairs = zip(prefix, suffix, strict=True)
+        parts = (torch.cat((past.expand(-1, self.rows, -1, -1), new), 2) for past, new in pairs)  # (G, R, K, D)
+        return KeysValues(*parts)
+
+    @torch.inference_mode()
+    def select(self, rows: Sequence[int]) -> Self:
+        if tuple(rows) == tuple(range(self.rows)):
+            return self
+        padding = tuple(self.padding[row] for row in rows)
+        unused = min(padding, default=0)  # columns that are padding in every row that is left
+        origins = self._origins[list(rows), unused:]
+        common = _common_columns(origins) if not any(pad - unused for pad in padding) else 0
+        if len(rows) < 2 or common < _MIN_SHARED:
+            common = 0
+        suffix = self._suffix.used[..., unused:, :]  # (layers, 2, G, rows, columns, D)
+        prefix = self._prefix_with(suffix[:, :, :, rows[0], None, :common]) if common else self._prefix
+        suffix = suffix[..., common:, :]
+        layers, two, heads, _, length, head_width = suffix.shape
+        roomy = suffix.new_empty(layers, two, heads, len(rows), length + _MIN_SHARED, head_width)
+        index = torch.tensor(rows, dtype=torch.long, device=suffix.device)
+        torch.index_select(suffix, 3, index, out=roomy[..., :length, :])  # copied once
+        columns = _Columns(_Store(roomy, length), length)
+        source = None if self.source is None else self.source.select(rows)
+        return type(self)(columns, prefix, tuple(pad - unused for pad in padding), origins[:, common:], source)
+
+    def _prefix_with(self, more: Tensor) -> _Columns:
+        """The prefix and these columns behind it, (layers, 2, G, 1, more, D)."""
+        if self._prefix is None:
+            if self.rows == 1 and more.shape[4] == self._suffix.length:
+                return self._suffix  # a text that branches for the first time: nothing is copied
+            return _Columns(_Store(more.contiguous(), more.shape[4]), more.shape[4])
+        grown = self._prefix.grown(more.shape[4])
+        grown.used[..., self._prefix.length :, :] = more
+        return grown
+
+    def join(self, other: Self) -> Self:
+        length = max(self.length, other.length)
+        parts, padding = [], []
+        for cache in (self, other):
+            missing = length - cache.length
+            parts.append(torch.nn.functional.pad(cache._all_columns(), (0, 0, missing, 0)))  # zeros, never attended
+            padding += [pad + missing for pad in cache.padding]
+        joined = torch.cat(parts, dim=3)
+        origins = np.broadcast_to(np.arange(len(padding))[:, None], (len(padding), length))
+        source = None if self.source is None or other.source is None else self.source.join(other.source)
+        return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins, source)
+
+    def _all_columns(self) -> Tensor:
+        """Prefix and suffix, (layers, 2, G, R, K, D)."""
+        if self._prefix is None:
+            return self._suffix.used
+        return torch.cat((self._prefix.used.expand(-1, -1, -1, self.rows, -1, -1), self._suffix.used), dim=4)
+
+    def positions(self, count: int) -> Tensor | None:
+        """Positions of the newest `count` columns, (rows, count); None where no row is padded: they are the columns."""
+        if not any(self.padding):
+            return None
+        columns = torch.arange(self.length - count, self.length, device=self._suffix.store.columns.device)
+        return columns[None, :] - self._paddings()  # (rows, count)
+
+    def attention_mask(self) -> Tensor | None:
+        """Which columns a newest token may attend to, (rows, 1, 1, columns); None when no row is padded."""
+        if not any(self.padding):
+            return None
+        columns = torch.arange(self.length, device=self._suffix.store.columns.device)
+        real = columns[None, :] >= self._paddings()  # (rows, columns)
+        return real[:, None, None, :]  # (rows, 1, 1, columns)
+
+    def _paddings(self) -> Tensor:
+        return torch.tensor(self.padding, device=self._suffix.store.columns.device)[:, None]  # (rows, 1)
+
+
+def _common_columns(origins: Origins) -> int:
+    """How many leading columns are the same in all rows."""
+    differ = (origins != origins[:1]).any(axis=0)  # (columns,)
+    return int(differ.argmax()) if differ.any() else differ.size
+
+
+def _with_room(columns: Tensor, capacity: int) -> Tensor:
+    """A copy with space for `capacity` columns."""
+    *outer, used, head_width = columns.shape
+    roomy = columns.new_empty(*outer, capacity, head_width)
+    roomy[..., :used, :] = columns
+    return roomy

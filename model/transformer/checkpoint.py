@@ -1,0 +1,158 @@
+"""A checkpoint folder: `config.json`, `model.safetensors`, `tokenizer.model`, and a model card for people.
+
+Weights are stored in half precision and computed with in single precision. Nothing is ever unpickled. A loaded model
+runs as it is; `model.compiled.prepare` makes its single steps fast.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.errors import AttendError
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer, rename_weights
+from model.transformer.encoder_decoder import build
+
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+
+_POINTER = b"version https://git-lfs"  # how the stand-in begins that a clone without Git LFS has
+_CPU = torch.device("cpu")
+_TIED = "unembedding.weight"  # tied to the embedding, it is stored once
+
+
+def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
+    """Write the config and the weights; the tokenizer is the caller's to copy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CONFIG).write_text(json.dumps(model.config.to_dict(), indent=2) + "\n")
+    weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
+    if model.config.tied_embeddings:
+        del weights[_TIED]
+    written = folder / f"{WEIGHTS}.tmp"
+    save_file(weights, written)
+    os.replace(written, folder / WEIGHTS)  # atomic, for whoever reads during a training
+
+
+def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32) -> Transformer:
+    """The model of a checkpoint folder, in evaluation mode, on a device and in a precision.
+
+    Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
+    """
+    return from_config(read_config(folder), folder, device, dtype)
+
+
+def from_config(
+    values: Mapping[str, Any], folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32
+) -> Transformer:
+    """`load` for a folder whose config has been read already."""
+    weights = read_weights(folder / WEIGHTS)
+    rename_weights(weights)
+    return from_weights(TransformerConfig.from_dict(values), weights, folder, device, dtype)
+
+
+def from_weights(
+    config: TransformerConfig,
+    weights: Mapping[str, Tensor],
+    folder: Path,
+    device: torch.device = _CPU,
+    dtype: torch.dtype = torch.float32,
+) -> Transformer:
+    """A model with these weights, in evaluation mode; nothing is initialized at random first.
+
+    Args:
+        folder: where the weights are from, for error messages.
+
+    Raises `AttendError` when the weights are another model's.
+    """
+    if config.layers + config.encoder_layers > len(weights):
+        raise AttendError(f"{folder} holds the weights of fewer layers than its {CONFIG} describes.")
+    try:
+        with torch.device("meta"):  # shapes without memory
+            model = build(config)
+        model.register_position_tables()  # with memory
+    except (RuntimeError, OverflowError) as error:  # sizes that no memory holds
+        raise AttendError(
+            f"{folder / CONFIG} describes a model too large for this machine: copy the checkpoint folder again."
+        ) from error
+    shapes = {name: parameter.shape for name, parameter in model.state_dict().items()}
+    if config.tied_embeddings:
+        del shapes[_TIED]
+    for name in sorted(shapes.keys() | weights.keys()):
+        if name not in weights:
+            raise AttendError(
+                f"{folder} has no weight {name}, so its weights and its {CONFIG} belong to different models."
+            )
+        if name not in shapes or weights[name].shape != shapes[name]:
+            raise AttendError(
+                f"{folder} has a weight {name} that doesn't fit, so its weights and its {CONFIG} "
+                f"belong to different models."
+            )
+    contiguous = torch.contiguous_format
+    parameters = {
+        name: tensor.to(device, dtype, copy=True, memory_format=contiguous) for name, tensor in weights.items()
+    }
+    model.load_state_dict(parameters, strict=not config.tied_embeddings, assign=True)
+    if config.tied_embeddings:
+        model.unembedding.weight = model.embedding.weight
+    return model.eval().to(device, dtype)
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of one safetensors file; `AttendError` when it is missing, cut short or of another kind."""
+    try:
+        return load_file(path)
+    except FileNotFoundError as error:
+        raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
+    except (SafetensorError, OSError) as error:
+        raise _damaged(path) from error
+
+
+def count_numbers(path: Path) -> int:
+    """How many numbers a safetensors file holds, by its header alone; `AttendError` as `read_weights`."""
+    try:
+        with safe_open(path, framework="pt") as tensors:
+            return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
+    except (SafetensorError, OSError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> AttendError:
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            return AttendError(f"{path} is a Git LFS pointer without weights: run git lfs pull in its folder.")
+    return AttendError(f"{path} is damaged or incomplete: copy the checkpoint folder again.")
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a checkpoint's config says, ours or another's; `AttendError` when there is none."""
+    try:
+        return read_json(folder / CONFIG)
+    except FileNotFoundError as error:
+        if folder.is_dir():
+            raise AttendError(f"{folder} has no {CONFIG}: copy the whole checkpoint folder.") from error
+        raise AttendError(f"There is no checkpoint at {folder}: give a model name or a checkpoint folder.") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; `AttendError` when the file holds none, `FileNotFoundError` when there is no file."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:  # a ValueError, too, for a number of thousands of digits
+        raise AttendError(f"{path} cannot be read as JSON: copy the checkpoint folder again.") from error
+    if not isinstance(values, dict):
+        raise AttendError(f"{path} is not a JSON object: copy the checkpoint folder again.")
+    return values

@@ -1,0 +1,276 @@
+"""Our decoder-only transformer: embeddings, a stack of blocks, and the verbs of `LanguageModel`.
+
+One pass (`_run_layers`) serves training, prefill, single steps, scoring and inspection; they differ only in what goes
+in and what comes out. It knows nothing of text: tokens in, logits out. Single steps take the compiled layers where
+`model.compiled.prepare` has attached them, and else the modules, with the same result.
+
+Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.interface import Attention, Forward, Inspection, Want
+from model.limits import check_length, check_room
+from model.transformer.attention import AttentionWeights, ForwardContext
+from model.transformer.cache import KeyValueCache
+from model.transformer.config import TransformerConfig
+from model.transformer.cross_attention_cache import CrossAttentionCache
+from model.transformer.layers import Block, CompiledLayers, make_norm
+from model.transformer.positions import rotary_tables, sinusoids
+
+
+class Transformer(nn.Module):
+    """The model that a `TransformerConfig` describes, with random weights until a checkpoint fills them.
+
+    Implements `model.interface.LanguageModel`.
+    """
+
+    sinusoids: Tensor  # (context length, W), of sinusoidal positions
+    cosines: Tensor  # (context length, D), of rotary positions
+    sines: Tensor
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary_size, config.width, padding_idx=config.padding)
+        self.blocks = nn.ModuleList(
+            Block(config, cross_attention=config.encoder_layers > 0) for _ in range(config.layers)
+        )
+        self.final_norm = make_norm(config) if config.norm_place == "before" else nn.Identity()
+        self.unembedding = nn.Linear(config.width, config.vocabulary_size, bias=False)
+        if config.tied_embeddings:
+            self.unembedding.weight = self.embedding.weight
+        if config.positions == "learned":
+            self.position_embedding = nn.Embedding(config.context_length, config.width)
+        self.register_position_tables()
+        self.compiled: CompiledLayers | None = None  # copies of the weights, so dropped when those change
+        self._initialize()
+
+    def register_position_tables(self) -> None:
+        """Compute the tables that follow from the config alone and so are in no checkpoint, on the current device."""
+        config = self.config
+        if config.positions == "sinusoidal":
+            self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)
+        elif config.positions == "rotary":
+            cosines, sines = rotary_tables(
+                config.context_length, config.head_width, config.rotary_base, config.rotary_scaling
+            )
+            self.register_buffer("cosines", cosines, persistent=False)
+            self.register_buffer("sines", sines, persistent=False)
+
+    def _initialize(self) -> None:
+        """Normal weights, as GPT-2's: what is added to the residual stream starts smaller, so that depth does not blow
+        it up (Radford et al., 2019, section 2.3)."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                last_of_block = name.endswith(("attention.o_proj.weight", "feed_forward.down_proj.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * self.config.layers) if last_of_block else 0.02)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        self.compiled = None
+        return super()._apply(fn, recurse)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
+        self.compiled = None
+        rename_weights(state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    @property
+    def vocabulary_size(self) -> int:
+        return self.config.vocabulary_size
+
+    @property
+    def context_length(self) -> int:
+        return self.config.context_length
+
+    @property
+    def decoder_start(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def joinable(self) -> bool:
+        return True  # positions are counted from each row's own first token
+
+    @property
+    def layer_count(self) -> int:
+        return self.config.layers
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None, attention_mask: Tensor | None = None) -> Tensor:
+        """Logits of every position, (R, T, V), for training.
+
+        Args:
+            tokens: ids, (R, T).
+            positions: of each token, (R, T); None counts from 0.
+            attention_mask: boolean, (R, 1, T, T), True where a query may attend; None for plain causal attention.
+        """
+        hidden, _, _ = self._run_layers(tokens, positions=positions, attention_mask=attention_mask)
+        return self.unembedding(hidden)
+
+    @torch.inference_mode()
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        return self._start(self._as_row(prompt), None, want)
+
+    @torch.inference_mode()
+    def step(self, tokens: Sequence[int], cache: KeyValueCache, *, want: Want = Want()) -> Forward[KeyValueCache]:
+        if len(tokens) != cache.rows:
+            raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
+        check_room(cache.length, self.context_length)  # the longest row has no padding
+        fed = torch.tensor(tokens, device=self.embedding.weight.device)[:, None]  # (R, 1)
+        return self._forward(fed, cache.extend(1), want)
+
+    @torch.inference_mode()
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        if not prompt:
+            raise ValueError("scoring needs a prompt of at least one token")
+        if not tokens:
+            return torch.empty(0, self.vocabulary_size, device=self.embedding.weight.device)
+        fed = self._as_row((*prompt, *tokens[:-1]))  # (1, T); the last token's prediction is not needed
+        hidden, _, _ = self._run_layers(fed)
+        return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
+
+    @torch.inference_mode()
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        fed = self._as_row(tokens)  # (1, T)
+        hidden, weights, _ = self._run_layers(fed, capture=fed.shape[1])
+        return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights))
+
+    def _start(self, tokens: Tensor, source: CrossAttentionCache | None, want: Want) -> Forward[KeyValueCache]:
+        """The first pass of texts of one length, (R, T)."""
+        heads, head_width = self.config.key_value_heads, self.config.head_width
+        like = self.embedding.weight
+        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=like, rows=len(tokens), source=source)
+        return self._forward(tokens, cache.extend(tokens.shape[1]), want)
+
+    def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
+        """A pass that continues a cache and answers for each row's newest token."""
+        hidden, weights, outputs = self._run_layers(
+            tokens,
+            positions=cache.positions(tokens.shape[1]),
+            attention_mask=cache.attention_mask(),
+            cache=cache,
+            source=cache.source,
+            capture=1 if want.attention else 0,
+            layers=want.layers,
+        )
+        unembed = self.unembedding if self.compiled is None else self.compiled.unembedding
+        logits = unembed(hidden[:, -1]).float()  # (R, V)
+        attention = stack_attention(weights) if want.attention else None
+        layer_logits = None
+        if want.layers:
+            newest = torch.stack([outputs[layer][:, -1] for layer in want.layers], dim=1)  # (R, requested layers, W)
+            layer_logits = self.unembedding(self.final_norm(newest)).float()  # (R, requested layers, V)
+        return Forward(logits, cache, attention, hidden.float() if want.hidden else None, layer_logits)
+
+    def _run_layers(
+        self,
+        tokens: Tensor,  # (R, T)
+        *,
+        positions: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+        source: CrossAttentionCache | None = None,
+        capture: int = 0,
+        layers: Sequence[int] = (),
+    ) -> tuple[Tensor, list[AttentionWeights], dict[int, Tensor]]:
+        """One pass over all layers.
+
+        Returns normed hidden states (R, T, W), each layer's attention weights if any are to be captured, and the
+        outputs of `layers` before the final norm, (R, T, W) each; layer 0 is the embeddings.
+        """
+        rows, length = tokens.shape
+        start = cache.length - length if cache is not None else 0
+        hidden, rotary = self._embed(tokens, positions, start)
+        mask = self._with_window(attention_mask, length, cache.length if cache is not None else length)
+        context, captured = ForwardContext(rows, rotary, mask, cache=cache, source=source, capture=capture), []
+        blocks, final_norm = self.blocks, self.final_norm
+        if self.compiled is not None and cache is not None and length == 1:
+            blocks, final_norm = self.compiled.blocks, self.compiled.final_norm
+        hidden = hidden.flatten(0, 1)  # (R * T, W): only attention mixes tokens
+        outputs = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
+        for layer, block in enumerate(blocks):
+            hidden, weights = block(hidden, layer, context)
+            captured.append(weights)
+            if layer + 1 in layers:
+                outputs[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
+        return final_norm(hidden).view(rows, length, -1), captured, outputs  # (R, T, W)
+
+    def _embed(
+        self, tokens: Tensor, positions: Tensor | None, start: int
+    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """Tokens (R, T) with their positions as hidden states (R, T, W), or beside them as rotary tables."""
+        length = tokens.shape[1]
+        hidden, rotary = self.embedding(tokens) * self.config.embedding_scale, None  # (R, T, W)
+        if self.config.positions == "rotary":
+            cosines = self._lookup(self.cosines, positions, start, length)[:, :, None]  # (R or 1, T, 1, D)
+            rotary = cosines, self._lookup(self.sines, positions, start, length)[:, :, None]
+        elif self.config.positions == "learned":
+            hidden = hidden + self._lookup(self.position_embedding.weight, positions, start, length)
+        elif self.config.positions == "sinusoidal":
+            hidden = hidden + self._lookup(self.sinusoids, positions, start, length)
+        if self.training:
+            hidden = functional.dropout(hidden, self.config.dropout)
+        return hidden, rotary
+
+    def _with_window(self, mask: Tensor | None, length: int, keys: int) -> Tensor | None:
+        """A mask (R, 1, T or 1, K) narrowed to the sliding window, where there is one and the text is longer."""
+        window = self.config.sliding_window
+        if not window or keys <= window:
+            return mask
+        everywhere = torch.ones(length, keys, dtype=torch.bool, device=self.embedding.weight.device)
+        near = everywhere.tril(keys - length).triu(keys - length - window + 1)  # (T, K)
+        return near if mask is None else near & mask
+
+    @staticmethod
+    def _lookup(table: Tensor, positions: Tensor | None, start: int, length: int) -> Tensor:
+        """Rows of a position table: (1, T, width) for columns from `start`, or (R, T, width) at given positions."""
+        if positions is None:
+            return table[None, start : start + length]
+        return functional.embedding(positions, table)
+
+    def _as_row(self, tokens: Sequence[int]) -> Tensor:
+        check_length(len(tokens), self.context_length)
+        return torch.tensor(tokens, device=self.embedding.weight.device)[None]  # (1, T)
+
+
+def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[AttentionWeights] = ()) -> Attention:
+    """The weights that the layers captured, (R, layers, H, capture, K or S) each."""
+    text, source, encoded = (
+        [part for part in parts if part is not None]
+        for parts in (
+            [one.to_text for one in layers],
+            [one.to_source for one in layers],
+            [one.to_text for one in encoder],
+        )
+    )
+    optional = (torch.stack(part, dim=1).float() if part else None for part in (source, encoded))
+    return Attention(torch.stack(text, dim=1).float(), *optional)
+
+
+_OLD_NAMES = {  # in the checkpoints of earlier versions, the embedded ones among them
+    ".attention.queries_keys_values.": ".attention.qkv_proj.",
+    ".attention.output.": ".attention.o_proj.",
+    ".cross.queries.": ".cross.q_proj.",
+    ".cross.keys_values.": ".cross.kv_proj.",
+    ".cross.output.": ".cross.o_proj.",
+    ".feed_forward.wide.": ".feed_forward.up_proj.",
+    ".feed_forward.narrow.": ".feed_forward.down_proj.",
+}
+
+
+def rename_weights(state_dict: dict[str, Any], prefix: str = "") -> None:
+    """Give the weights of an older checkpoint today's names, in place."""
+    for name in [name for name in state_dict if name.startswith(prefix)]:
+        for old, new in _OLD_NAMES.items():
+            if old in name:
+                state_dict[name.replace(old, new)] = state_dict.pop(name)
+                break

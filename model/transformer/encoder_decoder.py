@@ -1,0 +1,120 @@
+"""Our encoder with a decoder ("Attention is all you need", Vaswani et al., 2017): it reads one text and writes another.
+
+The decoder is the decoder-only transformer with cross-attention in every block; the encoder is the same blocks without
+a look-ahead mask. They share one embedding matrix. Padding is the last token: it fills up short sources in training,
+begins every answer, and is never learned as an answer's token, so that its embedding stays zero.
+
+Shapes: R rows, S source tokens, T tokens of the decoder fed in this pass, W model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.interface import Forward, Inspection, Want
+from model.limits import check_length
+from model.transformer.attention import AttentionWeights, ForwardContext
+from model.transformer.cache import KeyValueCache
+from model.transformer.config import TransformerConfig
+from model.transformer.cross_attention_cache import CrossAttentionCache
+from model.transformer.decoder import Transformer, stack_attention
+from model.transformer.layers import Block, make_norm
+
+
+class EncoderDecoder(Transformer):
+    """The model that a `TransformerConfig` with encoder layers describes, with random weights at first."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.encoder_blocks = nn.ModuleList(Block(config) for _ in range(config.encoder_layers))
+        self.encoder_norm = make_norm(config) if config.norm_place == "before" else nn.Identity()
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """Xavier's uniform weights (Glorot and Bengio, 2010), as the paper's code; token embeddings of length 1."""
+        for name, parameter in self.named_parameters():
+            if "embedding" in name:
+                nn.init.normal_(parameter, std=self.config.width**-0.5)
+            elif parameter.dim() == 2:
+                nn.init.xavier_uniform_(parameter)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+        with torch.no_grad():
+            self.embedding.weight[self.padding] = 0.0
+
+    @property
+    def padding(self) -> int:
+        assert self.config.padding is not None
+        return self.config.padding
+
+    @property
+    def decoder_start(self) -> tuple[int, ...]:
+        return (self.padding,)
+
+    def forward(self, source: Tensor, tokens: Tensor) -> Tensor:  # type: ignore[override]
+        """Logits of every position of the decoder but for padding's, (R, T, V - 1), for training.
+
+        Args:
+            source: ids, (R, S), padded on the right.
+            tokens: the decoder's input ids, (R, T), padded on the right: no token attends to the padding behind it.
+        """
+        encoded, _ = self._encode(source)
+        hidden, _, _ = self._run_layers(tokens, source=encoded)
+        return functional.linear(hidden, self.unembedding.weight[:-1])
+
+    @torch.inference_mode()
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        return self.prefill_together([prompt], want=want)
+
+    @torch.inference_mode()
+    def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[KeyValueCache]:
+        for prompt in prompts:
+            check_length(len(prompt), self.context_length)
+        longest = max(map(len, prompts))
+        padded = [[*prompt, *[self.padding] * (longest - len(prompt))] for prompt in prompts]
+        source, _ = self._encode(torch.tensor(padded, device=self.embedding.weight.device))
+        return self._start(self._as_row(self.decoder_start).expand(len(prompts), -1), source, want)
+
+    @torch.inference_mode()
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        source, _ = self._encode(self._as_row(prompt))
+        fed = (
+            self._as_row((*self.decoder_start, *tokens)[: len(tokens)]) if tokens else self._as_row(self.decoder_start)
+        )
+        hidden, _, _ = self._run_layers(fed, source=source)
+        return self.unembedding(hidden[0, : len(tokens)]).float()  # (len(tokens), V)
+
+    @torch.inference_mode()
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        encoded, encoder = self._encode(self._as_row(source), capture=len(source))
+        hidden, weights, _ = self._run_layers(self._as_row(tokens), source=encoded, capture=len(tokens))
+        return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights, encoder))
+
+    def _encode(self, source: Tensor, *, capture: int = 0) -> tuple[CrossAttentionCache, list[AttentionWeights]]:
+        """The keys and values that cross-attention reads of sources (R, S), and each layer's attention weights if they
+        are to be captured."""
+        real = source != self.padding  # (R, S)
+        mask = None if bool(real.all()) else real[:, None, None]  # (R, 1, 1, S)
+        hidden, rotary = self._embed(source, None, 0)  # (R, S, W)
+        rows, length, _ = hidden.shape
+        context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
+        hidden = hidden.flatten(0, 1)  # (R * S, W)
+        blocks = (
+            self.encoder_blocks if self.compiled is None or torch.is_grad_enabled() else self.compiled.encoder_blocks
+        )
+        for layer, block in enumerate(blocks):
+            hidden, weights = block(hidden, layer, context)
+            captured.append(weights)
+        encoded = self.encoder_norm(hidden).view(rows, length, -1)  # (R, S, W)
+        crosses = (block.cross for block in self.blocks if isinstance(block, Block))
+        layers = [cross.project_keys_values(encoded) for cross in crosses if cross is not None]
+        return CrossAttentionCache(layers, real.sum(dim=1).tolist(), range(rows)), captured
+
+
+def build(config: TransformerConfig) -> Transformer:
+    """The network of a config, with an encoder or without."""
+    return EncoderDecoder(config) if config.encoder_layers else Transformer(config)

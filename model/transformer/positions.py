@@ -1,0 +1,55 @@
+"""Where a token stands: sinusoidal positions to add, and rotary ones to turn queries and keys by.
+
+Shapes: R rows, T tokens fed in this pass, H heads, D head width, W model width.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from model.transformer.config import RotaryScaling
+
+
+def sinusoids(length: int, width: int) -> Tensor:
+    """Sinusoidal positions (Vaswani et al., 2017, section 3.5): sine in even columns, cosine in odd; (length, W)."""
+    angles = torch.arange(length)[:, None].float() * _frequencies(width, 10_000.0)  # (length, W / 2)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width]  # (length, W)
+
+
+def rotary_tables(
+    length: int, head_width: int, base: float, scaling: RotaryScaling | None = None
+) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of the rotary angles (Su et al., 2021), each (length, D), in half-split order as Llama's.
+
+    The first half of the sines is negative: a pair (x, y) turns into (x cos - y sin, y cos + x sin).
+    """
+    frequencies = _frequencies(head_width, base)  # (D / 2,)
+    if scaling is not None:
+        frequencies = _scaled(frequencies, scaling)
+    angles = torch.arange(length)[:, None].float() * frequencies  # (length, D / 2)
+    cosines, sines = angles.cos(), angles.sin()
+    return torch.cat((cosines, cosines), dim=-1), torch.cat((-sines, sines), dim=-1)  # (length, D) each
+
+
+def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Turn each pair (i, i + D/2) of every head by its angle; heads (R, T, H, D), tables (R or 1, T, 1, D)."""
+    partners = heads.roll(heads.shape[-1] // 2, dims=-1)  # (R, T, H, D), each number replaced by the other of its pair
+    return torch.addcmul(heads * cosines, partners, sines)  # (R, T, H, D)
+
+
+def _frequencies(width: int, base: float) -> Tensor:
+    return base ** -(torch.arange(0, width, 2) / width).float()  # (width / 2,) radians a position
+
+
+def _scaled(frequencies: Tensor, scaling: RotaryScaling) -> Tensor:
+    """See `RotaryScaling`."""
+    divided = frequencies / scaling.factor
+    if scaling.kind == "linear":
+        return divided
+    turns = scaling.original_context * frequencies / (2 * math.pi)  # in the context first trained on
+    low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
+    kept = ((turns - low) / (high - low)).clamp(0, 1)  # 0: divided, 1: kept
+    return (1 - kept) * divided + kept * frequencies

@@ -1,0 +1,32 @@
+"""The browser's fixtures, for these tests alone: gradio and Playwright take seconds to load."""
+
+from tests.helpers.browsing import (
+    browser,
+    embedded_url,
+    opened,
+    returning,
+    shared_page,
+    slow_models,
+    small_screen,
+    url,
+    visit,
+)
+from tests.helpers.stage import fresh, narrow, phone, served, shared, stage
+
+__all__ = [
+    "browser",
+    "embedded_url",
+    "fresh",
+    "narrow",
+    "opened",
+    "phone",
+    "returning",
+    "served",
+    "shared",
+    "shared_page",
+    "slow_models",
+    "small_screen",
+    "stage",
+    "url",
+    "visit",
+]

@@ -1,0 +1,321 @@
+"""The inspector in a real browser, fed with values directly: what is drawn, asked for and left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright import sync_api
+
+from tests.helpers.stage import BROWSER, HEADS, LAYERS, WORDS, Stage, conversation, inspector, turn
+
+pytestmark = BROWSER
+
+
+def test_the_newest_token_is_shown_with_its_table(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    assert stage.find(".at-box[aria-selected=true]").inner_text() == "."
+    headline = stage.find(".at-headline").inner_text()
+    for part in ("Token 5 of 5", "25.00\u00a0%", "rank 2 of 4,096", "entropy 2.0 bits"):
+        assert part in headline
+    read = "[...document.querySelectorAll('.at-table tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    shown = stage.page.evaluate(read)
+    # 0.6 / 0.85 = 70.59 %, 0.25 / 0.85 = 29.41 %; the others have 0.4 - 0.25 - 0.00001
+    assert shown == [
+        ["␣better", "60.00\u00a0%", "70.59\u00a0%"],
+        [". (chosen)", "25.00\u00a0%", "29.41\u00a0%"],
+        ["␣removed", "<0.01\u00a0%", "removed by top-k"],
+        ["4,093 others", "15.00\u00a0%", "0\u00a0%"],
+    ]
+    assert stage.find(".at-table thead th[scope=col]").count() == 3
+    assert stage.find(".at-table tbody th[scope=row]").count() == 4
+
+
+def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
+    value = inspector([*WORDS, "<end>"])
+    value["tokens"][-1] = ("<end>", "control", 0.9)
+    stage.show(inspector=value)
+    assert "Token 5 of 6" in stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-follow")).to_be_hidden()
+    stage.page.get_by_role("button", name="Later token").click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 6 of 6")
+    stage.page.get_by_role("button", name="Earlier token").click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 6")
+
+
+@pytest.mark.parametrize(
+    ("way", "draw", "said"),
+    [
+        # 0.6 / 0.85 = 0.7059 is where the share of the token begins; greedy would have taken the other
+        (
+            "chosen",
+            0.8,
+            "Random draw 0.800 landed on . (0.706–1.000). Greedy decoding would choose ␣better.",
+        ),
+        (
+            "chosen",
+            None,
+            "The most probable token was chosen; there was no random draw. Before the filters, the most probable was "
+            "␣better.",
+        ),
+        (
+            "given",
+            None,
+            "Part of the prompt, not generated. The model gave it 25.00\u00a0%, rank 2 of 4,096; the most likely was "
+            "␣better.",
+        ),
+        ("taken", None, "Chosen by you. The model gave it 25.00\u00a0%, rank 2 of 4,096; the most likely was ␣better."),
+        (
+            "search",
+            None,
+            "Beam search ranks whole texts, not single tokens: of all the texts it followed, one with this token "
+            "scored best. The model gave it 25.00\u00a0%, rank 2 of 4,096.",
+        ),
+    ],
+)
+def test_why_this_token_is_said_in_words(stage: Stage, way: Any, draw: float | None, said: str) -> None:
+    value = inspector(WORDS, way=way)
+    value["steps"][-1]["draw"] = draw
+    stage.show(inspector=value)
+    assert stage.find(".at-why").inner_text() == said
+    assert stage.find(".at-draw").count() == (draw is not None)
+
+
+def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
+    value = inspector(WORDS)
+    value["steps"][-1]["draw"] = None
+    value["steps"][-1]["weighed"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
+    stage.show(inspector=value)
+    assert stage.find(".at-why").inner_text().startswith(". scored best of these candidates")
+    read = "[...document.querySelectorAll('.at-weighed tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    assert stage.page.evaluate(read) == [
+        ["␣better", "60.00\u00a0%", "0.950", "−0.210"],
+        [".", "25.00\u00a0%", "0.100", "0.090"],
+    ]
+    assert stage.find(".at-weighed tr.at-won th").inner_text() == "."
+    assert stage.find(".at-cumulative").count() == 0
+
+
+def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
+    value = inspector(WORDS)
+    value["steps"][-1]["contrast"] = {"layer": 2, "divergences": [(0, 0.1), (2, 0.25)]}
+    stage.show(inspector=value)
+    said = stage.find(".at-reason").inner_text()
+    assert (
+        "DoLa subtracted the prediction of layer 2" in said
+        and "it differs most from the last one, by 0.250 bits" in said
+    )
+    read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
+    assert stage.find(".at-contrast tr.at-won th").inner_text() == "layer 2"
+    # greedy decoding contrasts nothing: what it would have taken is not said
+    sync_api.expect(stage.find(".at-why").first).to_contain_text("The most probable token after DoLa was ␣better.")
+    sync_api.expect(stage.find(".at-reason")).not_to_contain_text("Greedy")
+
+
+def test_each_stage_tells_what_it_did(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    rows = stage.find(".at-stages tbody tr")
+    assert [rows.nth(i).inner_text().split() for i in range(rows.count())] == [
+        ["model", "4,096", "100.00", "%", "2.00"],
+        ["top-k", "2", "85.00", "%", "0.90"],
+    ]
+    rows.nth(0).focus()
+    stage.page.keyboard.press("Tab")
+    # 4,096 - 2 tokens, which held 1 - 0.85
+    said = "Top-k removed 4,094 of 4,096 tokens, which had 15.00\u00a0% of the probability."
+    sync_api.expect(stage.find(".at-said")).to_have_text(said)
+    rows.nth(0).hover()
+    # two bits are four equally likely tokens
+    sync_api.expect(stage.find(".at-said")).to_contain_text("as uncertain as a choice between 4.0 equally likely ones")
+
+
+def test_keys_and_clicks_select_without_the_server(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    stage.find('.at-box[data-index="3"]').click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 5")
+    stage.page.keyboard.press("ArrowRight")
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 3 of 5")
+    stage.page.keyboard.press("Home")
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Prompt token 1 of 2")
+    stage.page.keyboard.press("End")
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")
+    assert stage.heard == []
+
+
+def test_a_selection_stays_while_the_run_goes_on_until_it_follows_again(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS[:4], busy=True))
+    sync_api.expect(stage.find(".at-follow")).to_be_hidden()
+    stage.find('.at-box[data-index="2"]').click()
+    stage.show(inspector=inspector(WORDS[:6], since=4, busy=True))
+    assert "Token 1 of 4" in stage.find(".at-headline").inner_text()
+    stage.find(".at-follow").click()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 4 of 4")
+    stage.show(inspector=inspector(WORDS, since=6))
+    assert "Token 5 of 5" in stage.find(".at-headline").inner_text()
+
+
+def test_an_update_adds_boxes_and_leaves_the_others_alone(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS[:4], busy=True))
+    stage.page.evaluate("document.querySelectorAll('.at-box').forEach((box) => { box.kept = true; })")
+    stage.show(inspector=inspector(WORDS, since=3, busy=True))
+    kept = stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => Boolean(box.kept))")
+    assert kept == [True] * 4 + [False] * 3
+    assert stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => box.textContent)")[4:] == [
+        "a",
+        "fox",
+        ".",
+    ]
+
+
+def test_a_beam_that_changes_its_mind_replaces_the_end(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS, busy=True))
+    stage.show(inspector=inspector([*WORDS[:4], " the", " end"], since=4, busy=True))
+    texts = stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => box.textContent)")
+    assert texts == ["<s>", "Hi", "I", "am", "the", "end"]
+    assert "Token 4 of 4" in stage.find(".at-headline").inner_text()
+
+
+def test_a_lost_update_is_asked_for_once_the_run_is_over(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS[:3], busy=True))
+    stage.show(inspector=inspector(WORDS, since=5, busy=True))
+    assert stage.find(".at-box").count() == 3
+    stage.show(inspector=inspector(WORDS, since=6))
+    assert stage.hears() == [("missing", {"run": "r1"})]
+    stage.show(inspector=inspector(WORDS))
+    assert stage.find(".at-box").count() == len(WORDS)
+
+
+def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> None:
+    fresh.show(inspector=inspector(WORDS, number=2))
+    fresh.show(inspector=inspector([], run="begun before", number=1))
+    assert fresh.find(".at-box").count() == len(WORDS)
+    fresh.show(inspector=inspector([], run="begun after", number=3))
+    assert fresh.find(".at-box").count() == 1
+
+
+def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -> None:
+    fresh.show(inspector=inspector(WORDS))
+    # the query of token 6 is token 5; it looks at 0 and at 4, one half each; bytes make 50 % of a half exactly
+    looked = fresh.find(".at-looked li")
+    assert [looked.nth(i).inner_text().split() for i in range(looked.count())] == [
+        ["<s>", "50.00", "%"],
+        ["␣a", "50.00", "%"],
+    ]
+    tick = fresh.find(".at-sink input")
+    tick.check()
+    assert tick.evaluate("(box) => getComputedStyle(box).appearance") == "auto"  # a tick that can be seen in any theme
+    sync_api.expect(looked).to_have_count(1)
+    fresh.find(".at-looked li button").click()
+    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 3 of 5")
+
+
+def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    canvas = stage.find(".at-canvas")
+    box = canvas.bounding_box()
+    # 5 passes (queries 1 to 5) by 6 keys: the middle of the last row's fifth column is key 4
+    position = {"x": box["width"] * 4.5 / 6, "y": box["height"] * 4.5 / 5}
+    canvas.hover(position=position)
+    assert stage.find(".at-readout").inner_text() == "␣fox → ␣a: 50.00\u00a0%, when choosing ."
+    canvas.click(position={"x": 3, "y": box["height"] * 2.5 / 5})
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 3 of 5")
+    canvas.focus()
+    stage.page.keyboard.press("ArrowUp")
+    assert stage.find(".at-readout").inner_text().startswith("I → ")
+
+
+def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS[:4], busy=True))
+    scale = stage.find(".at-map-foot .at-legend").inner_text()
+    top = stage.find(".at-step").bounding_box()["y"]
+    stage.find('.at-box[data-index="2"]').click()
+    stage.show(inspector=inspector([*WORDS, *[" on"] * 20], since=4, busy=True))
+    assert stage.find(".at-map-foot .at-legend").inner_text() == scale == "0\n≥\u00a040\u00a0%"
+    stage.show(inspector=inspector(WORDS))
+    for mode in (1, 2, 0):
+        stage.find(".at-switch label").nth(mode).click()
+        assert stage.find(".at-step").bounding_box()["y"] == top
+
+
+def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
+    """They are drawn: what is on them is read off as ink, row by row."""
+    stage.show(inspector=inspector(WORDS))
+    ink = """(selector) => {
+      const axis = document.querySelector(selector);
+      const { data, width, height } = axis.getContext('2d').getImageData(0, 0, axis.width, axis.height);
+      const across = Array(width).fill(0), down = Array(height).fill(0);
+      for (let i = 3; i < data.length; i += 4) {
+        if (!data[i]) continue;
+        across[((i - 3) / 4) % width] += 1;
+        down[Math.floor((i - 3) / 4 / width)] += 1;
+      }
+      const lines = (ink) => ink.filter((dots, place) => dots && !ink[place - 1]).length;
+      return selector.includes('rows') ? lines(down) : lines(across);
+    }"""
+    # the lower mark of a space may stand apart from its word, so there are at least as many lines as tokens
+    assert stage.page.evaluate(ink, ".at-axis-rows") >= 5
+    assert stage.page.evaluate(ink, ".at-axis-columns") >= 6
+
+
+def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
+    fresh.show(inspector=inspector(WORDS))
+    options = fresh.page.evaluate("[...document.querySelectorAll('.at-map-pane select')].map((s) => s.options.length)")
+    assert options == [LAYERS + 1, HEADS + 1]
+    fresh.find('select[aria-label="Layer"]').select_option("1")
+    fresh.find('select[aria-label="Head"]').select_option("2")
+    assert fresh.find(".at-looked li").count() == 2
+
+
+def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
+    text = "".join(WORDS[2:])
+    fresh.show(conversation=conversation(turn("assistant", text, WORDS[2:])), inspector=inspector(WORDS))
+    fresh.find(".at-switch label").nth(1).click()
+    # token 6 was chosen looking at 0 and 4; the shade is relative to the strongest but for the first
+    sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-look", "10")
+    sync_api.expect(fresh.find(".at-tok").nth(2)).to_have_attribute("data-look", "10")
+    sync_api.expect(fresh.find(".at-tok").nth(1)).to_have_attribute("data-look", "0")
+    fresh.find(".at-switch label").nth(2).click()
+    modes = "[...document.querySelectorAll('[data-colour]')].map((node) => node.dataset.colour)"
+    assert fresh.page.evaluate(modes) == ["off", "off"]
+    fresh.page.reload()
+    fresh.page.wait_for_selector(".attend-inspector > *")
+    assert fresh.page.evaluate(modes) == ["off", "off"]
+
+
+def test_given_tokens_are_underlined_in_their_colour_where_there_is_one(stage: Stage) -> None:
+    value = inspector(WORDS, first=4, mode="write")
+    value["tokens"][2] = ("I", "prompt", 0.25)
+    stage.show(inspector=value)
+    # eleven shades by the square root: 10 · √0.25 = 5
+    sync_api.expect(stage.find('.at-box[data-index="2"]')).to_have_attribute("data-level", "5")
+    paint = """(index) => {
+      const style = getComputedStyle(document.querySelector(`.at-box[data-index="${index}"]`));
+      return [style.backgroundColor, style.backgroundImage];
+    }"""
+    colour, image = stage.page.evaluate(paint, 4)
+    assert stage.page.evaluate(paint, 2) == ["rgba(0, 0, 0, 0)", f"linear-gradient({colour} 0px, {colour} 0px)"]
+    assert image == "none"
+    assert stage.find('.at-box[data-index="1"]').get_attribute("data-level") is None
+
+
+def test_in_write_mode_a_row_takes_its_token(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS, mode="write"))
+    stage.find(".at-table tbody tr").nth(0).click()
+    assert stage.hears() == [("take", {"index": 6, "id": 900})]
+    stage.show(inspector=inspector(WORDS, run="r2"))
+    assert stage.find(".at-take").count() == 0
+    stage.find(".at-table tbody tr").nth(0).click()
+    stage.show(inspector=inspector(WORDS, run="r3"))  # the server has answered: it would have heard the click before
+    assert len(stage.heard) == 1
+
+
+def test_the_numbers_can_be_copied(stage: Stage) -> None:
+    stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    stage.show(inspector=inspector(["<s>", "Hi", '=1+"1"\n']))
+    stage.find(".at-data summary").click()
+    stage.find(".at-sheet button").nth(0).click()
+    sync_api.expect(stage.find(".at-copied")).to_be_visible()
+    lines = stage.page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[0] == "id,token,model,top-k,outcome"
+    assert lines[2] == r'2,"""=1+\""1\""\n""",0.25,0.294118,chosen'

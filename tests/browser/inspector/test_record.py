@@ -1,0 +1,188 @@
+"""The record as a person uses it: what would have changed a run, the run as a file, and the file shown again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from decoding.counterfactual import Counterfactual, choose_again
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from tests.helpers.browsing import PHONE, Opener, serving
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import choose, rest, say, set_number, to_write
+from ui.runs.models import Models
+
+pytestmark = BROWSER
+
+
+@pytest.fixture(scope="module")
+def url(tiny: LoadedModel) -> Iterator[str]:
+    """A page whose model takes a moment over a token."""
+    with serving(tiny, pause=0.03) as address:
+        yield address
+
+
+@pytest.fixture
+def page(visit: Opener, request: pytest.FixtureRequest) -> Page:
+    return visit(**getattr(request, "param", {}))
+
+
+def saved(page: Page) -> dict[str, Any]:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save run").click()
+    document = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    settings = document["settings"]
+    seed = "" if document["seed"] is None else f"-{document['seed']}"
+    assert download.value.suggested_filename == f"tiny-chat-{settings['strategy']}{seed}.json"
+    return document
+
+
+def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> Counterfactual:
+    """The saved run once more from its prompt and seed, and the question put to `decoding.counterfactual`."""
+    settings = DecodingSettings.from_dict(document["settings"])
+    models = Models((tiny.name,), lambda name, _: tiny)
+    prompt = tuple(document["prompt"]["ids"])
+    request = Request.of(tiny, prompt, draws_used=document.get("drawn", 0))
+    trace = models.trace(tiny, "", request, settings)
+    trace.collect(models.decode(tiny.name, prompt, settings, document.get("drawn", 0)))
+    assert list(trace.ids) == document["ids"]
+    return choose_again(
+        tiny.model, request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes})
+    )
+
+
+def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: Counterfactual, having: str) -> None:
+    """The sentence and the marks are those of the direct answer."""
+    place = result.first_difference
+    expect(page.locator(".at-verdict")).to_contain_text(having)
+    if place is None:
+        expect(page.locator(".at-verdict")).to_have_text(f"{having}, all {len(document['ids'])} tokens stay the same.")
+    else:
+        token, other = document["ids"][place], result.choices[place].token
+        stay = {0: "the first token is", 1: "the first token stays the same; then"}
+        words = f"{having}, {stay.get(place, f'the first {place} tokens stay the same; then')}"
+        expect(page.locator(".at-verdict")).to_contain_text(words)
+        chips = page.locator(".at-verdict .at-chip").all_inner_texts()
+        assert [chip.replace("\u2423", " ") for chip in chips] == [tiny.tokenizer.label(id) for id in (other, token)]
+    expect(page.locator(".at-then")).to_have_count(len(document["ids"]))
+    marks = page.locator(".at-then").evaluate_all("all => all.map((one) => one.className.split(' '))")
+    differs = [place for place, classes in enumerate(marks) if "at-differs" in classes]
+    ids = document["ids"]
+    assert differs == [place for place, choice in enumerate(result.choices) if choice.token != ids[place]]
+    first = [place for place, classes in enumerate(marks) if "at-first-difference" in classes]
+    assert first == ([] if place is None else [place])
+    supposed = [number for number, classes in enumerate(marks) if "at-supposed" in classes]
+    assert supposed == ([] if place is None else list(range(place + 1, len(ids))))
+
+
+@pytest.mark.parametrize("page", [{}, PHONE], ids=["desk", "phone"], indirect=True)
+def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> None:
+    say(page, "How are you today?")
+    document = saved(page)
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
+    heat = page.locator(".at-slider", has_text="Temperature").locator("input")
+    assert float(heat.input_value()) == document["settings"]["temperature"]
+    page.get_by_role("button", name="1.5", exact=True).click()
+    agrees(page, tiny, document, directly(tiny, document, temperature=1.5), "With temperature 1.5")
+    page.locator(".at-slider", has_text="Top-k").locator("input").press("Home")  # 0: all
+    result = directly(tiny, document, temperature=1.5, top_k=0)
+    agrees(page, tiny, document, result, "With temperature 1.5 and top-k 0")
+    place = result.first_difference or 0
+    page.locator(".at-then").nth(place).click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token {place + 1} of")
+    expect(page.locator(".at-then.at-shown")).to_have_count(1)
+    assert "at-shown" in (page.locator(".at-then").nth(place).get_attribute("class") or "")
+    page.get_by_role("button", name="original").click()
+    expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page) -> None:
+    say(page, "Hello")
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-then")).not_to_have_count(0)
+    page.locator("#attend-message textarea").fill("How are you?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-whatif.at-resting")).to_have_count(1)
+    expect(page.get_by_role("button", name="Save run")).to_be_disabled()
+    expect(page.locator(".at-then")).to_have_count(0)
+    rest(page)
+    count = page.locator(".at-assistant").last.locator(".at-tok").count()
+    expect(page.locator(".at-then")).not_to_have_count(0)
+    assert count <= page.locator(".at-then").count() <= count + 1  # the end token has no text
+    page.locator("#attend-clear").click()
+    expect(page.locator(".at-whatif")).to_be_hidden()
+
+
+def test_a_continuation_can_be_asked_and_walked_through_by_keyboard(page: Page, tiny: LoadedModel) -> None:
+    to_write(page)
+    page.locator("#attend-text textarea").fill("The quick")
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-back")).to_be_enabled()  # a short text shows no Stop for long
+    rest(page)
+    document = saved(page)
+    assert document["prompt"]["text"] == "The quick"
+    page.locator(".at-whatif summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-then")).to_have_count(len(document["ids"]))
+    page.locator(".at-then[tabindex='0']").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    given = len(document["prompt"]["ids"])
+    expect(page.locator(".at-box").nth(given + len(document["ids"]) - 1)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_path: Path) -> None:
+    page = visit()
+    choose(page, "Beam search")
+    set_number(page, "max-new-tokens", 6)
+    say(page, "How are you today?")
+    page.locator(".at-box").last.click()  # the last step's
+    told = page.locator(".at-beams tbody").inner_text()
+    nodes = page.locator(".at-node").all_text_contents()
+    assert told and nodes
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(saved(page)), encoding="utf-8")
+    page.locator(".attend-record input[type=file]").set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
+    page.locator(".at-box").last.click()
+    expect(page.locator(".at-node")).to_have_text(nodes)
+    assert page.locator(".at-beams tbody").inner_text() == told
+
+
+def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:
+    say(page, "How are you today?")
+    document = saved(page)
+    first = document["steps"][0]
+    file = tmp_path / "run.json"
+    first["candidates"][1]["text"] = hostile = "<img src=x onerror=alert(1)>"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    chooser = page.locator(".attend-record input[type=file]")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
+    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))
+    expect(page.locator(".at-box").first).to_have_text("How are you today?")
+    page.locator(".at-box").nth(1).click()
+    expect(page.locator(".at-table")).to_contain_text(hostile)
+    assert page.locator("#attend-main img").count() == 0
+    file.write_text("", encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("run.json is empty: choose another file.")
+    file.write_text('"' + "x" * 1_000_000 + '"', encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("choose a file of up to 20 MB, or 0.9 MB without its beams.")
+    file.write_text("nonsense", encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")  # of the run that is still shown
+    expect(page.locator(".toast-body").last).to_contain_text("Not a valid run file")
+    expect(page.locator(".at-box")).to_have_count(1 + len(document["ids"]))  # what was shown stays
+    page.locator(".at-assistant .at-tok:not(:empty)").first.click()
+    expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")

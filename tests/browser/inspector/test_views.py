@@ -1,0 +1,182 @@
+"""The conversation, and both views together, in a real browser: what is drawn, asked for and left alone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright import sync_api
+
+from tests.helpers.stage import BROWSER, HOSTILE, WORDS, Stage, conversation, inspector, turn, update
+
+pytestmark = BROWSER
+
+
+# ---- the conversation ----
+
+
+def test_copying_works_where_the_clipboard_is_refused(fresh: Stage) -> None:
+    fresh.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    fresh.show(conversation=conversation(turn("user", "a <b>\n"), turn("assistant", "Hi", ["Hi"])))
+    fresh.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    for button, text in ((".at-user .at-icon >> nth=1", "a <b>\n"), (".at-assistant .at-icon >> nth=2", "Hi")):
+        fresh.find(button).click()
+        sync_api.expect(fresh.find(".at-copied").last).to_be_visible()
+        assert fresh.page.evaluate("navigator.clipboard.readText()") == text
+    fresh.find(".at-assistant .at-icon >> nth=3").click()
+    fresh.page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('User: a <b>'))")
+
+
+def test_an_empty_conversation_offers_examples(stage: Stage) -> None:
+    stage.show(conversation=conversation())
+    stage.find(".at-example").click()
+    assert stage.hears() == [("example", {"text": "Hi! How are you?"})]
+
+
+def test_streaming_adds_tokens_and_leaves_the_rest_alone(stage: Stage) -> None:
+    old = [turn("user", "Hello"), turn("assistant", "Hi you", ["Hi", " you"], run="r0"), turn("user", "And?")]
+    first = turn("assistant", "I am", ["I", " am"], state="streaming")
+    stage.show(conversation=conversation(*old, first, busy=True))
+    sync_api.expect(stage.find(".at-caret")).to_have_count(1)
+    stage.page.evaluate("document.querySelectorAll('.at-turn, .at-tok').forEach((node) => { node.kept = true; })")
+    later = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="stopped", note="reached the limit")
+    stage.show(conversation=conversation(*old, later))
+    kept = "(selector) => [...document.querySelectorAll(selector)].map((node) => Boolean(node.kept))"
+    assert stage.page.evaluate(kept, ".at-turn") == [True] * 4
+    assert stage.page.evaluate(kept, ".at-tok") == [True] * 4 + [False] * 2
+    assert stage.find(".at-text").nth(3).inner_text() == "I am a fox"
+    assert stage.find(".at-note").nth(3).inner_text() == "stopped · reached the limit"
+    assert stage.find(".at-caret").count() == 0
+
+
+def test_an_update_draws_what_differs_alone(stage: Stage) -> None:
+    first = turn("assistant", "I am a", ["I", " am", " a"], state="streaming")
+    stage.show(conversation=conversation(turn("user", "Hello"), first, busy=True))
+    stage.page.evaluate("document.querySelectorAll('.at-turn, .at-tok').forEach((node) => { node.kept = true; })")
+    stage.show(conversation=update(1, since=2, words=[" a", " fox"]))  # one token again
+    kept = "[...document.querySelectorAll('.at-tok')].map((node) => [node.textContent, Boolean(node.kept)])"
+    assert stage.page.evaluate(kept) == [["I", True], [" am", True], [" a", True], [" fox", False]]
+    stage.show(conversation=update(2, since=1, words=[" was"], state="done", note="reached the limit", busy=False))
+    assert stage.page.evaluate(kept) == [["I", True], [" was", False]]  # a search has found a better text
+    assert stage.page.evaluate("[...document.querySelectorAll('.at-turn')].every((node) => node.kept)")
+    assert stage.find(".at-note").last.inner_text() == "reached the limit"
+    assert stage.find(".at-caret").count() == 0
+    assert stage.find(".at-user .at-icon").count() == 2  # it can be edited again
+    assert stage.heard == []
+
+
+def test_tokens_that_come_after_the_inspectors_are_marked_at_once(stage: Stage) -> None:
+    stage.show(inspector=inspector(WORDS))
+    stage.show(conversation=conversation(turn("user", "Hello"), turn("assistant", "".join(WORDS[2:]), WORDS[2:])))
+    sync_api.expect(stage.find(".at-tok.at-shown")).to_have_text(WORDS[-1])
+
+
+def test_a_gap_is_asked_about_and_what_is_shown_stays(stage: Stage) -> None:
+    first = turn("assistant", "I am", ["I", " am"], state="streaming")
+    stage.show(conversation=conversation(turn("user", "Hello"), first, busy=True))
+    stage.show(conversation=update(2, since=3, words=[" fox"]))
+    assert stage.hears() == [("missing", {})]
+    assert stage.find(".at-text").last.inner_text() == "I am"
+    whole = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="streaming", version=2)
+    stage.show(conversation=conversation(turn("user", "Hello"), whole, busy=True))
+    stage.show(conversation=update(3, since=4, words=["."]))
+    assert stage.find(".at-text").last.inner_text() == "I am a fox."
+
+
+def test_a_click_shows_the_token_at_once_or_asks_for_its_run(stage: Stage) -> None:
+    turns = [turn("assistant", "Oh no", ["Oh", " no"], run="r0"), turn("user", "Hi")]
+    turns.append(turn("assistant", "".join(WORDS[2:]), WORDS[2:]))
+    stage.show(conversation=conversation(*turns), inspector=inspector(WORDS))
+    stage.find(".at-tok").nth(2 + 1).click()  # " am", of the run that is shown
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 5")
+    sync_api.expect(stage.find(".at-tok.at-shown")).to_have_text(" am")
+    assert stage.heard == []
+    stage.find(".at-tok").nth(1).focus()
+    stage.page.keyboard.press("Enter")
+    assert stage.hears() == [("token", {"turn": 0, "index": 1})]
+
+
+def test_retry_undo_and_edit_are_asked_for(stage: Stage) -> None:
+    stage.show(conversation=conversation(turn("user", "Hello"), turn("assistant", "Hi", ["Hi"])))
+    stage.find(".at-assistant .at-icon").nth(0).click()
+    stage.find(".at-assistant .at-icon").nth(1).click()
+    stage.find(".at-user .at-icon").nth(0).click()
+    area = stage.find(".at-edit-text")
+    area.fill("  ")
+    assert stage.find(".at-edit .at-primary").is_disabled()
+    stage.page.keyboard.press("Escape")
+    assert area.count() == 0
+    stage.find(".at-user .at-icon").nth(0).click()
+    area.fill("Hello <b>you</b>")
+    assert "Ctrl+Enter to send" in stage.find(".at-edit").inner_text()
+    stage.page.keyboard.press("Control+Enter")
+    assert stage.hears(3) == [
+        ("retry", {"turn": 1}),
+        ("undo", {"turn": 1}),
+        ("edit", {"turn": 0, "text": "Hello <b>you</b>"}),
+    ]
+    stage.show(
+        conversation=conversation(turn("user", "Hello"), turn("assistant", "", [], state="streaming"), busy=True)
+    )
+    assert stage.find(".at-user .at-icon").count() == 1  # copying is all that can be done meanwhile
+
+
+def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
+    words = ["So", *[" word", " and"] * 60, "\n", " x"]
+    stage.show(conversation=conversation(turn("user", "Hi"), turn("assistant", "".join(words), words)))
+    coloured = """tokens => tokens.map((one) => [...one.getClientRects()].filter((box) => box.width > 0.5).length)"""
+    assert stage.find(".at-tok").evaluate_all(coloured)[:121] == [1] * 121
+    assert stage.find(".at-text").last.inner_text() == "".join(words)  # every space is still there
+
+
+def test_dropped_turns_are_set_apart(stage: Stage) -> None:
+    turns = [turn("user", "Old", dropped=True), turn("assistant", "Older", dropped=True), turn("user", "New")]
+    stage.show(conversation=conversation(*turns))
+    order = "[...document.querySelectorAll('.at-log > *')].map((node) => node.className)"
+    assert stage.page.evaluate(order) == [
+        "at-turn at-user at-dropped",
+        "at-turn at-assistant at-dropped",
+        "at-divider",
+        "at-turn at-user",
+    ]
+    stage.show(conversation=conversation(turn("user", "New")))
+    assert stage.page.evaluate(order) == ["at-turn at-user"]
+
+
+# ---- both ----
+
+
+def test_hostile_text_is_only_text(stage: Stage) -> None:
+    words = ["<s>", "Hi", *HOSTILE]
+    text = "".join(HOSTILE)
+    shown = conversation(turn("user", text), turn("assistant", text, HOSTILE))
+    stage.show(conversation=shown, inspector=inspector(words))
+    assert stage.page.evaluate("document.querySelector('.at-user .at-text').textContent") == text
+    assert stage.page.evaluate("document.querySelector('.at-assistant .at-text').textContent") == text
+    assert stage.find(".at-text *:not(span), .attend-inspector img, .attend-inspector script").count() == 0
+    for index in range(2, len(words)):
+        stage.find(f'.at-box[data-index="{index}"]').click()
+    stage.find(".at-data summary").click()
+    boxes = stage.page.evaluate("[...document.querySelectorAll('.at-box')].slice(2).map((box) => box.textContent)")
+    assert boxes == [
+        "<img src=x onerror=alert(1)>",
+        "${7*7}",
+        "{{x}}",
+        "</script><script>alert(2)</script>",
+        "\u05e9\u05dc\u05d5\u05dd",
+        "\u25cc\u0301",
+        "U+202Eevil",
+        "↵",
+        "`",
+        "\\",
+        "&amp;",
+    ]
+
+
+@pytest.mark.parametrize("words", [WORDS, ["<s>", "Hi", *HOSTILE, "long" * 60], ["<s>", *[" word"] * 300]])
+def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
+    text = "".join(words[2:])
+    shown = conversation(turn("user", text), turn("assistant", text, words[2:]))
+    phone.show(conversation=shown, inspector=inspector(words))
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
+    for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-looked", ".at-cumulative"):
+        box = phone.find(selector).first.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390, selector

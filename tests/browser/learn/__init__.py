@@ -1,0 +1,1 @@
+"""Learn in a real browser."""

@@ -1,0 +1,138 @@
+"""The lesson as somebody uses it: its chapters, numbers that change, refusals, and the way back to the chat."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from model.loaded import LoadedModel
+from tests.helpers.browsing import PHONE, Opener, serving
+from tests.helpers.stage import BROWSER
+from ui.learn import chapters
+
+pytestmark = BROWSER
+
+
+@pytest.fixture(scope="module")
+def url(embedded_url: str) -> str:
+    return embedded_url
+
+
+def chapter(page: Page, title: str) -> Locator:
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text=title).click()
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def test_the_switch_shows_a_side_at_once_and_what_was_typed_stays(shared_page: Page) -> None:
+    page = shared_page
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    line = page.locator(".attend-header p")
+    assert "watch it choose every word" in line.inner_text()
+    page.locator("#attend-message textarea").fill("not sent yet")
+    for name, seen in (("Learn", ".attend-lesson"), ("Compare", ".attend-compare"), ("Write", "#attend-text")) * 3:
+        page.locator("#attend-tabs label", has_text=name).click()
+        assert page.locator(seen).is_visible(), "no answer of the server's is waited for"
+        assert not page.locator("#attend-message").is_visible()
+        assert ("how a transformer works" in line.inner_text()) is (name == "Learn")
+        assert ("watch it choose every word" in line.inner_text()) is (name != "Learn")
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    expect(page.locator("#attend-message textarea")).to_have_value("not sent yet")
+
+
+def test_after_a_fault_of_ours_nothing_is_computing_any_more(
+    visit: Opener, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = threading.Event()
+
+    def fault(*_: object) -> Any:
+        waiting.wait(120)  # until the page says that something is computed
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(chapters, "answer", fault)
+    with serving(tiny, pause=0) as address:
+        page = visit(at=address)
+        part = chapter(page, "Positions")
+        expect(part.locator(".at-lesson-waits")).to_have_text("Computing …")
+        waiting.set()
+        expect(page.locator(".toast-body").first).to_contain_text("Something went wrong on our side")
+        expect(part.locator(".at-lesson-waits")).to_have_text("")
+        page.close()
+
+
+def test_positions_of_any_width_and_length(shared_page: Page) -> None:
+    part = chapter(shared_page, "Positions")
+    expect(part.get_by_text("Positions as waves")).to_be_visible()
+    for name, value in (("Positions, as a number", "12"), ("Numbers per position, as a number", "7")):
+        part.get_by_label(name, exact=True).fill(value)
+    waves = part.locator("canvas").first
+    expect(waves).to_have_js_property("width", 7)
+    expect(waves).to_have_js_property("height", 12)
+    waves.focus()
+    waves.press("ArrowDown")
+    expect(part.get_by_text("position 1, column 0: 0.84 = sin(1 / 10000^(0/7))")).to_be_visible()  # sin 1 = .841
+    part.get_by_label("Shift, as a number", exact=True).fill("-3")
+    expect(part.get_by_text("position 0 in the table: (0.00, 1.00), the same").first).to_be_visible()
+    expect(part.get_by_text("not the same")).to_have_count(0)
+    part.get_by_label("Shift, as a number", exact=True).fill("-4")  # there is no position before the first
+    expect(part.get_by_text("a whole number from −3 to 64")).to_be_visible()
+    part.get_by_role("button", name="Reset").click()
+    expect(waves).to_have_js_property("width", 64)
+
+
+def test_attention_by_hand_is_computed_again_and_a_wrong_number_loses_nothing(shared_page: Page) -> None:
+    part = chapter(shared_page, "Attention by hand")
+    expect(part.get_by_text("0.80 · (5, 7) + 0.20 · (0, 8) = (4.00, 7.20)")).to_be_visible()
+    fruit = part.get_by_role("grid", name="Similarity of apple to").get_by_label("fruit")
+    fruit.fill("1")
+    fruit.press("Enter")
+    expect(part.get_by_text("0.50 · (5, 7) + 0.50 · (0, 8) = (2.50, 7.50)").first).to_be_visible()
+    fruit.fill("-2")
+    fruit.press("Enter")
+    expect(part.page.get_by_role("alert").filter(has_text="not negative")).to_be_in_viewport()
+    expect(fruit).to_have_value("-2")
+    expect(part.get_by_text("(2.50, 7.50)").first).to_be_visible()
+    part.get_by_role("button", name="Reset").click()
+    expect(fruit).to_have_value("0.25")
+
+
+def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
+    part = chapter(shared_page, "Attention by hand")
+    part.get_by_role("button", name="Shuffle the words").click()
+    expect(part.get_by_text("No vector has changed")).to_be_visible()
+    part.get_by_label("add positions").check()
+    expect(part.get_by_text("with positions, word order matters")).to_be_visible()
+    part.get_by_role("button", name="Reset").click()
+    expect(part.get_by_text("with positions, word order matters")).to_be_hidden()
+
+
+def test_a_words_attention_head_by_head(shared_page: Page) -> None:
+    part = chapter(shared_page, "Attention in real sentences")
+    strip = part.get_by_role("group", name="Tokens, shaded")
+    expect(strip.get_by_role("button").first).to_be_visible()
+    shades = strip.get_by_role("button").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+    animal = strip.get_by_role("button").all_text_contents().index("animal")
+    assert shades[animal] not in (*shades[:animal], *shades[animal + 1 :]), "the head that attends most to it is shown"
+    strip.get_by_role("button").first.click()
+    expect(part.get_by_text("Layer 1, head 1")).to_have_count(0)
+    part.get_by_role("grid", name="How much each head (h) attends").locator("tbody td").first.focus()
+    expect(part.get_by_text("Layer 1, head 1: “")).to_be_visible()
+    sentence = part.get_by_label("Sentence", exact=True)
+    sentence.fill("A cat sleeps here")
+    sentence.press("Enter")
+    expect(part.get_by_label("Word").first).to_have_value("here")
+    word = part.get_by_label("Word").first
+    word.fill("<img src=x onerror=alert(1)>")
+    word.press("Enter")
+    expect(part.page.get_by_role("alert").filter(has_text="is not a word of")).to_be_visible()
+
+
+def test_the_lesson_fits_a_phone(visit: Opener) -> None:
+    page = visit(**PHONE)
+    for title in ("Positions", "Attention by hand", "Attention in real sentences"):
+        chapter(page, title)
+        expect(page.locator(".at-lesson-waits").first).to_have_text("")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390

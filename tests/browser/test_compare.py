@@ -1,0 +1,335 @@
+"""Compare as a person meets it: a real browser, real runs, texts side by side."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from gradio_client import Client
+from playwright.sync_api import Locator, Page, expect
+
+from tests.helpers.browsing import PHONE, SHORT, Opener
+from tests.helpers.stage import BROWSER, HOSTILE
+from tests.helpers.visitor import say, set_number
+
+pytestmark = BROWSER
+
+EXAMPLE = "Once upon a time there was a little fox"
+SWEEP = [{"temperature": heat, "max_new_tokens": 64, "seed": 5} for heat in (0, 0.5, 1, 1.5)]
+
+# How many cards were seen growing at the same time.
+WATCH = """() => {
+  window.watched = 0;
+  const grid = document.querySelector('.at-cards');
+  const look = () => {
+    const growing = [...grid.children].filter((card) => card.querySelector('.at-tok + .at-caret'));
+    window.watched = Math.max(window.watched, growing.length);
+  };
+  new MutationObserver(look).observe(grid, { childList: true, subtree: true });
+}"""
+
+# Whether the cards have begun to grow since.
+BEGINS = """() => {
+  window.begun = false;
+  const status = document.querySelector('.at-compare-status');
+  const look = () => { window.begun ||= status.textContent.includes('Writing'); };
+  new MutationObserver(look).observe(status, { childList: true, subtree: true, characterData: true });
+}"""
+
+# Names and numbers of the cards that have less room than they need.
+CUT_OFF = """() => [...document.querySelectorAll('.at-figure-name, .at-figure-value')]
+  .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent)"""
+
+
+def to_compare(page: Page) -> None:
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator(".at-card").first).to_be_visible()
+
+
+def compare(page: Page) -> None:
+    page.evaluate(BEGINS)  # a short comparison may be over before anybody looks
+    page.locator(".attend-compare .at-primary").click()
+    page.wait_for_function("window.begun")
+
+
+def ended(page: Page, how: str = "Done") -> None:
+    expect(page.locator(".at-compare-status")).to_contain_text(how)
+    expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
+
+
+def card(page: Page, number: int) -> Locator:
+    return page.locator(".at-card").nth(number - 1)
+
+
+def texts(page: Page) -> list[str]:
+    return page.locator(".at-card .at-text").all_text_contents()
+
+
+def download(page: Page, kind: str, folder: Path) -> str:
+    with page.expect_download() as waited:
+        page.get_by_role("button", name=kind, exact=True).click()
+    assert waited.value.suggested_filename == f"attend-compare.{kind.lower()}"
+    waited.value.save_as(folder / kind)
+    return (folder / kind).read_text(encoding="utf-8")
+
+
+def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(embedded_url: str, visit: Opener) -> None:
+    page = visit("?seed=5&max_new_tokens=300", at=embedded_url)  # longer than a card is high
+    to_compare(page)
+    compare(page)
+    ended(page)
+    in_sight = """token => {
+      const [at, frame] = [token, token.closest('.at-card-text')].map((one) => one.getBoundingClientRect());
+      return at.top >= frame.top && at.bottom <= frame.bottom;
+    }"""
+    hidden_below = "text => text.scrollHeight - text.clientHeight"
+    marks = page.locator(".at-parted")
+    assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
+    assert [mark.evaluate(in_sight) for mark in marks.all()] == [True] * marks.count()
+    for text in page.locator(".at-card-text").all():
+        text.evaluate("text => { text.scrollTop = text.scrollHeight }")
+    number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))
+    card(page, number).locator(".at-parted-note").click()
+    assert card(page, number).locator(".at-parted").evaluate(in_sight)
+
+
+def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
+    page = visit("")
+    to_compare(page)
+    expect(page.locator(".at-held")).to_have_text("Maximum length 128 · random seed (sidebar settings)")
+    set_number(page, "seed", 5)
+    set_number(page, "max-new-tokens", 64)
+    expect(page.locator(".at-held")).to_have_text("Maximum length 64 · seed 5 (sidebar settings)")
+    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
+        f"{number} Sampling Temperature {heat}" for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
+    ]
+    page.evaluate(WATCH)
+    compare(page)
+    ended(page)
+    assert page.evaluate("watched") == 4
+    assert page.evaluate(CUT_OFF) == []
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed 5 ")
+
+    told: Any = Client(url, verbose=False).predict(EXAMPLE, settings=SWEEP, api_name="/compare")
+    assert texts(page) == [one["text"] for one in told["cards"]]
+    for number, one in enumerate(told["cards"], start=1):
+        parted = card(page, number).locator(".at-parted")
+        marks = [int(mark.get_attribute("data-index") or "-1") for mark in parted.all()]
+        assert marks == ([] if one["first_difference"] is None else [one["first_difference"]])
+        perplexity = card(page, number).locator(".at-figure", has_text="Perplexity").locator(".at-figure-value")
+        assert float(perplexity.inner_text()) == round(one["perplexity"], 2 if one["perplexity"] < 1000 else 0)
+
+    token = card(page, 3).locator(".at-tok").nth(4)
+    token.click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 5 of")
+    expect(token).to_have_class(re.compile("at-shown"))
+    step = told["cards"][2]["trace"]["steps"][4]
+    expect(page.locator(".at-table tbody tr.at-won")).to_contain_text(f"{100 * step['probability']:.2f}")
+
+    rows = list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))
+    assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
+    document = json.loads(download(page, "JSON", tmp_path))
+    assert [one["text"] for one in document["cards"]] == [one["text"] for one in told["cards"]]
+
+    before = texts(page)
+    card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card")).to_have_count(3)
+    expect(card(page, 1).locator(".at-parted")).to_have_count(0)  # now it is what others are held to
+    assert texts(page) == before[1:]
+    assert len(list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))) == 3
+
+
+def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Beams", exact=True).click()
+    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
+        f"{number} Beam search Beams {beams}" for number, beams in enumerate((1, 2, 4, 8), start=1)
+    ]
+    add = page.get_by_role("button", name="Add card")
+    add.click()
+    add.click()
+    expect(page.locator(".at-card")).to_have_count(6)
+    expect(add).to_be_disabled()
+    for _ in range(4):
+        card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card")).to_have_count(2)
+    expect(card(page, 1).get_by_role("button", name="Remove")).to_be_disabled()
+
+    form = card(page, 2).locator(".at-form")  # open since it was added
+    expect(form).to_be_visible()
+    form.locator("[data-name=strategy]").select_option("sample")
+    expect(form.locator("[data-name=num_beams]")).to_have_count(0)
+    heat = form.locator("[data-name=temperature]")
+    heat.fill("9")
+    heat.press("Tab")
+    expect(form.locator(".at-wrong", has_text="a number from 0 to 2")).to_be_visible()
+    expect(heat).to_have_attribute("aria-invalid", "true")  # without a value, readers take it for right
+    page.locator(".attend-compare .at-primary").click()
+    expect(heat).to_be_focused()  # nothing runs with a value that is not the one in sight
+    expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
+    heat.fill("0.3")
+    form.locator("[data-name=max_new_tokens]").fill("7")
+    form.locator("[data-name=max_new_tokens]").press("Tab")
+    expect(card(page, 2).locator("h3")).to_contain_text("Temperature 0.3")
+
+    page.locator(".at-ask-row label", has_text="answer as a message").click()
+    compare(page)
+    ended(page)
+    assert 0 < card(page, 2).locator(".at-tok").count() <= 7
+    form.locator("select").first.select_option(label="Creative")
+    expect(card(page, 2).locator(".at-note")).to_contain_text("run again")
+    form.get_by_role("button", name="Use sidebar settings").click()
+    expect(heat).to_have_value("0.8")
+
+
+def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    second = card(page, 2)
+    second.get_by_role("button", name="Change the settings").click()
+    form = second.locator(".at-form")
+    options = form.locator("[data-name=strategy] option")
+    assert options.all_inner_texts() == [
+        *("Greedy", "Sampling", "Beam search", "Beam sampling", "Diverse beams", "Contrastive", "DoLa")
+    ]
+    more = form.get_by_label("Add a setting")
+    assert "Beam groups" not in more.locator("option").all_inner_texts()  # sampling has none
+    more.select_option(label="Repetition penalty")
+    penalty = form.locator("[data-name=repetition_penalty]")
+    expect(penalty).to_be_focused()
+    expect(penalty).to_have_value("1")
+    penalty.fill("1.3")
+    penalty.press("Tab")
+    more.select_option(label="Banned words")
+    form.locator("[data-name=banned_words]").fill("cat, dog")
+    form.locator("[data-name=banned_words]").press("Tab")
+    length = form.locator("[data-name=max_new_tokens]")
+    expect(length).to_have_attribute("placeholder", "12")  # the panel's holds
+    set_number(page, "max-new-tokens", 8)
+    expect(length).to_have_attribute("placeholder", "8")
+    words = "2 Sampling Repetition penalty 1.3 · Banned words cat, dog"
+    expect(second.locator("h3")).to_have_text(words)
+
+    for _ in range(2):  # a second run changes nothing either
+        compare(page)
+        ended(page)
+        page.locator("#attend-tabs label", has_text="Write").click()
+        expect(page.locator(".attend-compare")).to_be_hidden()
+        to_compare(page)
+        expect(second.locator("h3")).to_have_text(words)
+        expect(penalty).to_have_value("1.3")
+        assert all(1 <= one.locator(".at-tok").count() <= 8 for one in page.locator(".at-card").all())
+
+    more.select_option(label="Logit bias")
+    bias = form.locator("[data-name=logit_bias]")
+    bias.fill("cat")
+    bias.press("Tab")
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.locator(".toast-body").last).to_contain_text("Card 2: Logit bias")
+    expect(bias).to_have_value("cat")
+    for name in ("Logit bias", "Repetition penalty"):
+        form.get_by_role("button", name=f"Remove {name}").click()
+    expect(penalty).to_have_count(0)
+    expect(more).to_be_focused()
+    expect(second.locator("h3")).to_have_text("2 Sampling Banned words cat, dog")
+
+
+def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    answering = page.locator(".at-ask-row label", has_text="answer as a message")
+    going_on = page.locator("label", has_text="Include the chat history")
+    answering.click()
+    expect(going_on).to_be_hidden()  # there is no chat yet
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    set_number(page, "max-new-tokens", 8)
+    said = "I have a dog. " * 6
+    say(page, said)
+    to_compare(page)
+    expect(going_on).to_be_visible()
+    expect(going_on.locator("input")).not_to_be_checked()
+    meters = []
+    for _ in range(2):
+        compare(page)
+        ended(page)
+        meters.append(int(page.locator("#attend-meter").inner_text().split()[0]))
+        going_on.click()
+    # the conversation stands before the message: a token a word at least, less what the answers' lengths may differ by
+    assert meters[1] > meters[0] + said.count(" ") - 8
+    page.locator(".at-ask-row label", has_text="continue as text").click()
+    expect(going_on).to_be_hidden()
+
+
+def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(slow_models: str, visit: Opener) -> None:
+    page = visit("", at=slow_models)
+    to_compare(page)
+    expect(page.locator(".at-ask-row input[value=answer]")).to_be_disabled()  # this model knows no conversations
+    box = page.locator(".at-ask-text")
+    compare(page)
+    expect(page.locator(".attend-compare .at-stop")).to_be_focused()  # where Compare was pressed
+    expect(page.locator(".at-card .at-tok").first).to_be_visible()
+    page.keyboard.press("Enter")
+    ended(page, "Stopped")
+    written = texts(page)
+    assert any(written)
+    for wrong, sentence in (("  ", "is empty"), ("fox " * 2000, "shorten it")):
+        box.fill(wrong)
+        page.locator(".attend-compare .at-primary").click()
+        expect(page.locator(".toast-body").last).to_contain_text(sentence)
+        assert texts(page) == written
+    assert box.input_value() == "fox " * 2000
+
+
+def test_the_tab_keeps_what_was_typed_and_nobody_else_sees_it(visit: Opener) -> None:
+    page, other = visit(), visit()
+    to_compare(page)
+    hostile = "".join(HOSTILE)
+    page.locator(".at-ask-text").fill(hostile)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    compare(page)
+    ended(page)
+    written = texts(page)
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    expect(page.locator(".attend-compare")).to_be_hidden()
+    say(page, "Hello")
+    to_compare(page)
+    assert page.locator(".at-ask-text").input_value() == hostile
+    assert texts(page) == written
+    expect(page.locator(".at-box").first).to_be_visible()
+    assert page.locator("#attend-main img, #attend-main script").count() == 0
+    to_compare(other)
+    assert texts(other) == [""] * 4
+    assert other.locator(".at-ask-text").input_value() == EXAMPLE
+
+
+def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:
+    page = visit(f"?__theme=dark&{SHORT}", **PHONE)
+    to_compare(page)
+    page.evaluate(BEGINS)
+    page.locator(".at-ask-text").press("Control+Enter")
+    page.wait_for_function("window.begun")
+    ended(page)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    places = [box["y"] for one in page.locator(".at-card").all() if (box := one.bounding_box())]
+    assert len(set(places)) == 4 and places == sorted(places)
+    assert page.evaluate(CUT_OFF) == []
+    name = card(page, 2).locator(".at-figure-name", has_text="Perplexity")
+    card(page, 2).locator(".at-tok[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    reached = page.evaluate("Number(document.activeElement.dataset.index) + 1")
+    assert reached > 1  # 2, where the second token has a text of its own
+    page.keyboard.press("Enter")
+    expect(page.locator(".at-headline")).to_contain_text(f"Token {reached} of")
+    page.keyboard.press("Tab")
+    for _ in range(6):
+        if name.evaluate("(node) => node === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("tooltip")).to_contain_text("equally likely tokens")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tooltip")).to_be_hidden()

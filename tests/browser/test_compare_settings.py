@@ -1,0 +1,48 @@
+"""Compare beside the settings: what they change of it, and what it asks of them."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.test_compare import to_compare
+from tests.helpers.browsing import Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import set_number
+
+pytestmark = BROWSER
+
+
+def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
+    page = visit()
+    page.evaluate("""() => {
+      window.redrawn = 0;
+      const watched = { subtree: true, childList: true, characterData: true };
+      const count = new MutationObserver((all) => { window.redrawn += all.length; });
+      count.observe(document.querySelector('.at-cards'), watched);
+    }""")
+    slider = page.locator("#attend-temperature [type=range]")
+    slider.focus()
+    for _ in range(5):
+        slider.press("ArrowRight")
+    set_number(page, "max-new-tokens", 41)
+    to_compare(page)
+    expect(page.locator(".at-held")).to_contain_text(re.compile("length 41", re.IGNORECASE))
+    assert page.evaluate("window.redrawn") == 0
+    page.locator(".at-card .at-icon").first.click()
+    assert page.locator("[data-name=max_new_tokens]").first.get_attribute("placeholder") == "41"
+
+
+def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> None:
+    """Card 1 takes the panel's settings: first with a wrong one in it, then with a right one."""
+    page = visit()
+    to_compare(page)
+    page.locator(".at-card .at-icon").first.click()
+    take = page.get_by_role("button", name="Use sidebar settings").first
+    set_number(page, "temperature", 99)
+    take.click()
+    expect(page.locator(".toast-body").first).to_be_visible()
+    set_number(page, "temperature", 0.5)
+    take.click()
+    expect(page.locator(".at-card h3").first).to_contain_text("0.5")

@@ -1,0 +1,45 @@
+"""What reaches the page over a bad connection."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, expect
+
+from tests.helpers.browsing import DESK, load
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import to_write
+
+pytestmark = BROWSER
+
+# That the stream of replies ends is heard a second late; what was sent meanwhile has counted on it.
+SLOW_ENDS = """
+const ask = window.fetch;
+window.fetch = async (...given) => {
+  const response = await ask(...given);
+  const url = given[0] instanceof Request ? given[0].url : String(given[0]);
+  if (!url.includes('/queue/data')) return response;
+  const decoder = new TextDecoder();
+  const late = new TransformStream({
+    async transform(chunk, controller) {
+      if (decoder.decode(chunk).includes('close_stream')) {
+        window.ending = true;
+        await new Promise((go) => setTimeout(go, 1000));
+        window.ending = false;
+      }
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(late), response);
+};
+"""
+
+
+def test_what_is_typed_while_the_stream_of_replies_ends_is_not_lost(browser: Browser, url: str) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    page.add_init_script(SLOW_ENDS)
+    load(page, url)
+    to_write(page)
+    page.wait_for_function("window.ending")
+    page.locator("#attend-text textarea").fill("The dog and the fox")
+    expect(page.locator(".at-box").first).to_be_visible()
+    context.close()

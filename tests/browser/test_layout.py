@@ -1,0 +1,78 @@
+"""Nothing covers anything else, whatever the width of the window and however long the words, in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.helpers.browsing import PHONE, Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import choose, rest, say, set_number, to_write
+
+pytestmark = BROWSER
+
+
+Edges = tuple[float, float, float, float]  # left, top, right, bottom
+_EDGES = """(selectors) => {
+  const boxes = selectors.map((selector) => document.querySelector(selector)?.getBoundingClientRect());
+  return boxes.every((box) => box?.width) && boxes.map(({ left, top, right, bottom }) => [left, top, right, bottom]);
+}"""
+
+
+def edges(page: Page, *selectors: str) -> list[Edges]:
+    """Of several elements in the same moment: the last update may still draw some of them anew."""
+    return page.wait_for_function(_EDGES, arg=list(selectors)).json_value()
+
+
+def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:
+    page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": 1280, "height": 800})
+    expect(page.locator("#attend-way")).to_be_in_viewport()  # the settings take their share of the width
+    to_write(page)
+    page.locator("#attend-text textarea").fill("The dog and the fox")
+    expect(page.locator(".at-box").first).to_be_visible()
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")
+    rest(page)
+    note, header, text, column = edges(page, ".attend-meter-text", ".attend-header", "#attend-text", "#attend-left")
+    left, top, right, bottom = note
+    assert header[3] <= top and bottom <= text[1]
+    assert column[0] <= left and right <= column[2]
+    assert bottom - top < 24  # one line
+
+
+def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:
+    page = visit()
+    choose(page, "Beam search")
+    set_number(page, "max-new-tokens", 4)
+    say(page, "Hello")
+    cell = page.locator(".at-beams tbody tr").first.locator("td").last
+    cell.evaluate("cell => { cell.textContent = 'begins the returned text' }")
+    assert page.locator(".at-beams-scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_what_the_settings_did_stays_in_its_column(visit: Opener) -> None:
+    page = visit("?xtc_probability=0.5&repetition_penalty=1.2&max_new_tokens=4")
+    say(page, "Hello")
+    table, column = edges(page, ".at-stages", ".at-stages-pane")
+    assert column[0] <= table[0] and table[2] <= column[2]
+
+
+def test_a_phone_wastes_no_room(visit: Opener) -> None:
+    page = visit("?max_new_tokens=4", **PHONE)
+    say(page, "Hello")
+    page.locator(".at-facts").evaluate("one => { one.textContent = '99.99 % · rank 1 of 4,096 · entropy 10.4 bits' }")
+    facts, place, walk = edges(page, ".at-facts", ".at-place", ".at-walk")
+    _, top, right, bottom = facts
+    assert bottom - top < 24  # one line
+    assert right <= 390 and place[3] <= top and walk[3] <= top
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator(".at-card").first).to_be_visible()
+    assert all(box["height"] < 84 for card in page.locator(".at-card").all() if (box := card.bounding_box()))
+
+
+def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:
+    page = visit()
+    expect(page.locator("#attend-way")).to_be_in_viewport()
+    page.set_viewport_size({"width": 700, "height": 900})
+    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    page.locator("#attend-open-settings").click()
+    expect(page.locator("#attend-way")).to_be_in_viewport()

@@ -1,0 +1,227 @@
+"""Choosing a model in a real browser, from a stand-in for the Hub that sends slowly."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import catalog
+from model.arguments import ModelArguments
+from model.loaded import LoadedModel
+from model.progress import Progress
+from tests.helpers.browsing import Opener, page_of
+from tests.helpers.hub_server import StandIn
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, say, set_number
+from tests.helpers.waiting import eventually
+from ui.runs.model_cache import AnyModel
+from ui.runs.models import Models
+
+pytestmark = BROWSER
+LISTED, PLACE = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+@pytest.fixture
+def offer(hub_server: StandIn, on_the_hub: Path) -> Callable[[LoadedModel], Models]:
+    """What a private page has that begins with a model, and whose Hub holds one of the catalogue, and another."""
+    hub_server.repositories[PLACE, "main"] = on_the_hub
+    hub_server.flowing.clear()
+
+    def offered(first: LoadedModel) -> Models:
+        def load(name: str, progress: Progress) -> AnyModel:
+            return first if name == first.name else catalog.load_another(ModelArguments(), name, progress)
+
+        return Models((first.name, LISTED, "gpt2"), load, any_name=True)
+
+    return offered
+
+
+@pytest.fixture
+def offered(offer: Callable[[LoadedModel], Models], tiny: LoadedModel) -> Models:
+    return offer(tiny)
+
+
+@pytest.fixture
+def page_url(offered: Models) -> Iterator[str]:
+    with page_of(offered) as address:
+        yield address
+
+
+@pytest.fixture
+def writer_url(offer: Callable[[LoadedModel], Models], tiny_writer: LoadedModel) -> Iterator[str]:
+    """The same of a model that knows no conversations."""
+    with page_of(offer(tiny_writer)) as address:
+        yield address
+
+
+def pick(page: Page, name: str) -> None:
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name=name).click()
+
+
+def loaded(page: Page, name: str) -> None:
+    expect(page.locator("#attend-model-cancel")).to_be_hidden()
+    expect(page.locator("#attend-model input")).to_have_value(name)
+
+
+def test_a_model_comes_while_others_chat_and_can_be_sent_away(
+    page_url: str, visit: Opener, offered: Models, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    page, other = visit(at=page_url), visit(at=page_url)
+    reaches(page, tiny)
+    set_number(page, "max-new-tokens", tiny.model.context_length)
+    page.locator("#attend-model input").click()
+    option = page.get_by_role("option", name=LISTED)
+    expect(option).to_contain_text(f"{LISTED} · 269 MB download · Apache-2.0")
+    option.click()
+    bar = page.locator(".attend-model-bar")
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    expect(page.locator(".attend-model-said")).to_contain_text(" kB of ")
+    assert 0 < float(bar.get_attribute("value") or bar.evaluate("bar => bar.value")) < 1
+    say(other, "Hello")
+    page.locator("#attend-model-cancel").click()
+    loaded(page, tiny.name)
+    expect(bar).to_be_hidden()
+    hub_server.flowing.set()
+    say(page, "Hello")
+    pick(page, LISTED)
+    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    reaches(page, offered.get(LISTED))
+    say(page, "And now?")
+    page.locator("#attend-code").click()
+    expect(page.locator("#attend-code-dialog")).to_contain_text(f"--model {LISTED}")
+
+
+def reaches(page: Page, model: LoadedModel) -> None:
+    """The length goes as far as the model reads, and says no more."""
+    for kind in ("range", "number"):
+        entry = page.locator(f"#attend-max-new-tokens input[type={kind}]")
+        expect(entry).to_have_attribute("max", str(model.model.context_length))
+        assert int(entry.input_value()) <= model.model.context_length
+
+
+def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
+    writer_url: str, visit: Opener, tiny_writer: LoadedModel, hub_server: StandIn
+) -> None:
+    page = visit(at=writer_url)
+    pick(page, LISTED)
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    chat, shown = page.locator("#attend-tabs label", has_text="Chat"), page.locator("#attend-tabs label.selected")
+    chat.click()
+    page.locator("#attend-message textarea").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text(f"{LISTED} is still loading: send again once it is ready.")
+    expect(shown).to_have_text("Chat")
+    page.locator("#attend-model-cancel").click()
+    expect(shown).to_have_text("Write")  # the writer stays, which knows no conversations
+    pick(page, LISTED)
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    chat.click()
+    hub_server.flowing.set()
+    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    expect(shown).to_have_text("Chat")
+    page.locator("#attend-message textarea").press("Enter")  # what could not be sent is still there
+    expect(page.locator(".at-assistant")).to_have_count(1)
+    rest(page)
+    pick(page, tiny_writer.name)
+    expect(page.locator("#attend-text textarea")).to_be_visible()
+    pick(page, LISTED)
+    expect(page.locator(".at-turn")).to_have_count(2)
+
+
+def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    hub_server.flowing.set()
+    page = visit(at=page_url)
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill("someone/nowhere")
+    box.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text("There is no model someone/nowhere on the Hub")
+    loaded(page, tiny.name)
+    expect(box).to_have_value("someone/nowhere")  # to be mended
+    say(page, "Hello")
+    box.fill("someone/tiny-llama@main")
+    box.press("Enter")
+    loaded(page, "someone/tiny-llama@main")
+    expect(box).to_have_value("")
+    say(page, "And now?")
+    pick(page, tiny.name)
+    loaded(page, tiny.name)
+
+
+def test_one_choice_is_asked_for_once_however_it_is_made(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    hub_server.flowing.set()
+    page = visit(at=page_url)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or "") if "queue/join" in request.url else None)
+    page.locator("#attend-model input").click()
+    page.locator("#attend-model [role=option]", has_text="gpt2").click()  # which this Hub does not have
+    expect(page.locator(".toast-body")).to_have_count(1)
+    loaded(page, tiny.name)
+    expect(page.locator(".toast-body")).to_have_count(1)
+    assert sum('"gpt2"' in sent for sent in asked) == 1
+    page.locator("#attend-model input").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    assert sum(f'"{LISTED}"' in sent for sent in asked) == 1
+
+
+def test_a_list_that_is_only_left_lets_what_is_on_its_way_come(
+    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
+) -> None:
+    page = visit(at=page_url)
+    say(page, "Hello")
+    pick(page, LISTED)
+    expect(page.locator("#attend-model input")).to_have_value(f"{LISTED} · loading")
+    page.locator("#attend-model input").focus()
+    page.keyboard.press("Tab")
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill("half a na")
+    expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
+    hub_server.flowing.set()
+    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    expect(box).to_have_value("half a na")
+
+
+def test_a_folder_shows_its_name_first_and_its_whole_place_to_who_points_at_it(
+    page_url: str, visit: Opener, tiny_checkpoint: Path, tmp_path: Path
+) -> None:
+    page, folder = visit(at=page_url), tmp_path / "fox" / "final"
+    shutil.copytree(tiny_checkpoint, folder)
+    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    box.fill(str(folder))
+    box.press("Enter")
+    entry = page.locator("#attend-model input")
+    expect(entry).to_have_value(re.compile("^fox/final · "))
+    say(page, "Hello")
+    entry.hover()
+    expect(entry).to_have_attribute("title", str(folder))
+    entry.click()
+    option = page.locator("#attend-model [role=option]", has_text="fox/final")
+    option.hover()
+    expect(option).to_have_attribute("title", str(folder))
+    page.locator("#attend-model [role=option]", has_text="tiny-chat").first.click()
+    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("fox/final wrote this, but is no longer loaded")
+    page.locator("#attend-empty, #attend-clear").first.click()
+    expect(page.locator(".attend-inspector .at-empty")).to_contain_text("Nothing to inspect yet")
+
+
+def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
+    page_url: str, visit: Opener, offered: Models, hub_server: StandIn
+) -> None:
+    hub_server.flowing.set()
+    page = visit(at=page_url)
+    pick(page, LISTED)
+    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    assert offered.cached(LISTED) is not None
+    page.close()
+    eventually(lambda: offered.cached(LISTED) is None)

@@ -1,0 +1,297 @@
+"""The settings in a real browser: what is in sight, marked, refused, carried by the address and copied as code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+import generate
+from tests.helpers.browsing import PHONE, SHORT, Opener, forget, watch
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import choose, rest, say, set_number, to_write
+
+pytestmark = BROWSER
+
+
+def marked(page: Page) -> list[str]:
+    return page.locator("#attend-presets button[aria-pressed=true]").all_inner_texts()
+
+
+def number(page: Page, name: str) -> str:
+    return page.locator(f"#attend-{name} input[type=number]").input_value()
+
+
+def refused(page: Page, sentence: str) -> None:
+    page.locator("#attend-message textarea").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast-body")).to_contain_text(sentence)
+    expect(page.locator(".toast-message-item")).to_have_count(1)  # those before are gone
+
+
+def printed(code: str) -> str:
+    """What lines of Python print."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, "copied", "exec"), {})
+    return out.getvalue()
+
+
+@pytest.fixture
+def page(shared_page: Page) -> Page:
+    """A page whose settings are those that it begins with, but for the length."""
+    choose(shared_page, "Custom")
+    shared_page.locator("#attend-strategy label").get_by_text("Sampling", exact=True).click()
+    shared_page.locator("#attend-advanced").evaluate("one => { one.open = false }")
+    shared_page.locator("#attend-form .at-reset").evaluate_all("all => all.forEach((one) => one.click())")
+    set_number(shared_page, "max-new-tokens", 6)
+    return shared_page
+
+
+SEEDS = "between -1 and 4294967295"
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "sentence"),
+    [
+        ("seed", "-5", f"Seed is -5, but must be {SEEDS}."),
+        ("seed", "", f"Seed is empty, but must be a whole number {SEEDS}."),
+        ("seed", "1.5", f"Seed is 1.5, but must be a whole number {SEEDS}."),
+        ("temperature", "", "Temperature is empty, but must be a number between 0 and 2."),
+        ("temperature", "99", "Temperature is 99, but must be between 0 and 2."),
+        ("top-k", "2.5", "Top-k is 2.5, but must be a whole number between 0 and 200."),
+        ("max-new-tokens", "0", "Maximum length is 0, but must be between 1 and 4096"),
+    ],
+)
+def test_a_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays(
+    page: Page, name: str, typed: str, sentence: str
+) -> None:
+    if not page.locator(".at-assistant").count():
+        say(page, "Hello")
+    said = page.locator(".attend-conversation").inner_text()
+    set_number(page, name, typed)
+    assert number(page, name) == typed  # nothing is put right behind anybody's back
+    expect(page.locator(f"#attend-{name} input[type=number]")).to_have_attribute("aria-invalid", "true")
+    refused(page, sentence)
+    assert page.locator(".attend-conversation").inner_text() == said
+
+
+def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:
+    page.locator("#attend-seed input").fill("")
+    page.locator("#attend-seed input").press_sequentially("abc")
+    refused(page, "Seed is empty")
+
+
+def test_presets_are_marked_and_neutralise_can_be_taken_back(page: Page) -> None:
+    assert marked(page) == ["Balanced"]
+    set_number(page, "temperature", 0.3)
+    assert marked(page) == []
+    page.locator("#attend-presets button", has_text="Precise").click()
+    assert marked(page) == ["Precise"]
+    set_number(page, "seed", 5)
+    assert marked(page) == ["Precise"]
+    page.locator("#attend-presets button", has_text="Turn filters off").click()
+    assert [number(page, name) for name in ("temperature", "top-k", "top-p", "seed")] == ["1", "0", "1", "5"]
+    expect(page.locator("#attend-form .at-note")).to_contain_text("All filters are off")
+    page.locator("#attend-presets button", has_text="Restore").click()
+    assert [number(page, name) for name in ("temperature", "top-k", "top-p")] == ["0.3", "40", "0.9"]
+    assert marked(page) == ["Precise"]
+
+
+def test_a_way_whose_parameter_is_off_starts_with_a_sensible_value(page: Page) -> None:
+    page.locator("#attend-presets button", has_text="Turn filters off").click()
+    choose(page, "Top-k")
+    assert number(page, "top-k") == "40"
+    choose(page, "Top-p")
+    assert number(page, "top-p") == "0.95"
+    assert marked(page) == []
+
+
+def test_only_what_the_strategy_uses_is_in_sight(page: Page) -> None:
+    strategies = page.locator("#attend-strategy label")
+    strategies.get_by_text("Beam search", exact=True).click()
+    expect(page.locator("#attend-num-beams")).to_be_visible()
+    expect(page.locator("#attend-seed")).to_be_hidden()
+    page.locator("#attend-advanced summary").click()
+    expect(page.locator("#attend-min-p")).to_be_visible()
+    for name in ("xtc-probability", "mirostat-mode"):  # only drawn tokens
+        expect(page.locator(f"#attend-{name}")).to_be_hidden()
+    strategies.get_by_text("Greedy", exact=True).click()
+    for name in ("temperature", "top-k", "num-beams", "min-p"):
+        expect(page.locator(f"#attend-{name}")).to_be_hidden()
+    expect(page.locator("#attend-repetition-penalty")).to_be_visible()
+
+
+def test_the_stages_that_are_on_can_change_their_order(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-advanced summary").click()
+    stages = page.locator("#attend-order li span")
+    assert stages.all_inner_texts() == ["Temperature", "Top-k", "Top-p"]
+    page.get_by_role("button", name="Top-p: earlier").click()
+    page.keyboard.press("Enter")  # the same button, moved along, has the focus
+    assert stages.all_inner_texts() == ["Top-p", "Temperature", "Top-k"]
+    set_number(page, "min-p", 0.05)
+    assert stages.all_inner_texts() == ["Top-p", "Temperature", "Top-k", "Min-p"]
+    say(page, "Hello")
+    headings = page.locator(".at-table th").all_inner_texts()
+    assert headings[0] == "Token"
+    page.locator("#attend-code").click()
+    command = page.locator(".attend-code pre").nth(1).inner_text()
+    assert re.search(r"--order '.*top_p, top_h, temperature, top_k, min_p,", command)
+
+
+def test_the_address_brings_the_settings_back(visit: Opener) -> None:
+    page = visit("")
+    choose(page, "Top-k")
+    set_number(page, "top-k", 7)
+    set_number(page, "seed", 3)
+    expect(page).to_have_url(re.compile(r"\?way=Top-k&seed=3&top_k=7$|\?way=Top-k&top_k=7&seed=3$"))
+    page.reload()
+    expect(page.locator("#attend-way label.selected")).to_have_text("Top-k")
+    assert number(page, "top-k") == "7"
+    say(page, "Hello")
+    expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed 3 ")
+
+
+def test_a_hostile_address_is_only_text(visit: Opener) -> None:
+    page = visit("?way=<img src=x>&strategy=constructor&temperature=NaN&banned_words=<b>x</b>&order=top_p,,evil")
+    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    assert page.locator("#attend-banned-words input").input_value() == "<b>x</b>"
+    assert page.locator("#attend-form b, #attend-form img").count() == 0
+    notice = page.locator(".toast-body")
+    expect(notice).to_contain_text("ignored: way=<img src=x>, strategy=constructor, temperature=NaN and 1 more")
+    assert notice.locator("img").count() == 0
+
+
+def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener) -> None:
+    page = visit("")
+    choose(page, "Contrastive")
+    expect(page.locator("#attend-top-k")).to_be_visible()
+    assert number(page, "top-k") == "4"
+    choose(page, "Top-k")
+    assert number(page, "top-k") == "40"
+    choose(page, "Contrastive")
+    set_number(page, "top-k", 40)
+    expect(page).to_have_url(re.compile(r"top_k=40"))
+    for address, candidates in ((page.url.partition("?")[2], "40"), ("way=Contrastive", "4")):
+        assert number(visit(f"?{address}"), "top-k") == candidates
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [
+        ("?way=Nope&top_k=7", "way=Nope"),
+        ("?top_k=7&temperature=99", "temperature=99"),
+        ("?warmth=1&top_k=7", "warmth=1"),
+    ],
+)
+def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Opener, address: str, part: str) -> None:
+    page = visit(address)
+    sentence = f"Part of this link is not valid and was ignored: {part}. The rest of the link applies."
+    expect(page.locator(".toast-body")).to_contain_text(sentence)
+    assert [number(page, name) for name in ("top-k", "temperature")] == ["7", "0.8"]
+    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    expect(page).to_have_url(re.compile(r"/\?top_k=7$"))  # which says nothing any more that does not hold
+
+
+def test_a_slow_browser_tells_of_a_bad_link_too(returning: BrowserContext, url: str) -> None:
+    page = (
+        returning.new_page()
+    )  # one of its own: whoever leaves a slow page cuts off what it waits for, and it complains
+    forget(page, url)
+    faults = watch(page, url)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+    page.goto(url + "?temperature=9")
+    expect(page.locator(".toast-body")).to_contain_text("temperature=9")
+    page.close()
+    assert faults == []
+
+
+def test_settings_that_the_model_cannot_follow_leave_the_message_in_its_box(visit: Opener) -> None:
+    page = visit("?logit_bias=99999:3")
+    refused(page, "Logit bias names token 99999, but this model's highest token id is ")
+    expect(page.locator("#attend-message textarea")).to_have_value("Hello")
+    expect(page.locator(".at-assistant")).to_have_count(0)
+
+
+def test_a_link_that_is_understood_says_nothing(visit: Opener) -> None:
+    page = visit(f"?top_k=7&__theme=light&{SHORT}")
+    say(page, "Hello")
+    assert page.locator(".toast-body").count() == 0
+
+
+@pytest.mark.parametrize("mode", ["Chat", "Write"])
+def test_copied_code_gives_the_same_text(visit: Opener, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    address = "?max_new_tokens=12&min_new_tokens=12"  # or a model may end its text at once
+    page = visit(address)
+    prompt = "It's \"you\" & $HOME, isn't it?"
+    if mode == "Chat":
+        say(page, prompt)
+        text = page.locator(".at-assistant .at-text").inner_text()
+    else:
+        to_write(page)
+        page.locator("#attend-text textarea").fill(prompt)
+        expect(page.locator(".at-box").first).to_be_visible()
+        page.locator("#attend-continue").click()
+        expect(page.locator("#attend-back")).to_be_enabled()
+        rest(page)
+        text = page.locator("#attend-text textarea").input_value().removeprefix(prompt)
+    page.locator("#attend-code").click()
+    expect(page.locator(".attend-code")).to_be_visible()
+    link, command, code = page.locator(".attend-code pre").all_inner_texts()
+    seed = re.search(r"--seed (\d+)", command)
+    assert seed is not None and link.endswith(f"{address}&seed={seed[1]}")  # the last run's, to repeat it
+    if "--model" in command:
+        pytest.skip("the model on the page has no name by which it could be loaded again")
+    words = shlex.split(command)
+    assert words[:3] == ["python", "generate.py", prompt]
+    capsys.readouterr()
+    assert generate.main(words[2:]) == 0
+    assert capsys.readouterr().out.strip() == text.strip() != ""
+    assert printed(code).strip() == text.strip()
+    page.keyboard.press("Escape")
+    expect(page.locator(".attend-code")).to_be_hidden()
+
+
+def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) -> None:
+    page = visit(**PHONE)
+    page.locator("#attend-open-settings").tap()
+    expect(page.locator("#attend-way")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    expect(page.locator("#attend-open-settings")).to_be_focused()
+    page.locator("#attend-api").tap()
+    expect(page.locator(".api-docs")).to_contain_text("/compare")
+    page.keyboard.press("Escape")
+    expect(page.locator(".api-docs")).to_have_count(0)
+
+
+def test_two_settings_that_clash_are_called_as_the_page_calls_them(visit: Opener) -> None:
+    page = visit("?max_new_tokens=4&min_new_tokens=9")
+    refused(page, "Minimum length is 9, but Maximum length is 4: lower the first or raise the second.")
+
+
+def test_contrastive_search_has_candidates_and_no_filter_to_order(page: Page) -> None:
+    page.locator("#attend-advanced summary").click()
+    page.locator("#attend-strategy label").get_by_text("Contrastive", exact=True).click()
+    expect(page.locator("#attend-top-k")).to_be_visible()
+    expect(page.locator("#attend-order li")).to_have_text("No filters are on.")
+
+
+def test_each_strategy_says_what_it_does(page: Page) -> None:
+    help_line = page.locator("#attend-strategy .at-help")
+    expect(help_line).to_have_text("Draws each token at random, by its probability.")
+    page.locator("#attend-strategy label").get_by_text("Greedy", exact=True).click()
+    expect(help_line).to_have_text("Always picks the most probable token.")
+
+
+def test_a_run_without_chance_shows_no_seed(page: Page) -> None:
+    say(page, "Hello")
+    expect(page.locator("#attend-seed-used")).to_be_visible()
+    choose(page, "Greedy")
+    say(page, "Hello")
+    expect(page.locator("#attend-seed-used")).to_be_hidden()

@@ -1,0 +1,152 @@
+"""Translating in a real browser: what is written, what it lights, and the way there from a model that chats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import catalog
+from model.loaded import LoadedModel
+from tests.helpers.browsing import PHONE, Opener, page_of, serving
+from tests.helpers.stage import BROWSER
+from tests.helpers.translators import marian_of_several, nllb
+from tests.helpers.visitor import set_number, take
+from ui.runs.models import Models
+
+pytestmark = BROWSER
+SOURCE = "Le chat est grand."
+
+
+@pytest.fixture(scope="module")
+def address(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
+    by_name = {one.name: one for one in (tiny, tiny_translator)}
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name])) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def first_address(tiny_translator: LoadedModel) -> Iterator[str]:
+    """A page that begins with the translator."""
+    with page_of(Models((tiny_translator.name,), lambda *_: tiny_translator)) as served:
+        yield served
+
+
+def entries(page: Page, *words: str) -> None:
+    expect(page.locator("#attend-tabs label")).to_have_text(list(words))
+
+
+def translate(page: Page, text: str, key: str = "Enter") -> None:
+    page.locator("#attend-given textarea").fill(text)
+    page.keyboard.press(key)
+    expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
+    expect(page.locator("#attend-translate-stop")).to_be_hidden()
+
+
+def lit(page: Page, side: int) -> list[int]:
+    """The percentages that stand at the tokens of a side."""
+    numbers = page.locator(f".at-link[data-side='{side}'] .at-link-number").all_text_contents()
+    return [int(number) for number in numbers if number]
+
+
+def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address: str, visit: Opener) -> None:
+    page = visit(at=first_address)
+    entries(page, "Translate", "Compare", "Learn")
+    expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
+    set_number(page, "max-new-tokens", 8)
+    translate(page, SOURCE, "Control+Enter")
+    expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)  # the box keeps what was typed
+    expect(page.locator(".at-tree, .at-beams").first).to_be_visible()
+    written, given = (page.locator(f".at-link[data-side='{side}']") for side in (1, 0))
+    written.nth(2).hover()
+    assert 95 <= sum(lit(page, 0)) <= 105 and not lit(page, 1)  # of one token's looks: 100 but for rounding
+    words = written.nth(2).get_attribute("aria-label")
+    expect(page.locator(".at-links .at-readout")).to_have_text(words or "")
+    given.nth(0).focus()
+    assert lit(page, 1) and not lit(page, 0)
+    page.keyboard.press("ArrowRight")
+    expect(given.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.side") == "1"
+    page.keyboard.press("Enter")
+    picked = int(page.evaluate("document.activeElement.dataset.index"))
+    expect(page.locator(".at-place")).to_contain_text(f"Token {picked + 1} of")
+    expect(page.locator(".attend-translation .at-tok.at-shown")).to_have_attribute("data-index", str(picked))
+    page.locator(".attend-alignment select").first.select_option("all layers")
+    expect(page.locator(".at-kind .at-readout").first).to_contain_text("2 layers")  # of the decoder
+    expect(page.locator(".at-kind .at-readout").last).to_contain_text("3 layers")  # of the encoder
+
+
+def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
+    page = visit(at=address)
+    entries(page, "Chat", "Write", "Compare", "Learn")
+    take(page, "tiny-translate")
+    entries(page, "Translate", "Compare", "Learn")
+    expect(page.locator("#attend-given textarea")).to_be_visible()
+    expect(page.locator("#attend-message")).to_be_hidden()
+    expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
+    set_number(page, "max-new-tokens", 6)
+    translate(page, SOURCE)
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator("#attend-compare textarea").first).to_be_visible()
+    page.locator("#attend-tabs label", has_text="Translate").click()
+    expect(page.locator(".attend-translation .at-tok").first).to_be_visible()
+    take(page, "tiny-chat")
+    entries(page, "Chat", "Write", "Compare", "Learn")
+    expect(page.locator("#attend-message textarea")).to_be_visible()
+    expect(page.locator("#attend-way input:checked")).to_have_value("Custom")
+    page.locator("#attend-way label", has_text="Greedy").click()
+    take(page, "tiny-translate")
+    entries(page, "Translate", "Compare", "Learn")
+    expect(page.locator("#attend-way input:checked")).to_have_value("Greedy")  # which somebody has chosen
+
+
+def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:
+    page = visit("?max_new_tokens=24", at=first_address, **PHONE)
+    translate(page, "Le chat est grand et le chien est petit, le chat est noir.")
+    expect(page.locator(".at-plane.at-upright")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator(".at-link[data-side='1']").nth(1).tap()
+    assert lit(page, 0)
+
+
+@pytest.fixture(scope="module")
+def languages(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    translator = catalog.load(str(nllb(tmp_path_factory.mktemp("page") / "nllb")))
+    several = catalog.load(str(marian_of_several(tmp_path_factory.mktemp("page") / "marian")))
+    with serving(translator, tiny, several, pause=0.0) as address:
+        yield address
+
+
+def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener) -> None:
+    page, other = visit(at=languages), visit(at=languages)
+    source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
+    expect(source).to_have_value("eng_Latn")
+    assert target.locator("option").all_inner_texts() == [
+        "model’s choice",
+        "English",
+        "French",
+        "Simplified Chinese",
+        "Spanish",
+        "Traditional Chinese",
+    ]
+    target.focus()
+    page.keyboard.type("Fr")  # as any list, from the keyboard
+    expect(target).to_have_value("fra_Latn")
+    page.get_by_role("button", name="Swap languages").click()
+    expect(source).to_have_value("fra_Latn")
+    expect(target).to_have_value("eng_Latn")
+    page.locator("#attend-given textarea").fill("the cat")
+    page.keyboard.press("Enter")
+    read = page.locator(".at-link[data-side='0']")
+    expect(read.filter(has_text="fra_Latn")).to_have_count(1)  # the model was told so
+    expect(read.filter(has_text="eng_Latn")).to_have_count(0)
+    expect(other.get_by_label("From", exact=True)).to_have_value("eng_Latn")
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="marian").click()
+    expect(page.get_by_label("From", exact=True)).to_be_hidden()
+    expect(target).to_be_visible()
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name="tiny-chat").click()
+    expect(target).to_be_hidden()

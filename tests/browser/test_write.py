@@ -1,0 +1,139 @@
+"""Long and refused runs, and Write's buttons while the model writes, in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.helpers.browsing import Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, set_number, to_chat, to_write
+
+pytestmark = BROWSER
+
+START = "The dog and the fox"
+LEAST = 150  # tokens of a long answer
+WATCH = """() => {
+  window.longest = 0;
+  const watch = before => requestAnimationFrame(now => {
+    window.longest = Math.max(window.longest, now - before);
+    watch(now);
+  });
+  watch(performance.now());
+}"""
+MISFITS = """async step => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const boxes = () => document.querySelectorAll('.at-box'); // asked for anew: the last update may come this late
+  const misfits = [];
+  for (let place = 0; place < boxes().length; place += step) {
+    let wanted, shown;
+    boxes()[place].click();
+    for (let frames = 0; frames < 120; frames += 1) {
+      await frame();
+      wanted = boxes()[place].getAttribute('aria-label').split(' · ');
+      if (!wanted[1].includes('%')) break; // a prompt in the chat has no tables
+      const won = document.querySelector('.at-table tr.at-won');
+      shown = [won?.querySelector('.at-chip').textContent, won?.cells[1].textContent];
+      if (shown[0] === wanted[0] && shown[1] === wanted[1]) break;
+      if (frames === 119) misfits.push([place, ...wanted, ...shown]);
+    }
+  }
+  return misfits;
+}"""
+
+
+def refused(page: Page, sentence: str) -> None:
+    expect(page.locator(".toast-body")).to_contain_text(sentence)
+
+
+def wild(page: Page) -> None:
+    """Settings under which an answer is long and its tokens are rare ones, so that every table has many numbers."""
+    page.locator("#attend-advanced summary").click()
+    values = {"temperature": 2, "top-k": 0, "top-p": 1, "max-new-tokens": 200, "min-new-tokens": LEAST, "seed": 1}
+    for name, value in values.items():
+        set_number(page, name, value)
+
+
+def ends(page: Page) -> None:
+    """A long run comes to its end, and the page was never stuck."""
+    expect(page.locator(".at-box").nth(LEAST)).to_be_attached()
+    rest(page)
+    assert page.evaluate("window.longest") < 10_000  # ms without a frame; a busy machine shows one a second
+
+
+def test_after_a_refused_message_a_long_answer_streams_and_every_table_fits_its_token(visit: Opener) -> None:
+    page = visit()
+    page.locator("#attend-message textarea").fill("  ")
+    page.keyboard.press("Enter")
+    refused(page, "type something first")
+    wild(page)
+    page.evaluate(WATCH)
+    page.locator("#attend-message textarea").fill("Tell me a story.")
+    page.keyboard.press("Enter")
+    ends(page)
+    assert page.evaluate(MISFITS, 17) == []
+
+
+def test_after_a_refused_text_a_long_one_streams_and_every_table_fits_its_token(visit: Opener) -> None:
+    page = visit()
+    to_write(page)
+    page.locator("#attend-next").click()
+    refused(page, "The text is empty: write at least one character.")
+    wild(page)
+    page.evaluate(WATCH)
+    page.locator("#attend-text textarea").fill(START)
+    page.locator("#attend-continue").click()
+    ends(page)
+    assert page.evaluate(MISFITS, 17) == []
+
+
+def test_while_it_writes_nothing_can_be_undone_and_the_other_side_can_be_looked_at(
+    slow_models: str, visit: Opener
+) -> None:
+    page = visit(at=slow_models)
+    to_chat(page)
+    to_write(page)
+    box = page.locator("#attend-text textarea")
+    set_number(page, "max-new-tokens", 10)
+    box.fill(START)
+    expect(page.locator(".at-box").first).to_be_visible()
+    page.locator("#attend-continue").click()
+    expect(page.locator("#attend-halt")).to_be_visible()
+    for button in ("back", "forth", "empty"):
+        expect(page.locator(f"#attend-{button}")).to_be_disabled()
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    expect(page.locator("#attend-message")).to_be_visible()
+    expect(page.locator(".attend-inspector .at-empty")).to_be_visible()
+    to_write(page)
+    expect(page.locator(".at-box").first).to_be_visible()
+    rest(page)
+    written = box.input_value()
+    assert written.startswith(START) and len(written) > len(START)
+    page.locator("#attend-back").click()
+    expect(box).to_have_value(START)
+    expect(page.locator("#attend-back")).to_be_disabled()
+    page.locator("#attend-forth").click()
+    expect(box).to_have_value(written)
+    assert page.evaluate(MISFITS, 1) == []
+
+
+def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(visit: Opener) -> None:
+    page = visit()
+    to_write(page)
+    set_number(page, "max-new-tokens", 4)
+    page.locator("#attend-advanced summary").click()
+    set_number(page, "min-new-tokens", 4)
+    box = page.locator("#attend-text textarea")
+    box.fill(START)
+    expect(page.locator(".at-box").first).to_be_visible()
+    page.locator("#attend-continue").click()
+    expect(page.locator(".at-box.at-generated")).to_have_count(4)
+    rest(page)
+    written = box.input_value()
+    box.press("End")
+    box.press_sequentially(" and so")
+    expect(page.locator(".at-box").last).to_have_text("o")  # the small model's tokens of it are "s" and "o"
+    expect(page.locator(".at-box.at-generated")).to_have_count(4)
+    page.locator("#attend-back").click()
+    expect(box).to_have_value(written)
+    page.locator("#attend-forth").click()
+    expect(box).to_have_value(f"{written} and so")

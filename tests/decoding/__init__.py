@@ -1,0 +1,1 @@
+"""Decoding, against slow twins and transformers."""

@@ -1,0 +1,245 @@
+"""Temperatures and filters against transformers' own, to the bit, and against slow, obvious twins."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from transformers.generation.logits_process import (
+    EpsilonLogitsWarper,
+    EtaLogitsWarper,
+    LogitsProcessor,
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopHLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+    TypicalLogitsWarper,
+)
+
+from decoding.processors import (
+    Context,
+    DynamicTemperature,
+    EpsilonCutoff,
+    EtaCutoff,
+    MinP,
+    Processor,
+    Temperature,
+    TopA,
+    TopH,
+    TopK,
+    TopNSigma,
+    TopP,
+    TypicalP,
+    run_chain,
+)
+
+NO_CONTEXT = Context(prompt=(0,), tokens=((),))
+NO_IDS: Any = torch.zeros(1, 1, dtype=torch.long)  # transformers' filters take the text, and do not look at it
+
+
+def probabilities(logits: Tensor) -> list[float]:
+    return logits.double().softmax(-1)[0].tolist()
+
+
+# --- against transformers, bit for bit -------------------------------------------------------------------------------
+
+# Few distinct values make ties, wide ones extremes; -inf is what an earlier stage has removed.
+VALUES = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, -1e4, 1e4, -math.inf]),
+    st.floats(min_value=-30, max_value=30, width=32),
+)
+ROWS = st.lists(VALUES, min_size=1, max_size=80).filter(lambda row: max(row) > -math.inf)
+FRACTIONS = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0]), st.floats(0, 1))
+
+
+def same(ours: Tensor, theirs: Tensor) -> None:
+    assert torch.equal(ours, theirs), f"{ours} is not {theirs}"
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, FRACTIONS)
+def test_top_p_keeps_what_transformers_keeps(row: list[float], p: float) -> None:
+    logits = torch.tensor([row])
+    same(TopP(p)(logits, NO_CONTEXT), TopPLogitsWarper(p)(NO_IDS, logits))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.integers(1, 100))
+def test_top_k_keeps_what_transformers_keeps(row: list[float], k: int) -> None:
+    logits = torch.tensor([row])
+    same(TopK(k)(logits, NO_CONTEXT), TopKLogitsWarper(k)(NO_IDS, logits))
+
+
+SMALL = st.one_of(st.sampled_from([3e-4, 2e-3, 0.05, 0.1, 0.25, 0.5]), st.floats(1e-6, 0.99))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (MinP, MinPLogitsWarper),
+        (TypicalP, TypicalLogitsWarper),
+        (TopH, TopHLogitsWarper),
+        (EpsilonCutoff, EpsilonLogitsWarper),
+        (EtaCutoff, EtaLogitsWarper),
+    ],
+)
+def test_filters_keep_what_transformers_keeps(
+    ours: Callable[[float], Processor], theirs: Callable[[float], LogitsProcessor]
+) -> None:
+    @settings(max_examples=120, deadline=None)
+    @given(ROWS, SMALL)
+    def check(row: list[float], value: float) -> None:
+        logits = torch.tensor([row])
+        same(ours(value)(logits, NO_CONTEXT), theirs(value)(NO_IDS, logits))  # type: ignore[operator]
+
+    check()
+
+
+@settings(max_examples=80, deadline=None)
+@given(ROWS, st.floats(0.01, 2))
+def test_temperature_divides_as_transformers_does(row: list[float], temperature: float) -> None:
+    logits = torch.tensor([row])
+    same(Temperature(temperature)(logits, NO_CONTEXT), TemperatureLogitsWarper(temperature)(NO_IDS, logits))
+
+
+@pytest.mark.parametrize("vocabulary", [1, 2, 7, 1000, 4096, 50257])
+@pytest.mark.parametrize("levels", [0, 3, 50])  # 0: all values differ; otherwise this many distinct ones, so ties
+def test_whole_chains_equal_transformers_at_real_vocabularies(vocabulary: int, levels: int) -> None:
+    generator = torch.Generator().manual_seed(vocabulary + levels)
+    for _ in range(12 if vocabulary < 50_000 else 4):
+        logits = torch.randn(3, vocabulary, generator=generator) * 3
+        if levels:
+            logits = (logits * levels / 12).round() * 12 / levels
+        temperature, k, p = (
+            0.8,
+            int(torch.randint(1, 200, (), generator=generator)),
+            float(torch.rand((), generator=generator)),
+        )
+        ours = run_chain([Temperature(temperature), TopK(k), TopP(p)], logits, NO_CONTEXT)
+        alone = TopP(p)(logits, NO_CONTEXT)
+        ids = NO_IDS.expand(3, 1)
+        theirs = TopKLogitsWarper(k)(ids, TemperatureLogitsWarper(temperature)(ids, logits))
+        same(ours[2], theirs)
+        same(ours[3], TopPLogitsWarper(p)(ids, theirs))
+        same(alone, TopPLogitsWarper(p)(ids, logits))
+        for processor, other in (
+            (MinP(p), MinPLogitsWarper(p)),
+            (TypicalP(p), TypicalLogitsWarper(p)),
+            (TopH(p), TopHLogitsWarper(p)),
+            (EpsilonCutoff(p / 100), EpsilonLogitsWarper(p / 100)),
+            (EtaCutoff(p / 100), EtaLogitsWarper(p / 100)),
+        ):
+            same(processor(logits, NO_CONTEXT), other(ids, logits))  # type: ignore[arg-type]
+            same(processor(theirs, NO_CONTEXT), other(ids, theirs))  # type: ignore[arg-type]
+
+
+# --- against the slow and obvious ------------------------------------------------------------------------------------
+
+
+def test_the_nucleus_is_the_smallest_set_that_reaches_p() -> None:
+    """Python's own sort and sum, over random rows where rounding cannot decide."""
+    generator = torch.Generator().manual_seed(5)
+    for _ in range(200):
+        logits = torch.randn(1, 30, generator=generator) * 2
+        p = float(torch.rand((), generator=generator))
+        expected, mass = set(), 0.0
+        for token, probability in sorted(enumerate(probabilities(logits)), key=lambda pair: -pair[1]):
+            if expected and mass >= p:
+                break
+            expected.add(token)
+            mass += probability
+        kept = TopP(p)(logits, NO_CONTEXT)[0]
+        assert {token for token in range(30) if kept[token] > -math.inf} == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.floats(0, 1))
+def test_top_a_is_its_definition(row: list[float], a: float) -> None:
+    """RWKV-LM: remove every token whose probability is below a * (highest probability) ** 2."""
+    exact = probabilities(torch.tensor([row]))
+    limit = a * max(exact) ** 2
+    kept = TopA(a)(torch.tensor([row]), NO_CONTEXT)[0]
+    for p, logit, left in zip(exact, row, kept.tolist(), strict=True):
+        if not math.isclose(p, limit, rel_tol=1e-9):  # there, rounding may decide
+            assert (left > -math.inf) == (p >= limit and logit > -math.inf)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.floats(0.01, 5))
+def test_top_n_sigma_is_its_definition(row: list[float], n: float) -> None:
+    """Keep logits of at least max - n * sigma, sigma over the tokens that are left (llama.cpp)."""
+    left = [logit for logit in row if logit > -math.inf]
+    limit = max(left) - n * statistics.pstdev(left)
+    kept = TopNSigma(n)(torch.tensor([row]), NO_CONTEXT)[0].tolist()
+    assert kept[row.index(max(row))] > -math.inf
+    for logit, result in zip(row, kept, strict=True):
+        if not math.isclose(logit, limit, rel_tol=1e-9, abs_tol=1e-9):
+            assert (result > -math.inf) == (logit >= limit)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.floats(0, 1), st.floats(0, 1), st.floats(0.1, 5))
+def test_the_dynamic_temperature_is_its_definition(row: list[float], low: float, more: float, exponent: float) -> None:
+    """low + (high - low) * (entropy / log(tokens left)) ** exponent (koboldcpp), summed token by token."""
+    high = max(low + more, 1e-3)
+    left = [p for p, logit in zip(probabilities(torch.tensor([row])), row, strict=True) if logit > -math.inf]
+    temperature = 1.0
+    if len(left) > 1:
+        entropy = -sum(p * math.log(p) for p in left if p > 0)
+        temperature = max(1e-4, low + (high - low) * (entropy / math.log(len(left))) ** exponent)
+    result = DynamicTemperature(low, high, exponent)(torch.tensor([row]), NO_CONTEXT)
+    assert torch.allclose(result, torch.tensor([row]) / temperature, rtol=1e-4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(ROWS, st.integers(1, 5), FRACTIONS, st.floats(1e-4, 2))
+def test_the_most_probable_token_survives_any_chain_and_its_input_stays_as_it_was(
+    row: list[float], k: int, p: float, temperature: float
+) -> None:
+    logits = torch.tensor([row])
+    before = logits.clone()
+    stages = run_chain([Temperature(temperature), TopK(k), TopP(p)], logits, NO_CONTEXT)
+    assert torch.equal(logits, before)  # processors are pure
+    assert stages[-1].max() > -math.inf
+    assert stages[-1][0, int(stages[-1].argmax())] == stages[1].max()
+
+
+def test_the_order_of_the_chain_is_the_order_of_the_tuple() -> None:
+    # A temperature of 2 flattens (.6 .3 .1) to (.473 .334 .193): half the mass is one token before it, two after.
+    logits = torch.tensor([[math.log(p) for p in (0.6, 0.3, 0.1)]])
+    flat_first = run_chain([Temperature(2.0), TopP(0.5)], logits, NO_CONTEXT)[-1]
+    filter_first = run_chain([TopP(0.5), Temperature(2.0)], logits, NO_CONTEXT)[-1]
+    assert int((flat_first > -math.inf).sum()) == 2
+    assert int((filter_first > -math.inf).sum()) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Temperature(0.0),
+        lambda: Temperature(math.nan),
+        lambda: DynamicTemperature(1.0, 0.5),
+        lambda: DynamicTemperature(0.0, 0.0),
+        lambda: DynamicTemperature(0.5, 1.0, 0.0),
+        lambda: TopK(0),
+        lambda: TopP(1.1),
+        lambda: MinP(-0.1),
+        lambda: TypicalP(math.nan),
+        lambda: TopH(0.0),
+        lambda: EpsilonCutoff(0.0),
+        lambda: EtaCutoff(1.0),
+        lambda: TopA(2.0),
+        lambda: TopNSigma(0.0),
+    ],
+)
+def test_a_processor_refuses_what_it_cannot_do(make: type) -> None:
+    with pytest.raises(ValueError):
+        make()

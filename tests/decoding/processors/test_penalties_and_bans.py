@@ -1,0 +1,258 @@
+"""Penalties and bans: published and hand-computed numbers, transformers' own to the bit, and slow obvious twins."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from transformers.generation.logits_process import (
+    LogitsProcessor,
+    MinNewTokensLengthLogitsProcessor,
+    NoBadWordsLogitsProcessor,
+    NoRepeatNGramLogitsProcessor,
+    RepetitionPenaltyLogitsProcessor,
+    SequenceBiasLogitsProcessor,
+)
+
+from decoding.processors import (
+    BannedWords,
+    Context,
+    Dry,
+    FrequencyPenalty,
+    LogitBias,
+    MinNewTokens,
+    NoRepeatNgram,
+    PresencePenalty,
+    Processor,
+    RepetitionPenalty,
+    SuppressTokens,
+)
+
+NEVER = -math.inf
+
+
+def after(
+    processor: Processor, logits: list[float], prompt: tuple[int, ...], tokens: tuple[int, ...] = ()
+) -> list[float]:
+    return processor(torch.tensor([logits]), Context(prompt, (tokens,)))[0].tolist()
+
+
+# --- by hand ---------------------------------------------------------------------------------------------------------
+
+
+def test_repetition_penalty_halves_positive_logits_and_doubles_negative_ones() -> None:
+    # penalty 2, tokens 0 and 1 in the text: 3 / 2 and -1 * 2; token 2 is not in it
+    assert after(RepetitionPenalty(2.0), [3.0, -1.0, 5.0], (0,), (1,)) == [1.5, -2.0, 5.0]
+
+
+def test_frequency_counts_and_presence_does_not_and_neither_looks_at_the_prompt() -> None:
+    # the answer has 1 twice and 2 once: 0.5 * 2 and 0.5 * 1; the prompt's 0 costs nothing
+    assert after(FrequencyPenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1)) == [1.0, 0.0, 0.5, 1.0]
+    assert after(PresencePenalty(0.5), [1.0, 1.0, 1.0, 1.0], (0, 0), (1, 2, 1)) == [1.0, 0.5, 0.5, 1.0]
+    assert after(PresencePenalty(-2.0), [1.0, 1.0], (0,), (1,)) == [1.0, 3.0]
+
+
+def test_no_pair_comes_twice() -> None:
+    # transformers' own test of its filter: after [1 1 2 1], the pairs 1 1 and 1 2 are there, so 1 and 2 cannot follow 1
+    assert after(NoRepeatNgram(2), [0.0] * 3, (1, 1), (2, 1)) == [0.0, NEVER, NEVER]
+    assert after(NoRepeatNgram(3), [0.0] * 3, (1, 1), (2, 1)) == [0.0, 0.0, 0.0]
+    assert after(NoRepeatNgram(1), [0.0] * 3, (1, 1), (2, 1)) == [0.0, NEVER, NEVER]
+
+
+def test_banned_words_lose_their_last_token_only_behind_the_others() -> None:
+    words = BannedWords(((3,), (1, 2)))
+    assert after(words, [0.0] * 4, (0,), (1,)) == [0.0, 0.0, NEVER, NEVER]
+    assert after(words, [0.0] * 4, (1,), (0,)) == [0.0, 0.0, 0.0, NEVER]
+
+
+def test_no_end_before_the_least_length() -> None:
+    ends = MinNewTokens(2, frozenset({0, 2}))
+    assert after(ends, [0.0] * 3, (1, 1, 1), (1,)) == [NEVER, 0.0, NEVER]
+    assert after(ends, [0.0] * 3, (1,), (1, 1)) == [0.0, 0.0, 0.0]
+
+
+def test_biases_are_added() -> None:
+    assert after(LogitBias(((0, -100.0), (2, 1.5))), [1.0, 1.0, 1.0], (0,)) == [-99.0, 1.0, 2.5]
+
+
+def test_dry_grows_with_the_repetition_and_stops_at_breakers() -> None:
+    def dry(text: tuple[int, ...], breakers: tuple[int, ...] = ()) -> list[float]:
+        return after(Dry(0.8, 1.75, 2, breakers.__contains__), [0.0] * 8, text)
+
+    # "1 2 3 … 1 2": the last two stood before 3, and 2 is the allowed length: 0.8 * 1.75 ** 0
+    assert dry((1, 2, 3, 5, 1, 2)) == pytest.approx([0, 0, 0, -0.8, 0, 0, 0, 0])
+    # three of them: 0.8 * 1.75 ** 1 = 1.4
+    assert dry((7, 1, 2, 3, 5, 7, 1, 2)) == pytest.approx([0, 0, 0, -1.4, 0, 0, 0, 0])
+    assert dry((1, 2, 3, 5, 6, 2)) == [0.0] * 8  # only one: below the allowed length
+    # a breaker inside leaves one token on its right, a breaker at the end none, and a breaker is never punished itself
+    for breaker in (1, 2, 3):
+        assert dry((1, 2, 3, 5, 1, 2), (breaker,)) == [0.0] * 8
+    # a loop overlaps itself: of "1 1 1 1", three stood before, followed by 1: 1.75 ** (3 - 2)
+    assert dry((1, 1, 1, 1)) == pytest.approx([0, -1.4, 0, 0, 0, 0, 0, 0])
+
+
+# --- against transformers, bit for bit -------------------------------------------------------------------------------
+
+VOCABULARY = 6
+LOGITS = st.lists(
+    st.lists(
+        st.one_of(st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e4, -1e4, NEVER]), st.floats(-30, 30, width=32)),
+        min_size=VOCABULARY,
+        max_size=VOCABULARY,
+    ).filter(lambda row: max(row) > NEVER),
+    min_size=1,
+    max_size=3,
+)
+IDS = st.integers(0, VOCABULARY - 1)
+TEXT = st.lists(IDS, min_size=1, max_size=12)
+
+
+def check(ours: Processor, theirs: LogitsProcessor, logits: list[list[float]], text: list[int], cut: int) -> None:
+    """Each row has the text turned by one more place. What transformers leaves nothing of, stays as it was with us."""
+    cut = min(cut, len(text) - 1) + 1
+    texts = [text[:cut] + text[cut:][row:] + text[cut:][:row] for row in range(len(logits))]
+    before = torch.tensor(logits)
+    expected: Tensor = theirs(torch.tensor(texts), before.clone())  # type: ignore[arg-type]
+    expected = torch.where(expected.amax(-1, keepdim=True) > NEVER, expected, before)
+    context = Context(tuple(text[:cut]), tuple(tuple(row[cut:]) for row in texts))
+    given_ = before.clone()
+    assert torch.equal(ours(given_, context), expected)
+    assert torch.equal(given_, before)  # processors are pure
+
+
+@settings(max_examples=100, deadline=None)
+@given(LOGITS, TEXT, st.integers(0, 12), st.floats(0.5, 2.5))
+def test_repetition_penalty_is_that_of_transformers(
+    logits: list[list[float]], text: list[int], cut: int, penalty: float
+) -> None:
+    check(RepetitionPenalty(penalty), RepetitionPenaltyLogitsProcessor(penalty), logits, text, cut)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LOGITS, TEXT, st.integers(0, 12), st.integers(1, 5))
+def test_repeated_ngrams_are_those_of_transformers(
+    logits: list[list[float]], text: list[int], cut: int, size: int
+) -> None:
+    check(NoRepeatNgram(size), NoRepeatNGramLogitsProcessor(size), logits, text, cut)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LOGITS, TEXT, st.integers(0, 12), st.lists(st.lists(IDS, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_banned_words_are_those_of_transformers(
+    logits: list[list[float]], text: list[int], cut: int, words: list[list[int]]
+) -> None:
+    check(BannedWords(tuple(map(tuple, words))), NoBadWordsLogitsProcessor(words), logits, text, cut)
+    single = [word for word in words if len(word) == 1]
+    if single:  # what a generation config rules out as Marian's does
+        never = SuppressTokens(frozenset(word[0] for word in single))
+        check(never, NoBadWordsLogitsProcessor(single), logits, text, cut)
+
+
+@settings(max_examples=80, deadline=None)
+@given(LOGITS, TEXT, st.integers(0, 12), st.integers(0, 12), st.sets(IDS, min_size=1, max_size=VOCABULARY))
+def test_the_least_length_is_that_of_transformers(
+    logits: list[list[float]], text: list[int], cut: int, count: int, ends: set[int]
+) -> None:
+    theirs = MinNewTokensLengthLogitsProcessor(min(cut, len(text) - 1) + 1, count, sorted(ends))
+    check(MinNewTokens(count, frozenset(ends)), theirs, logits, text, cut)
+
+
+@settings(max_examples=80, deadline=None)
+@given(LOGITS, st.dictionaries(IDS, st.floats(-100, 100, width=32), min_size=1))
+def test_biases_are_those_of_transformers(logits: list[list[float]], biases: dict[int, float]) -> None:
+    theirs = SequenceBiasLogitsProcessor({(token,): bias for token, bias in biases.items()})  # type: ignore[arg-type]
+    check(LogitBias(tuple(biases.items())), theirs, logits, [0], 0)
+
+
+# --- against the slow and obvious ------------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(LOGITS, TEXT, st.lists(IDS, max_size=12), st.floats(-2, 2, width=32))
+def test_frequency_and_presence_penalties_are_openais_formula(
+    logits: list[list[float]], prompt: list[int], tokens: list[int], penalty: float
+) -> None:
+    """mu[j] -> mu[j] - count[j] * frequency - (count[j] > 0) * presence, as OpenAI's reference has it."""
+    counts = Counter(tokens)
+    context = Context(tuple(prompt), (tuple(tokens),) * len(logits))
+    for stage, times in (
+        (FrequencyPenalty(penalty), [counts[token] for token in range(VOCABULARY)]),
+        (PresencePenalty(penalty), [int(counts[token] > 0) for token in range(VOCABULARY)]),
+    ):
+        expected = [[logit - time * penalty for logit, time in zip(row, times, strict=True)] for row in logits]
+        assert torch.allclose(stage(torch.tensor(logits), context), torch.tensor(expected), atol=1e-5)
+
+
+def slow_dry(text: list[int], breakers: set[int], multiplier: float, base: float, allowed: int) -> dict[int, float]:
+    """For every token that stood somewhere: the longest end of the text that stood right before it."""
+    penalties: dict[int, float] = {}
+    for token in set(text) - breakers:
+        longest = 0
+        for place in (place for place in range(1, len(text)) if text[place] == token):
+            length = 0
+            while (
+                length < min(place, 50)
+                and text[place - 1 - length] == text[-1 - length]
+                and text[-1 - length] not in breakers
+            ):
+                length += 1
+            longest = max(longest, length)
+        if longest >= allowed:
+            penalties[token] = multiplier * base ** (longest - allowed)
+    return penalties
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=80),
+    st.sets(st.integers(0, 3), max_size=1),
+    st.floats(0, 5),
+    st.floats(1, 4),
+    st.integers(1, 6),
+)
+def test_dry_is_its_definition(
+    text: list[int], breakers: set[int], multiplier: float, base: float, allowed: int
+) -> None:
+    expected = torch.zeros(1, 4)
+    for token, penalty in slow_dry(text, breakers, multiplier, base, allowed).items():
+        expected[0, token] -= penalty
+    for cut in (1, len(text)):
+        context = Context(tuple(text[:cut]), (tuple(text[cut:]),))
+        assert torch.equal(Dry(multiplier, base, allowed, breakers.__contains__)(torch.zeros(1, 4), context), expected)
+
+
+def test_a_long_loop_stays_a_finite_penalty() -> None:
+    result = Dry(5.0, 4.0, 1, lambda token: False)(torch.zeros(1, 3), Context((1,) * 4000, ((),)))
+    assert float(result[0, 1]) == pytest.approx(-5.0 * 4.0**49) and bool(torch.isfinite(result).all())
+
+
+# --- something always survives ---------------------------------------------------------------------------------------
+
+
+def test_a_ban_that_would_leave_nothing_is_not_obeyed_in_that_row() -> None:
+    logits = torch.tensor([[1.0, NEVER, 2.0], [1.0, 0.0, 2.0]])
+    context = Context((5,), ((0, 2), (0, 2)))
+    expected = torch.tensor([[1.0, NEVER, 2.0], [NEVER, 0.0, NEVER]])
+    for ban in (NoRepeatNgram(1), BannedWords(((0,), (2,))), MinNewTokens(3, frozenset({0, 2, 77}))):
+        assert torch.equal(ban(logits, context), expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RepetitionPenalty(0.0),
+        lambda: NoRepeatNgram(0),
+        lambda: BannedWords(((),)),
+        lambda: Dry(1.0, 1.75, 0, bool),
+        lambda: Dry(1.0, 0.5, 1, bool),
+    ],
+)
+def test_a_penalty_refuses_what_it_cannot_do(make: Any) -> None:
+    with pytest.raises(ValueError):
+        make()

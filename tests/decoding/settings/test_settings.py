@@ -1,0 +1,310 @@
+"""The settings: declared once, refused in plain words, and leading to the right chain and strategy."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any, get_args
+
+import pytest
+
+from decoding.generate import generate
+from decoding.parameters.parameter import Parameter
+from decoding.processors import Temperature, TopK, TopP
+from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, StrategyName, parameters
+from decoding.strategies.beam_search import BeamSearch
+from decoding.strategies.contrastive import ContrastiveSearch
+from decoding.strategies.parallel_samples import ParallelSamples
+from decoding.strategies.sampling import SamplingStrategy
+from model.errors import AttendError
+from tests.helpers.tiny import random_model, request
+
+NAMES = "greedy, sample, beam, beam_sample, diverse_beam, contrastive, dola"
+
+
+def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
+    names = [field.name for field in dataclasses.fields(DecodingSettings)]
+    assert [parameter.name for parameter in parameters()] == names
+    defaults = DecodingSettings()
+    for parameter in parameters():
+        assert parameter.default == getattr(defaults, parameter.name)
+        assert parameter.help.endswith(".") and "\n" not in parameter.help
+        assert set(parameter.strategies) <= set(STRATEGIES) and parameter.strategies
+        for value in (parameter.default, parameter.neutral):
+            if value is not None:
+                assert parameter.checked(value) == value
+    assert ", ".join(STRATEGIES) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("temperature", 3.0, "temperature is 3.0, but must be between 0 and 2."),
+        ("temperature", -0.1, "temperature is -0.1, but must be between 0 and 2."),
+        ("temperature", math.nan, "temperature is nan, but must be between 0 and 2."),
+        ("temperature", math.inf, "temperature is inf, but must be between 0 and 2."),
+        ("temperature", "hot", "temperature is 'hot', but must be a number between 0 and 2."),
+        ("temperature", None, "temperature is empty, but must be a number between 0 and 2."),
+        ("temperature", True, "temperature is True, but must be a number between 0 and 2."),
+        ("top_p", 10**400, "top_p is a very large number, but must be between 0 and 1."),
+        ("top_k", 40.5, "top_k is 40.5, but must be a whole number between 0 and 200."),
+        ("top_k", 201, "top_k is 201, but must be between 0 and 200."),
+        ("top_k", math.nan, "top_k is nan, but must be between 0 and 200."),
+        ("num_beams", False, "num_beams is False, but must be a whole number between 1 and 8."),
+        ("num_beams", [4], "num_beams is [4], but must be a whole number between 1 and 8."),
+        ("seed", -2, "seed is -2, but must be between -1 and 4294967295."),
+        ("max_new_tokens", 0, "max_new_tokens is 0, but must be between 1 and 4096."),
+        ("strategy", "best", f"strategy is 'best', but must be one of {NAMES}."),
+        ("strategy", ["beam"], f"strategy is ['beam'], but must be one of {NAMES}."),
+        ("strategy", "x" * 1000, f"strategy is '{'x' * 36}..., but must be one of {NAMES}."),
+        (
+            "stop_texts",
+            ["a\ud800"],
+            "stop_texts contains 'a\\ud800', which has half of a character in it: delete that and type it again.",
+        ),
+    ],
+)
+def test_a_bad_value_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict({name: value})
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"min_new_tokens": 50, "max_new_tokens": 20},
+            "min_new_tokens is 50, but max_new_tokens is 20: lower the first or raise the second.",
+        ),
+        (
+            {"strategy": "beam", "num_beams": 3, "num_return_sequences": 4},
+            "num_return_sequences is 4, but num_beams is 3, and a search returns at most one text per "
+            "beam: lower the first or raise the second.",
+        ),
+        (
+            {"strategy": "diverse_beam", "num_beams": 5, "num_beam_groups": 3},
+            "num_beams is 5, but num_beam_groups is 3, and all groups must be the same size: make the first a "
+            "multiple of 3, or change the number of groups.",
+        ),
+        ({"mirostat_mode": 1}, "mirostat_mode is 1, but only Mirostat 2 is available: choose 2, or 0 to turn it off."),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused_in_one_sentence(
+    settings: dict[str, int], sentence: str
+) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict(settings)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sent", "banned"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("cat", ("cat",)),
+        ("cat, dog ,,cat", ("cat", "dog")),
+        ('["a, b", " c "]', ("a, b", " c ")),
+        (["x"], ("x",)),
+        ((), ()),
+    ],
+)
+def test_banned_words_come_typed_or_as_a_list(sent: object, banned: tuple[str, ...]) -> None:
+    assert DecodingSettings.from_dict({"banned_words": sent}).banned_words == banned
+
+
+@pytest.mark.parametrize(
+    ("sent", "biases"),
+    [
+        ("", ()),
+        ("7:1.5, 5:-3", ((5, -3.0), (7, 1.5))),
+        ('{"5": -3, "7": 1.5}', ((5, -3.0), (7, 1.5))),
+        ({"5": -3}, ((5, -3.0),)),
+        ({5: -3}, ((5, -3.0),)),
+        ([[5, -3]], ((5, -3.0),)),
+    ],
+)
+def test_biases_come_typed_or_as_an_object(sent: object, biases: tuple[tuple[int, float], ...]) -> None:
+    assert DecodingSettings.from_dict({"logit_bias": sent}).logit_bias == biases
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("banned_words", 5, "banned_words is 5, but must be: texts, separated by commas or as a JSON list."),
+        (
+            "banned_words",
+            "[1, 2",
+            "banned_words is '[1, 2', but must be: texts, separated by commas or as a JSON list.",
+        ),
+        ("banned_words", "[" * 9000, "banned_words is '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[..., but must be: texts, "),
+        (
+            "banned_words",
+            [" "],
+            "banned_words contains ' ', but each entry must be a text of 1 to 200 characters, not all ",
+        ),
+        (
+            "banned_words",
+            [7],
+            "banned_words contains 7, but each entry must be a text of 1 to 200 characters, not all ",
+        ),
+        (
+            "banned_words",
+            ["a" * 201],
+            f"banned_words contains '{'a' * 36}..., but each entry must be a text of 1 to 200",
+        ),
+        ("banned_words", ["a"] * 101, "banned_words has 101 entries: use 100 or fewer."),
+        ("logit_bias", "5", "logit_bias contains ['5'], but each entry must be a token id and its bias."),
+        ("logit_bias", "5:x", "The bias of token 5 in logit_bias is 'x', but must be a number between -100 and 100."),
+        (
+            "logit_bias",
+            {"5": math.nan},
+            "The bias of token 5 in logit_bias is nan, but must be between -100 and 100.",
+        ),
+        ("logit_bias", {"x": 1}, "A token in logit_bias is 'x', but must be a whole number between 0 and 2147483647."),
+        ("logit_bias", {"-1": 1}, "A token in logit_bias is -1, but must be between 0 and 2147483647."),
+        ("logit_bias", [[5, 1], [5, 2]], "logit_bias lists token 5 twice: list each token at most once."),
+        (
+            "logit_bias",
+            {"5": 101},
+            "The bias of token 5 in logit_bias is 101, but must be between -100 and 100.",
+        ),
+        ("logit_bias", 5, "logit_bias is 5, but must be: id:bias, separated by commas, each bias -100 to 100."),
+    ],
+)
+def test_a_bad_list_is_refused_in_one_sentence(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(AttendError) as caught:
+        DecodingSettings.from_dict({name: value})
+    assert str(caught.value).startswith(sentence)
+
+
+def test_what_a_box_or_a_flag_shows_is_read_back() -> None:
+    lists = DecodingSettings(
+        banned_words=("a, b", " c", "[d", "é"), logit_bias=((1, -0.5), (20, 3.0)), order=("top_p", "temperature")
+    )
+    for settings in (*PRESETS.values(), lists, DecodingSettings(banned_words=("cat", "dog"))):
+        typed = {one.name: one.typed(getattr(settings, one.name)) for one in parameters()}
+        assert DecodingSettings.from_dict(typed) == settings
+        assert hash(settings) == hash(DecodingSettings.from_dict(typed))
+        assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_unknown_names_and_other_things_than_objects_are_refused() -> None:
+    with pytest.raises(AttendError, match=r"There is no setting 'tempreature': did you mean temperature\?"):
+        DecodingSettings.from_dict({"tempreature": 1})
+    for bad in ([], "greedy", None, 3):
+        with pytest.raises(AttendError, match="must be a JSON object"):
+            DecodingSettings.from_dict(bad)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(AttendError, match="There is no setting 3"):
+        DecodingSettings.from_dict({3: 1})  # pyright: ignore[reportArgumentType]
+
+
+def test_whole_numbers_may_arrive_as_floats_and_the_other_way_round() -> None:
+    settings = DecodingSettings.from_dict(json.loads('{"top_k": 40.0, "temperature": 1, "seed": 7.0}'))
+    assert (settings.top_k, type(settings.top_k)) == (40, int)
+    assert (settings.temperature, type(settings.temperature)) == (1.0, float)
+    assert (settings.seed, type(settings.seed)) == (7, int)
+
+
+def test_settings_survive_json() -> None:
+    for settings in (*PRESETS.values(), DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5)):
+        assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
+    assert DecodingSettings().options(request()).processors == ()
+    assert PRESETS["Neutral"] == DecodingSettings()
+    settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
+    assert settings.options(request()).processors == (Temperature(0.8), TopK(40), TopP(0.95))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) -> None:
+    unused = [one for one in parameters() if one.control == "number" and strategy not in one.strategies]
+    far = {one.name: one.maximum if one.default != one.maximum else one.minimum for one in unused}
+    changed = DecodingSettings.from_dict({"strategy": strategy, **far})
+    assert set(changed.unused()) == {one.name for one in unused}
+    assert changed.options(request()).processors == ()
+    built = changed.strategy_for(request(layer_count=4))
+    assert not isinstance(built, SamplingStrategy) or built.chooser.mirostat is None
+
+
+def test_the_registry_and_the_type_of_its_names_agree() -> None:
+    assert get_args(StrategyName) == STRATEGIES
+
+
+@pytest.mark.parametrize("parameter", parameters(), ids=lambda parameter: parameter.name)
+def test_every_field_carries_the_parameter_of_its_name(parameter: Parameter[Any]) -> None:
+    assert getattr(DecodingSettings(), parameter.name) == parameter.default
+    assert type(parameter.checked(parameter.default)) is type(parameter.default)
+    assert parameter.strategies, "no strategy uses it"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_each_strategy_is_the_one_that_was_named(name: str) -> None:
+    settings = DecodingSettings.from_dict({"strategy": name})
+    kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else SamplingStrategy
+    assert isinstance(settings.strategy_for(request(layer_count=4)), kind)
+    assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
+    assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
+
+
+def test_several_outputs_are_parallel_samples() -> None:
+    assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(request()), ParallelSamples)
+
+
+def test_beams_that_sample_are_beam_search_at_temperature_0() -> None:
+    cold = DecodingSettings(strategy="beam_sample", temperature=0, top_k=2, max_new_tokens=6)
+    assert not cold.drawn and cold.seeded() is cold
+    model, asked = random_model(20, seed=4), request(end_tokens=[1])
+    searched = DecodingSettings(strategy="beam", top_k=2, max_new_tokens=6)
+    runs = [list(generate(model, (0,), settings.strategy_for(asked))) for settings in (cold, searched)]
+    assert runs[0] == runs[1]
+
+
+def test_early_stopping_is_one_of_three_words_or_a_truth_value_of_json() -> None:
+    for sent, word in ((True, "true"), (False, "false"), ("true", "true"), ("never", "never")):
+        settings = DecodingSettings.from_dict({"early_stopping": sent})
+        assert settings.early_stopping == settings.to_dict()["early_stopping"] == word
+    with pytest.raises(AttendError, match="early_stopping is 'always', but must be one of false, true, never"):
+        DecodingSettings.from_dict({"early_stopping": "always"})
+    with pytest.raises(AttendError, match="strategy is True, but must be one of greedy"):
+        DecodingSettings.from_dict({"strategy": True})
+
+
+@pytest.mark.parametrize("temperature", [0, 0.0, 1e-320, 1e-40, 1e-9])
+def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature: float) -> None:
+    model, limit = random_model(50, seed=3), 8
+    cold = DecodingSettings(temperature=temperature, top_k=5, top_p=0.5, max_new_tokens=limit)
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=limit)
+    runs = [list(generate(model, (0,), settings.strategy_for(request()))) for settings in (cold, greedy)]
+    assert runs[0] == runs[1]
+    assert all(step.hypotheses[0].choice.draw is None for step in runs[0])
+
+
+def test_temperature_0_leaves_beam_search_as_it_is() -> None:
+    """Nothing is drawn there, and dividing all log-probabilities by one number changes no order."""
+    model = random_model(20, seed=4)
+    texts = set()
+    for temperature in (0, 1, 0.25):
+        settings = DecodingSettings(strategy="beam", temperature=temperature, max_new_tokens=6)
+        best = list(generate(model, (0,), settings.strategy_for(request(end_tokens=[1]))))[-1].best
+        assert best is not None
+        texts.add(best.tokens)
+    assert len(texts) == 1
+
+
+def test_a_random_seed_is_definite_once_a_run_begins() -> None:
+    assert DecodingSettings(seed=7).seeded() == DecodingSettings(seed=7)
+    for undrawn in ({"strategy": "greedy"}, {"temperature": 0}, {"strategy": "beam"}):
+        assert DecodingSettings.from_dict(undrawn).seeded().seed == -1
+    seeds = {DecodingSettings().seeded().seed for _ in range(5)}
+    assert len(seeds) == 5 and min(seeds) >= 0  # a repeat among five of 2 ** 31 has odds of 1 in 200 million
+
+
+def test_settings_that_the_strategy_ignores_are_named() -> None:
+    assert DecodingSettings(strategy="sample", num_beams=2, top_k=3).unused() == ("num_beams",)
+    assert DecodingSettings(strategy="greedy", temperature=0.5, seed=1).unused() == ("temperature", "seed")
+    assert DecodingSettings(strategy="beam", temperature=0.5).unused() == ()

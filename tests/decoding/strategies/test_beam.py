@@ -1,0 +1,309 @@
+"""Beam search: the published example, brute force on tiny vocabularies, transformers' own search on random models."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from decoding.generate import generate
+from decoding.processors import Processor, Temperature, TopK, TopP
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from decoding.strategies.base import StrategyOptions
+from decoding.strategies.beam_search import BeamSearch
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from tests.helpers.tiny import Text, TinyModel, random_model, request, table_model
+
+
+def search(
+    model: TinyModel,
+    asked: Request,
+    *,
+    num_beams: int,
+    length_penalty: float = 1.0,
+    limit: int = 5,
+    processors: tuple[Processor, ...] = (),
+) -> list[Step]:
+    options = StrategyOptions(limit, top_candidates=3, processors=processors)
+    strategy = BeamSearch(asked, options, num_beams=num_beams, length_penalty=length_penalty)
+    return list(generate(model, asked.prompt, strategy))
+
+
+def best(steps: list[Step]) -> Hypothesis:
+    return steps[-1].returned[0]
+
+
+def test_two_beams_find_the_published_text_that_greedy_misses() -> None:
+    # "The" → nice .5 / dog .4; nice → woman .4; dog → has .9 (Hugging Face, "How to generate text"): dog has = .36
+    nice, dog, woman, has = 1, 2, 3, 4
+    table = {(0,): {nice: 0.5, dog: 0.4, 5: 0.1}, (0, nice): {woman: 0.4, 5: 0.3, 6: 0.3}, (0, dog): {has: 0.9, 5: 0.1}}
+    model = table_model(table, vocabulary=8)
+    steps = search(model, request(), num_beams=2, limit=2)
+    assert best(steps).tokens == (dog, has)
+    assert math.exp(best(steps).log_probability) == pytest.approx(0.36, abs=1e-6)
+    assert [math.exp(row.score) for row in steps[0].hypotheses] == pytest.approx([0.5, 0.4], abs=1e-6)
+    greedy = best(search(model, request(), num_beams=1, limit=2))
+    assert greedy.tokens == (nice, woman)
+    assert math.exp(greedy.log_probability) == pytest.approx(0.20, abs=1e-6)
+
+
+# --- brute force -----------------------------------------------------------------------------------------------------
+
+
+def every_text(model: TinyModel, end: int, limit: int) -> dict[Text, float]:
+    """Every finished continuation of (0,) with its log-probability, by enumeration."""
+    finished: dict[Text, float] = {}
+    for length in range(1, limit + 1):
+        for tokens in itertools.product(range(model.vocabulary_size), repeat=length):
+            if end in tokens[:-1] or (tokens[-1] != end and length < limit):
+                continue
+            rows = model.logits((0,), tokens).double().log_softmax(-1)
+            finished[tokens] = float(sum(rows[i, token] for i, token in enumerate(tokens)))
+    return finished
+
+
+@pytest.mark.parametrize("length_penalty", [-1.0, 0.0, 0.5, 1.0, 2.0])
+def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
+    for seed in range(6):
+        model, end, limit = random_model(3, seed, scale=1.5), 2, 4
+        texts = every_text(model, end, limit)
+        steps = search(
+            model,
+            request(end_tokens=[end]),
+            num_beams=3**limit,
+            length_penalty=length_penalty,
+            limit=limit,
+        )
+        expected = max(texts, key=lambda tokens: texts[tokens] / len(tokens) ** length_penalty)
+        assert best(steps).tokens == expected
+        ended = {row.tokens: row.log_probability for step in steps for row in step.hypotheses if row.finished}
+        assert ended == pytest.approx(texts, abs=1e-5)  # and on the way it has seen every single one
+
+
+# --- transformers ----------------------------------------------------------------------------------------------------
+
+
+def random_llama(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        initializer_range=0.6,  # wide enough for peaked and flat distributions to come up
+        bos_token_id=None,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def through_the_interface(llama: Any) -> TinyModel:
+    @torch.inference_mode()
+    def logits_of(text: Text) -> list[float]:
+        return llama(input_ids=torch.tensor([text])).logits[0, -1].tolist()
+
+    return TinyModel(logits_of)
+
+
+def theirs(
+    llama: Any,
+    prompt: Text,
+    ends: list[int],
+    beams: int,
+    penalty: float,
+    limit: int,
+    processors: list[Any],
+) -> tuple[Text, float]:
+    ids = torch.tensor([prompt])
+    result = llama.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        num_beams=beams,
+        do_sample=False,
+        length_penalty=penalty,
+        max_new_tokens=limit,
+        eos_token_id=ends,
+        pad_token_id=0,
+        logits_processor=LogitsProcessorList(processors),
+        return_dict_in_generate=True,
+        output_scores=True,
+    )
+    return tuple(result.sequences[0, len(prompt) :].tolist()), float(result.sequences_scores[0])
+
+
+def assert_equal_to_transformers(
+    seed: int, penalty: float, processors: tuple[Processor, ...], warpers: list[Any]
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+
+    def pick(low: int, high: int) -> int:
+        return int(torch.randint(low, high + 1, (), generator=generator))
+
+    llama = random_llama(seed, vocabulary=pick(14, 40))
+    prompt = tuple(pick(1, 13) for _ in range(pick(1, 4)))
+    ends, beams, limit = list({pick(1, 13) for _ in range(pick(1, 3))}), pick(2, 5), pick(1, 14)
+    steps = search(
+        through_the_interface(llama),
+        request(prompt, ends),
+        num_beams=beams,
+        length_penalty=penalty,
+        limit=limit,
+        processors=processors,
+    )
+    tokens, score = theirs(llama, prompt, ends, beams, penalty, limit, warpers)
+    result = best(steps)
+    assert result.tokens == tokens
+    assert result.score / len(result.tokens) ** penalty == pytest.approx(score, abs=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [-1.0, 0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_is_transformers_search(seed: int, penalty: float) -> None:
+    assert_equal_to_transformers(seed, penalty, (), [])
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_processors_run_on_log_probabilities_as_in_transformers(seed: int) -> None:
+    """Nothing is renormalised after them, so they change the scores that are compared."""
+    chain = (Temperature(0.7), TopK(12), TopP(0.8))
+    assert_equal_to_transformers(
+        seed, 1.0, chain, [TemperatureLogitsWarper(0.7), TopKLogitsWarper(12), TopPLogitsWarper(0.8)]
+    )
+
+
+def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
+    """The same search over whole texts, with no cache to go wrong."""
+    torch.manual_seed(3)
+    transformer = Transformer(
+        TransformerConfig(vocabulary_size=30, context_length=40, width=16, layers=2, heads=2, key_value_heads=1)
+    ).eval()
+    with torch.no_grad():
+        for parameter in transformer.parameters():
+            parameter.mul_(4)  # or all distributions are nearly flat
+    uncached = TinyModel(lambda text: transformer.logits(text, (0,))[0].tolist())
+    for seed in range(4):
+        asked = request((seed, 5), [seed + 1, seed + 11])
+        settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=12, length_penalty=0.0)
+        ours = list(generate(transformer, asked.prompt, settings.strategy_for(asked)))
+        slow = list(generate(uncached, asked.prompt, settings.strategy_for(asked)))
+        assert best(ours).tokens == best(slow).tokens and len(ours) == len(slow)
+        for one, other in zip(ours, slow, strict=True):
+            assert [row.tokens for row in one.hypotheses] == [row.tokens for row in other.hypotheses]
+            assert [row.score for row in one.hypotheses] == pytest.approx(
+                [row.score for row in other.hypotheses], abs=1e-3
+            )
+
+
+# --- what every step says --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("processors", [(), (Temperature(0.5), TopK(5))])
+def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Processor, ...]) -> None:
+    model = random_model(12, seed=8)
+    steps = search(model, request(end_tokens=[3]), num_beams=3, limit=8, processors=processors)
+    before: list[Hypothesis] = []
+    for number, step in enumerate(steps):
+        living = [row for row in step.hypotheses if not row.finished]
+        assert list(step.hypotheses[: len(living)]) == living and len(living) <= 3
+        assert [row.score for row in living] == sorted((row.score for row in living), reverse=True)
+        for row in step.hypotheses:
+            assert row.tokens[:-1] == (before[row.parent].tokens if before else ())
+            assert row.choice.token == row.tokens[-1] and len(row.tokens) == number + 1
+            rows = model.logits((0,), row.tokens).double().log_softmax(-1)
+            own = float(sum(rows[i, token] for i, token in enumerate(row.tokens)))
+            assert row.log_probability == pytest.approx(own, abs=1e-9)
+            if not processors:  # with none, the score is a true log-probability
+                assert row.score == pytest.approx(own, abs=1e-5)
+            assert row.choice.stages == ("model", *(processor.name for processor in processors))
+            assert row.choice.final_probability > 0
+        if not step.finished:
+            assert step.feed == tuple(row.tokens[-1] for row in living)
+            assert step.parents == tuple(row.parent for row in living)
+        before = living
+    assert steps[-1].feed == () and best(steps).finished
+
+
+def test_with_a_temperature_the_score_is_its_quotient_and_the_log_probability_stays() -> None:
+    """log-probability / T and no renormalisation: at T = 0.5 every score is twice the log-probability."""
+    for step in search(random_model(12, seed=8), request(), num_beams=3, processors=(Temperature(0.5),)):
+        for row in step.hypotheses:
+            assert row.score == pytest.approx(2 * row.log_probability, abs=1e-5)
+
+
+def test_attention_is_the_parent_rows() -> None:
+    model = random_model(12, seed=8)
+    for step in search(model, request(attention=True), num_beams=3):
+        for row in step.hypotheses:
+            read = torch.tensor((0, *row.tokens[:-1]), dtype=torch.float32) + 1  # what TinyModel looks at
+            assert row.choice.attention is not None
+            assert row.choice.attention[0, 0].float() == pytest.approx((read / read.sum()).numpy(), abs=1e-3)
+
+
+def test_a_search_with_fewer_tokens_than_beams_lives_with_what_there_is() -> None:
+    steps = search(random_model(2, seed=1), request(end_tokens=[1]), num_beams=8, limit=3)
+    assert [len(step.hypotheses) for step in steps] == [2, 2, 2]  # one lives on, one ends, every time
+    assert steps[-1].finish_reason in ("stop", "length")
+
+
+def test_as_many_live_on_as_there_are_beams_even_where_every_end_token_is_better() -> None:
+    # First 4 and 5 lead; then three end tokens do, so of the best six continuations of two rows not one goes on.
+    first, then = [0.0, -9.0, -9.0, -9.0, 2.0, 1.0], [0.0, 9.0, 9.0, 9.0, 2.0, 1.5]
+    model = TinyModel(lambda text: first if len(text) == 1 else then)
+    second = search(model, request(end_tokens=[1, 2, 3]), num_beams=2)[1]
+    assert [row.tokens for row in second.hypotheses if not row.finished] == [(4, 4), (4, 5)]
+
+
+def test_only_the_best_finished_texts_are_kept_and_the_search_ends_when_none_can_be_beaten() -> None:
+    # (2,) is sure from the start; (0, 2) and (1, 2) follow, and of the three only two are kept. Every living text has
+    # -18 / 2 by then, less than the -9 / 2 of the worse of the two, so the second step is the last.
+    steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), request(end_tokens=[2]), num_beams=2)
+    assert len(steps) == 2
+    assert best(steps).tokens == (2,)
+
+
+def test_the_finish_reason_is_that_of_the_returned_text() -> None:
+    ends = TinyModel(lambda text: [0.0, 0.0, 9.0])
+    assert search(ends, request(end_tokens=[2]), num_beams=2)[-1].finish_reason == "stop"
+    assert search(ends, request(end_tokens=[1]), num_beams=2, limit=3)[-1].finish_reason == "length"
+
+
+def test_one_beam_is_greedy() -> None:
+    for seed in range(20):
+        model, asked = random_model(9, seed), request(end_tokens=[4])
+        results = [
+            list(generate(model, asked.prompt, settings.strategy_for(asked)))[-1].best
+            for settings in (
+                DecodingSettings(strategy="beam", num_beams=1, max_new_tokens=10),
+                DecodingSettings(strategy="greedy", max_new_tokens=10),
+            )
+        ]
+        assert results[0] is not None and results[1] is not None
+        assert results[0].tokens == results[1].tokens
+
+
+def test_a_search_that_explains_nothing_finds_the_same() -> None:
+    model = random_model(7, 3)
+    for never in (frozenset[int](), frozenset({1})):
+        found = []
+        for explained in (True, False):
+            asked = replace(request(end_tokens=(0,), vocabulary_size=7), suppress_tokens=never, explained=explained)
+            strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(asked)
+            found.append(list(generate(model, asked.prompt, strategy)))
+        told, untold = found
+        assert [one.tokens for one in told[-1].returned] == [one.tokens for one in untold[-1].returned]
+        assert [one.score for one in told[-1].returned] == [one.score for one in untold[-1].returned]
+        for first, second in zip(told[-1].returned, untold[-1].returned, strict=True):
+            assert first.log_probability == pytest.approx(second.log_probability, abs=1e-5)
+        assert told[0].hypotheses[0].choice.candidates and not untold[0].hypotheses[0].choice.candidates

@@ -1,0 +1,138 @@
+"""What a search says of the hypotheses it lets go, against what can be seen from its other records."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from decoding.generate import generate
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from decoding.trace import Trace
+from tests.helpers.tiny import TinyModel, random_model, request, table_model
+
+ENDS = (2, 5)
+
+
+def run(model: TinyModel, settings: DecodingSettings) -> Trace:
+    asked = request((3, 1), ENDS)
+    trace = Trace("tiny", "3 1", asked, settings, str)
+    return trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
+
+
+def any_run(seed: int, strategy: str) -> tuple[TinyModel, DecodingSettings, Trace]:
+    chance = random.Random(seed)
+    settings = DecodingSettings.from_dict(
+        {
+            "strategy": strategy,
+            "num_beams": 4,
+            "num_return_sequences": 4,
+            "early_stopping": chance.choice(("false", "true", "never")),
+            "length_penalty": chance.choice((-0.5, 0.0, 1.0)),
+            "max_new_tokens": chance.randint(3, 9),
+            "seed": seed,
+        }
+    )
+    model = random_model(12, seed, scale=1.5)
+    return model, settings, run(model, settings)
+
+
+def best_continuation(model: TinyModel, row: Hypothesis, *, ending: bool) -> float:
+    own = model.logits((3, 1, *row.tokens), (0,))[0].double().log_softmax(-1).tolist()
+    return row.score + max(one for token, one in enumerate(own) if ending or token not in ENDS)
+
+
+@pytest.mark.parametrize("strategy", ["beam", "beam_sample"])
+def test_every_hypothesis_that_goes_is_named_once_with_the_reason(strategy: str) -> None:
+    reasons: Counter[str] = Counter()
+    for seed in range(40):
+        model, settings, trace = any_run(seed, strategy)
+        before: list[Hypothesis] = []
+        for step in trace.steps:
+            living = [one for one in step.hypotheses if not one.finished]
+            ended = [one for one in step.hypotheses if one.finished]
+            continued = {one.parent for one in living}
+            died = {one.row: one for one in step.dropped if one.row is not None}
+            assert set(died) == set(range(len(before))) - continued
+            for row, record in died.items():
+                assert record.tokens == before[row].tokens
+                limit = len(before[row].tokens) + 1 == settings.max_new_tokens
+                assert record.score == pytest.approx(best_continuation(model, before[row], ending=limit), abs=1e-5)
+                assert record.to_beat == min(one.score for one in living or ended)
+                assert (record.reason == "ended") is any(one.parent == row for one in ended)
+                if record.reason == "outscored" and strategy == "beam":
+                    assert record.score is not None and record.to_beat is not None
+                    assert record.score <= record.to_beat
+            check_the_end(step, living)
+            reasons.update(one.reason for one in step.dropped)
+            before = living
+        check_the_bank(trace)
+    assert reasons.keys() >= {"outscored", "ended", "search over", "outranked"}
+    assert ("not drawn" in reasons) is (strategy == "beam_sample")
+
+
+def check_the_end(step: Step, living: list[Hypothesis]) -> None:
+    """What is left unfinished when a search ends could not have become better than the worst that is kept."""
+    over = [one for one in step.dropped if one.reason == "search over"]
+    assert [one.tokens for one in over] == ([one.tokens for one in living] if step.finished else [])
+    for one in over[:1]:
+        assert one.score is not None and (one.to_beat is None or one.score <= one.to_beat)
+        if one.to_beat is not None:
+            assert one.to_beat == step.returned[-1].final_score  # all four are returned
+
+
+def check_the_bank(trace: Trace) -> None:
+    """What has finished is returned or was outranked, by better ones."""
+    finished = {one.tokens: one for step in trace.steps for one in step.hypotheses if one.finished}
+    fallen = [one for step in trace.steps for one in step.dropped if one.reason == "outranked"]
+    assert {one.tokens for one in trace.sequences} | {one.tokens for one in fallen} == set(finished)
+    assert len(trace.sequences) + len(fallen) == len(finished)
+    for one in fallen:
+        assert one.score == finished[one.tokens].final_score
+        assert one.score is not None and one.to_beat is not None and one.score <= one.to_beat
+
+
+def test_the_records_by_hand() -> None:
+    """Two beams. After 0: 1 has .6, 3 has .4. After 1 everything ends or is a little 4; after 3 comes a sure 4."""
+    table = {(3, 1): {0: 0.6, 4: 0.4}, (3, 1, 0): {2: 0.9, 0: 0.06, 1: 0.04}, (3, 1, 4): {4: 0.5, 3: 0.5}}
+    settings = DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=3, length_penalty=0.0)
+    first, second, *_ = run(table_model(table, vocabulary=8), settings).steps
+    assert first.dropped == ()
+    # Of (0,) the end .54 is kept; its best other token has .6 * .06 = .036, while .4 * .5 = .2 twice lives on.
+    (gone,) = second.dropped
+    assert (gone.reason, gone.tokens, gone.row) == ("ended", (0,), 0)
+    assert (gone.score, gone.to_beat) == pytest.approx((math.log(0.036), math.log(0.2)), abs=1e-5)
+    assert [one.step_score for one in second.hypotheses] == pytest.approx([math.log(p) for p in (0.5, 0.5, 0.9)])
+    assert [one.score for one in second.hypotheses] == pytest.approx([math.log(p) for p in (0.2, 0.2, 0.54)])
+    assert [one.final_score for one in second.hypotheses] == [None, None, pytest.approx(math.log(0.54))]
+
+
+@pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])
+def test_the_document_tells_each_hypothesis_its_fate(strategy: str) -> None:
+    for seed in range(10):
+        _, _, trace = any_run(seed, strategy)
+        document = json.loads(json.dumps(trace.document(), allow_nan=False))
+        before: list[dict[str, Any]] = [{"ids": [], "score": 0.0, "dropped": None}]
+        dropped = 0
+        for number, beams in enumerate(document["beams"]):
+            for beam in beams:
+                parent = before[beam["parent"]]
+                assert beam["ids"][:-1] == parent["ids"]
+                assert beam["step_score"] == pytest.approx(beam["score"] - parent["score"], abs=1e-5)
+                fate = beam["dropped"]
+                if fate is not None:
+                    dropped += 1
+                    assert fate["step"] >= number
+                if beam["finished"]:
+                    assert fate is None or fate["reason"] == "outranked"
+            living = [beam for beam in beams if not beam["finished"]]
+            going_on = [beam for beam in living if beam["dropped"] is None or beam["dropped"]["step"] > number]
+            parents = [beam["ids"][:-1] for beam in next(iter(document["beams"][number + 1 :]), [])]
+            assert all(parent in [beam["ids"] for beam in going_on] for parent in parents)
+            before = living
+        assert dropped == sum(len(step.dropped) for step in trace.steps)

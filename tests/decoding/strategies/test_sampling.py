@@ -1,0 +1,280 @@
+"""Greedy decoding and sampling, and the loop that every strategy shares."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from decoding.generate import generate
+from decoding.processors import Context, Temperature, TopK, TopP, run_chain
+from decoding.recorder import record
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from decoding.strategies.base import newest_attention
+from decoding.strategies.sampling import draw_without_replacement, token_at
+from decoding.uniform import UniformStream
+from model.errors import AttendError
+from model.interface import Attention, Forward
+from tests.helpers.tiny import TinyCache, TinyModel, random_model, request, table_model
+
+NO_CONTEXT = Context(prompt=(0,), tokens=((),))
+
+
+def run(model: TinyModel, settings: DecodingSettings, asked: Request | None = None) -> list[Step]:
+    asked = asked or request(context_length=model.context_length)
+    return list(generate(model, asked.prompt, settings.strategy_for(asked)))
+
+
+def best(steps: list[Step]) -> Hypothesis:
+    assert steps[-1].best is not None
+    return steps[-1].best
+
+
+# --- the draw --------------------------------------------------------------------------------------------------------
+
+
+def slow_token_at(draw: float, logits: list[float]) -> int:
+    """The definition: survivors by final probability, ties by id, the first whose cumulative sum exceeds the draw."""
+    largest = max(logits)
+    kept = [i for i, value in enumerate(logits) if value > -math.inf]
+    weights = np.exp(np.array([logits[i] for i in kept], dtype=np.float64) - largest)
+    probabilities = dict(zip(kept, (weights / weights.sum()).tolist(), strict=True))
+    order = sorted(kept, key=lambda i: (-probabilities[i], i))
+    total = 0.0
+    for token in order:
+        total += probabilities[token]
+        if total > draw:
+            return token
+    return order[-1]
+
+
+VALUES = st.one_of(st.sampled_from([0.0, 1.0, -800.0, -math.inf]), st.floats(-20, 20, width=32))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(VALUES, min_size=1, max_size=60).filter(lambda row: max(row) > -math.inf),
+    st.floats(0, 1, exclude_max=True),
+)
+def test_a_draw_falls_where_the_definition_says(row: list[float], draw: float) -> None:
+    logits = torch.tensor([row])
+    assert token_at(draw, record(("model",), [logits], 0)[0]) == slow_token_at(draw, logits[0].tolist())
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(VALUES, min_size=1, max_size=30).filter(lambda row: max(row) > -math.inf),
+    st.lists(st.floats(0, 1, exclude_max=True), max_size=12),
+)
+def test_draws_without_replacement_fall_where_single_draws_would(row: list[float], draws: list[float]) -> None:
+    """Each within the chosen token's share of what is left, which sums to one: highest first, ties by id."""
+    probabilities = torch.tensor(row, dtype=torch.float64).softmax(-1).numpy()
+    places = draw_without_replacement(draws, probabilities)
+    left = {token: probability for token, probability in enumerate(probabilities.tolist()) if probability > 0}
+    assert len(places) == min(len(draws), len(left))
+    for draw, place in zip(draws, places, strict=False):
+        order = sorted(left, key=lambda token: (-left[token], token))
+        everything = sum(left.values())
+        before = sum(left[token] for token in order[: order.index(place)])
+        assert before - 1e-12 <= draw * everything <= before + left.pop(place) + 1e-12
+
+
+def test_draws_without_replacement_by_hand() -> None:
+    # .5 .3 .2: the draw .6 falls on the second; of .5 and .2, which are 5/7 and 2/7, .72 lies behind 5/7 = .714.
+    probabilities = np.array([0.2, 0.5, 0.3])
+    assert draw_without_replacement([0.6, 0.72, 0.9], probabilities) == [2, 0, 1]
+    assert draw_without_replacement([0.6, 0.71], probabilities) == [2, 1]
+    assert draw_without_replacement([0.6, 0.71], np.array([0.0, 1.0])) == [1]  # nothing else is left
+
+
+@pytest.mark.parametrize("levels", [0, 4])
+def test_a_draw_over_a_whole_vocabulary_equals_the_full_sort(levels: int) -> None:
+    generator = torch.Generator().manual_seed(levels)
+    for _ in range(2):
+        logits = torch.randn(1, 50257, generator=generator)
+        logits = (logits * levels).round() / levels if levels else logits
+        recording = record(("model",), [logits], 0)[0]
+        for draw in (0.0, 0.2, 0.97, 1 - 2**-53):
+            assert token_at(draw, recording) == slow_token_at(draw, logits[0].tolist())
+
+
+def test_a_draw_on_the_edge_takes_the_token_behind_it() -> None:
+    """The first whose cumulative sum exceeds the draw: four equal tokens sum to 1/4, 1/2, 3/4 and 1 exactly."""
+    recording = record(("model",), [torch.zeros(1, 4)], 0)[0]
+    assert [token_at(draw, recording) for draw in (0.0, 0.25, 0.5, 0.75)] == [0, 1, 2, 3]
+
+
+def test_the_last_survivor_is_taken_where_rounding_leaves_the_sum_below_the_draw() -> None:
+    logits = torch.zeros(1, 10)
+    recording = record(("model",), [logits], 0)[0]
+    assert float(np.cumsum(np.full(10, 0.1))[-1]) == 1 - 2**-53  # ten times 0.1, summed, does not exceed this draw
+    assert token_at(1 - 2**-53, recording) == 9
+
+
+def test_draws_are_the_seeds_alone() -> None:
+    """Equal under different settings, one a step, and a continued text goes on where the first part stopped."""
+    model = random_model(30, seed=1)
+
+    def drawn(settings: DecodingSettings, already: int = 0) -> list[float | None]:
+        return [step.hypotheses[0].choice.draw for step in run(model, settings, request(draws_used=already))]
+
+    plain = drawn(DecodingSettings(seed=7, max_new_tokens=10))
+    assert plain == drawn(DecodingSettings(seed=7, max_new_tokens=10, temperature=0.3, top_k=1))
+    assert plain != drawn(DecodingSettings(seed=8, max_new_tokens=10))
+    assert plain[4:] == drawn(DecodingSettings(seed=7, max_new_tokens=6), already=4)
+    stream = UniformStream(7)
+    assert plain == [stream.next() for _ in range(10)]
+    assert all(draw is not None and 0 <= draw < 1 for draw in plain)
+
+
+def test_a_seed_repeats_its_text() -> None:
+    model = random_model(30, seed=2)
+    texts = {best(run(model, DecodingSettings(seed=seed, max_new_tokens=12))).tokens for seed in (5, 5, 5, 6)}
+    assert len(texts) == 2
+
+
+# --- against theory --------------------------------------------------------------------------------------------------
+
+
+def chi_squared_p(observed: Counter[int], expected: dict[int, float]) -> float:
+    """The survival function of chi-squared is the regularised upper incomplete gamma Q(degrees / 2, x / 2)."""
+    statistic = sum((observed[token] - count) ** 2 / count for token, count in expected.items())
+    half = torch.tensor([(len(expected) - 1) / 2, statistic / 2], dtype=torch.float64)
+    return float(torch.special.gammaincc(half[0], half[1]))
+
+
+def test_the_chi_squared_tail_is_the_textbooks() -> None:
+    # 5 % points of any table: 3.841 at 1 degree of freedom, 11.070 at 5
+    for degrees, point in ((1, 3.841), (5, 11.070)):
+        expected = dict.fromkeys(range(degrees + 1), 1e9)
+        observed = Counter(dict(expected))
+        observed[0] += math.sqrt(point * 1e9)  # pyright: ignore[reportArgumentType]
+        assert chi_squared_p(observed, expected) == pytest.approx(0.05, abs=1e-4)
+
+
+def test_sampled_tokens_follow_the_final_probabilities() -> None:
+    """20 seeds of 300 draws each; at p = .05 one test in 20 fails by chance, more than 3 has odds of 1.6 %."""
+    logits = torch.randn(60, generator=torch.Generator().manual_seed(9)) * 1.5
+    row = logits.tolist()
+    model = TinyModel(lambda text: row, context_length=400)
+    chain = (Temperature(0.9), TopK(20), TopP(0.9))
+    final = run_chain(chain, logits[None], NO_CONTEXT)[-1][0].double().softmax(-1)
+    expected = {token: 300 * p for token, p in enumerate(final.tolist()) if p > 0}
+    assert min(expected.values()) > 5  # what the test needs of every cell
+    low = 0
+    for seed in range(20):
+        chosen = DecodingSettings(temperature=0.9, top_k=20, top_p=0.9, seed=seed, max_new_tokens=300, top_candidates=0)
+        observed = Counter(best(run(model, chosen)).tokens)
+        assert set(observed) <= set(expected)
+        low += chi_squared_p(observed, expected) < 0.05
+    assert low <= 3
+
+
+# --- greedy and the loop ---------------------------------------------------------------------------------------------
+
+
+def test_greedy_takes_the_most_probable_token_ties_by_id() -> None:
+    model = table_model({(0,): {2: 0.5, 1: 0.5}, (0, 1): {3: 0.9, 1: 0.1}}, vocabulary=4)
+    steps = run(model, DecodingSettings(strategy="greedy", max_new_tokens=2))
+    assert best(steps).tokens == (1, 3)
+    choice = steps[0].hypotheses[0].choice
+    assert (choice.stages, choice.draw, choice.rank) == (("model",), None, 1)
+    assert choice.probability == pytest.approx(0.5, abs=1e-6) and choice.entropy == pytest.approx(1.0, abs=1e-6)
+
+
+def test_greedy_takes_the_published_path() -> None:
+    # "The" → nice .5 / dog .4; nice → woman .4 (Hugging Face, "How to generate text"): nice woman has .20
+    nice, dog, woman, has = 1, 2, 3, 4
+    table = {(0,): {nice: 0.5, dog: 0.4, 5: 0.1}, (0, nice): {woman: 0.4, 5: 0.3, 6: 0.3}, (0, dog): {has: 0.9, 5: 0.1}}
+    result = best(run(table_model(table, 8), DecodingSettings(strategy="greedy", max_new_tokens=2)))
+    assert result.tokens == (nice, woman)
+    assert math.exp(result.log_probability) == pytest.approx(0.20, abs=1e-6)
+
+
+def test_generation_stops_at_an_end_token_at_its_limit_and_where_the_context_ends() -> None:
+    model = TinyModel(lambda text: [0.0, 1.0, 2.0 if len(text) == 4 else 0.0], context_length=10)
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=3)
+    steps = run(model, greedy)
+    assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1), "length")
+    longer = DecodingSettings(strategy="greedy", max_new_tokens=100)
+    steps = run(model, longer, request(end_tokens=[2], context_length=10))
+    assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1, 2), "stop")
+    steps = run(model, longer)
+    assert (len(best(steps).tokens), steps[-1].finish_reason) == (9, "length")  # 1 of the prompt + 9 = 10
+    assert all(not step.finished and not step.hypotheses[0].finished for step in steps[:-1])
+
+
+def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
+    with pytest.raises(
+        AttendError, match=r"The prompt has 10 tokens, but the model's context holds 10, .* 9 tokens or fewer"
+    ):
+        request(prompt=range(10), context_length=10)
+    with pytest.raises(AttendError, match="The prompt is empty"):
+        request(prompt=())
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+def test_unusable_logits_end_in_a_clear_error(bad: float, strategy: str) -> None:
+    row = [bad] * 5 if bad == -math.inf else [0.0, bad, 1.0, 0.0, 0.0]
+    model = TinyModel(lambda text: row if len(text) == 2 else [0.0] * 5)
+    chosen = DecodingSettings.from_dict({"strategy": strategy, "top_p": 0.9, "top_k": 3})
+    with pytest.raises(AttendError, match="no usable probabilities for token 2"):
+        run(model, chosen)
+
+
+def test_closing_stops_the_work_and_nothing_is_computed_ahead() -> None:
+    model = random_model(10, seed=1)
+    asked = request()
+    steps = generate(model, asked.prompt, DecodingSettings(seed=1).strategy_for(asked))
+    next(steps)
+    assert model.passes == 1
+    assert not torch.is_inference_mode_enabled() and torch.is_grad_enabled()  # the consumer's world is untouched
+    steps.close()  # pyright: ignore[reportAttributeAccessIssue]
+    assert next(steps, None) is None
+    assert model.passes == 1
+
+
+def test_each_token_costs_one_pass_of_one_row() -> None:
+    model = random_model(10, seed=1)
+    run(model, DecodingSettings(seed=1, max_new_tokens=20))
+    assert (model.passes, model.rows_fed) == (20, 20)
+
+
+def test_log_probability_is_the_models_own_and_score_that_of_the_choice() -> None:
+    model = random_model(40, seed=3)
+    result = best(run(model, DecodingSettings(seed=3, max_new_tokens=6, temperature=0.5, top_k=4)))
+    logits = model.logits((0,), result.tokens).double()
+    chosen = torch.tensor(result.tokens)[:, None]
+    assert result.log_probability == pytest.approx(float(logits.log_softmax(-1).gather(1, chosen).sum()), abs=1e-9)
+    cold = (logits / 0.5).masked_fill(logits < logits.topk(4).values[:, -1:], -math.inf)
+    assert result.score == pytest.approx(float(cold.log_softmax(-1).gather(1, chosen).sum()), abs=1e-5)
+
+
+def test_attention_is_that_of_the_pass_before_the_token() -> None:
+    model = random_model(10, seed=1)
+    steps = run(model, DecodingSettings(seed=1, max_new_tokens=4), request(attention=True))
+    text = (0, *best(steps).tokens)
+    for number, step in enumerate(steps):
+        attention = step.hypotheses[0].choice.attention
+        assert attention is not None and attention.dtype == torch.float16
+        read = torch.tensor(text[: number + 1], dtype=torch.float32) + 1  # what TinyModel looks at: the text so far
+        assert attention.shape == (1, 1, number + 1)
+        assert attention[0, 0].float() == pytest.approx((read / read.sum()).numpy(), abs=1e-3)
+    assert all(step.hypotheses[0].choice.attention is None for step in run(model, DecodingSettings(seed=1)))
+
+
+def test_padding_on_the_left_never_reaches_a_step() -> None:
+    weights = torch.tensor([0.0, 0.0, 0.5, 0.5]).expand(2, 3, 1, 1, 4)  # (rows, layers, heads, queries, keys)
+    forward = Forward(torch.zeros(2, 5), TinyCache(((0, 0), (0, 0))), Attention(weights))
+    attention = newest_attention(forward, 1, 2)
+    assert attention is not None
+    assert attention.shape == (3, 1, 2) and torch.equal(attention, torch.full((3, 1, 2), 0.5, dtype=torch.float16))
+    assert attention.untyped_storage().nbytes() == 3 * 2 * 2  # float16: the pass itself is not kept alive

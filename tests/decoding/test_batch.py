@@ -1,0 +1,307 @@
+"""Several strategies in one batch: everybody's Steps are those they would have made alone."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+import torch
+
+from decoding.batch import generate_batch
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings, StrategyName
+from decoding.step import Candidate, Choice, Hypothesis, Step
+from model.errors import AttendError
+from model.interface import Forward, LanguageModel, Want
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from tests.helpers.tiny import TinyModel, random_model, request
+
+VOCABULARY, CONTEXT = 40, 48
+Ids = tuple[int, ...]
+
+
+def transformer(positions: str = "rotary") -> Transformer:
+    torch.manual_seed(3)
+    config = TransformerConfig.from_dict(
+        {
+            "vocabulary_size": VOCABULARY,
+            "context_length": CONTEXT,
+            "width": 32,
+            "layers": 2,
+            "heads": 4,
+            "key_value_heads": 2,
+            "feed_forward_width": 48,
+            "positions": positions,
+            "tied_embeddings": False,
+        }
+    )
+    model = Transformer(config).eval()
+    with torch.no_grad():
+        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
+            matrix.mul_(16)  # logits as decided as a trained model's, and every token before has its say
+    model.double()  # in company and alone sums are taken in another order: in single precision that can break a tie
+    return model
+
+
+def asked(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
+    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
+
+
+def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> list[Step]:
+    return list(generate(model, asks.prompt, settings.strategy_for(asks)))
+
+
+def together(
+    model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
+) -> list[list[Step]]:
+    """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
+    strategies = [one.strategy_for(asks) for one, asks in zip(settings, requests, strict=True)]
+    told: list[list[Step]] = [[] for _ in requests]
+    for steps in generate_batch(model, [asks.prompt for asks in requests], strategies):
+        assert len(steps) == len(requests)
+        for own, step in zip(told, steps, strict=True):
+            finished = bool(own) and own[-1].finished
+            assert (step is None) is finished or not own
+            if step is not None:
+                own.append(step)
+    return told
+
+
+def check_as_alone(
+    model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
+) -> list[list[Step]]:
+    told = together(model, requests, settings)
+    for company, asks, own in zip(told, requests, settings, strict=True):
+        check_same(company, alone(model, asks, own))
+    return told
+
+
+def check_same(company: list[Step], own: list[Step]) -> None:
+    """Equal decisions and draws; probabilities within 1e-5; attention within float16's rounding of it."""
+    assert len(company) == len(own)
+    for step, other in zip(company, own, strict=True):
+        assert (step.feed, step.parents, step.finish_reason) == (other.feed, other.parents, other.finish_reason)
+        assert (step.best and step.best.tokens) == (other.best and other.best.tokens)
+        assert [one.tokens for one in step.returned] == [one.tokens for one in other.returned]
+        for one, two in zip(step.hypotheses, other.hypotheses, strict=True):
+            assert (one.tokens, one.parent, one.finished) == (two.tokens, two.parent, two.finished)
+            assert one.score == pytest.approx(two.score, abs=1e-4)
+            assert one.log_probability == pytest.approx(two.log_probability, abs=1e-4)
+            check_same_choice(one.choice, two.choice)
+
+
+def check_same_choice(one: Choice, two: Choice) -> None:
+    assert (one.token, one.rank, one.draw) == (two.token, two.rank, two.draw)
+    assert (one.stages, one.kept) == (two.stages, two.kept)
+    assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
+    assert one.rest == pytest.approx(two.rest, abs=1e-5)
+    assert (one.contrast is None) is (two.contrast is None)
+    if one.contrast is not None and two.contrast is not None:
+        assert one.contrast.layer == two.contrast.layer
+        assert dict(one.contrast.divergences) == pytest.approx(dict(two.contrast.divergences), abs=1e-5)
+    ids, scores = (
+        [[getattr(each, name) for each in both] for both in (one.contrastive_candidates, two.contrastive_candidates)]
+        for name in ("id", "score")
+    )
+    assert ids[0] == ids[1] and scores[0] == pytest.approx(scores[1], abs=1e-5)
+    for candidate, other in zip(one.candidates, two.candidates, strict=True):
+        assert candidate.id == other.id
+        assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-5)
+    assert (one.attention is None) is (two.attention is None)
+    if one.attention is not None and two.attention is not None:
+        assert one.attention.shape == two.attention.shape
+        assert torch.allclose(one.attention.float(), two.attention.float(), atol=1e-3)
+
+
+def any_settings(chance: random.Random) -> DecodingSettings:
+    return DecodingSettings(
+        strategy=chance.choice(("sample", *get_args(StrategyName))),
+        temperature=chance.choice((0.0, 0.5, 0.9, 1.0, 1.4)),
+        top_k=chance.choice((0, 5, 20)),
+        top_p=chance.choice((0.6, 0.9, 1.0)),
+        num_beams=(beams := chance.choice((2, 4))),
+        num_beam_groups=chance.choice((1, 2)),
+        early_stopping=chance.choice(("false", "true", "never")),
+        num_return_sequences=chance.randint(1, beams),
+        length_penalty=chance.choice((-1.0, 0.0, 1.0, 2.0)),
+        seed=chance.randrange(1000),
+        max_new_tokens=chance.randint(1, 25),
+        top_candidates=chance.choice((0, 3, 10)),
+        dola_layers=chance.choice(("low", (0, 1))),
+        stop_texts=chance.choice(((), ("17", "3 2"))),
+    )
+
+
+def any_prompt(chance: random.Random) -> Ids:
+    return tuple(chance.randrange(3, VOCABULARY) for _ in range(chance.randint(1, 30)))
+
+
+@pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
+@pytest.mark.parametrize("seed", range(4))
+def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: int) -> None:
+    """Every strategy, one text or several, prompts of 1 to 30 tokens, some equal, with attention and without."""
+    chance = random.Random(seed)
+    model = transformer(positions)
+    prompts = [any_prompt(chance) for _ in range(3)]
+    requests = [asked(chance.choice(prompts), attention=chance.random() < 0.7) for _ in range(5)]
+    settings = [any_settings(chance) for _ in requests]
+    check_as_alone(model, requests, settings)
+
+
+def test_texts_end_at_the_context_each_at_its_own() -> None:
+    """Room for 1, 8 and 43 tokens; when the long prompts have left, the short one may still use all of the context."""
+    model = transformer()
+    chance = random.Random(2)
+    prompts = [tuple(chance.choices(range(3, VOCABULARY), k=length)) for length in (47, 40, 5)]
+    requests = [asked(prompt, end_tokens=()) for prompt in prompts]
+    settings = [DecodingSettings(seed=1, max_new_tokens=400)] * 3
+    told = check_as_alone(model, requests, settings)
+    assert [len(steps) for steps in told] == [1, 8, 43]
+
+
+def test_a_seed_means_the_same_text_alone_and_in_any_company() -> None:
+    model = transformer()
+    wanted = DecodingSettings(seed=11, max_new_tokens=20)
+    text = alone(model, asked((5, 6, 7)), wanted)[-1].best
+    chance = random.Random(0)
+    for _ in range(3):
+        others = [any_settings(chance) for _ in range(3)]
+        requests = [asked(any_prompt(chance)) for _ in others]
+        told = together(model, [*requests, asked((5, 6, 7))], [*others, wanted])
+        assert told[-1][-1].best is not None and text is not None
+        assert told[-1][-1].best.tokens == text.tokens
+
+
+def test_one_seed_gives_all_settings_the_same_draws() -> None:
+    model = transformer()
+    settings = [DecodingSettings(temperature=heat, seed=5, max_new_tokens=12) for heat in (0.5, 1.0, 1.5)]
+    told = together(model, [asked((5, 6, 7), end_tokens=())] * 3, settings)
+    draws = {tuple(step.hypotheses[0].choice.draw for step in steps) for steps in told}
+    assert len(draws) == 1
+    assert len({steps[-1].best.tokens for steps in told if steps[-1].best}) == 3
+
+
+class Counted(TinyModel):
+    """Counts prefills; `passes` and `rows_fed` are TinyModel's own."""
+
+    prefills = 0
+
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()):
+        self.prefills += 1
+        return super().prefill(prompt, want=want)
+
+
+def counted(joinable: bool = True) -> Counted:
+    whole = random_model(12, seed=4)
+    model = Counted(whole._logits_of)
+    model.joinable = joinable
+    return model
+
+
+def test_equal_prompts_are_read_once_and_the_finished_leave_the_batch() -> None:
+    model = counted()
+    lengths = (2, 5, 5, 9)
+    settings = [DecodingSettings(seed=place, max_new_tokens=length) for place, length in enumerate(lengths)]
+    told = together(model, [request((3, 1))] * 4, settings)
+    assert [len(steps) for steps in told] == list(lengths)
+    assert model.prefills == 1
+    assert model.passes == 9  # as many as the longest has tokens
+    # 1 row read; then a token a text and pass, but for each text's last, which nobody feeds: 1 + 4 + 4 + 8
+    assert model.rows_fed == 1 + sum(length - 1 for length in lengths)
+
+
+def test_two_prompts_take_two_prefills() -> None:
+    model = counted()
+    together(model, [request((3, 1)), request((4,)), request((3, 1))], [DecodingSettings(seed=1, max_new_tokens=3)] * 3)
+    assert model.prefills == 2
+
+
+def test_attention_is_computed_only_while_somebody_wants_it() -> None:
+    asked_for: list[bool] = []
+
+    class Watched(TinyModel):
+        def step(self, tokens, cache, *, want=Want()):
+            asked_for.append(want.attention)
+            return super().step(tokens, cache, want=want)
+
+    model = Watched(random_model(12, seed=4)._logits_of)
+    requests = [request((3, 1), attention=True), request((3, 1))]
+    settings = [DecodingSettings(seed=1, max_new_tokens=length) for length in (3, 6)]
+    looking, plain = together(model, requests, settings)
+    assert asked_for == [True, True, False, False, False]
+    assert all(step.hypotheses[0].choice.attention is not None for step in looking)
+    assert all(step.hypotheses[0].choice.attention is None for step in plain)
+
+
+def test_a_model_that_cannot_join_takes_equal_lengths_and_refuses_others() -> None:
+    settings = [
+        DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=4),
+        DecodingSettings(seed=3, max_new_tokens=6),
+    ]
+    for prompts in (((3, 1), (3, 1)), ((3, 1), (4, 5))):
+        requests = [request(prompt) for prompt in prompts]
+        for company, own, asked_for in zip(
+            together(counted(False), requests, settings), settings, requests, strict=True
+        ):
+            check_same(company, alone(counted(False), asked_for, own))
+    with pytest.raises(AttendError, match=r"have 1 to 2 tokens.*same length"):
+        together(counted(False), [request((3,)), request((4, 5))], settings)
+
+
+def test_as_many_prompts_as_strategies() -> None:
+    strategy = DecodingSettings(strategy="greedy").strategy_for(request())
+    with pytest.raises(ValueError):
+        next(generate_batch(counted(), [(0,), (0,)], [strategy]))
+
+
+def test_closing_it_stops_the_work() -> None:
+    model = counted()
+    strategies = [DecodingSettings(strategy="greedy", max_new_tokens=50).strategy_for(request()) for _ in range(2)]
+    running = generate_batch(model, [(0,), (0,)], strategies)
+    assert len(list(itertools.islice(running, 3))) == 3
+    running.close()  # type: ignore[attr-defined]
+    assert model.passes == 3
+
+
+def test_all_that_a_strategy_may_want_is_shared_out() -> None:
+    """Whoever adds a field to Want must teach `_union` and `slice_forward` of batch.py to share it, then this test."""
+    assert [field.name for field in fields(Want)] == ["attention", "hidden", "layers"]
+    wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
+    prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
+    model = transformer()
+    told: list[list[Forward]] = [[] for _ in wants]
+    strategies = [Listening(want, heard) for want, heard in zip(wants, told, strict=True)]
+    assert len(list(generate_batch(model, prompts, strategies))) == 3
+    for want, prompt, heard in zip(wants, prompts, told, strict=True):
+        own: list[Forward] = []
+        list(generate(model, prompt, Listening(want, own)))
+        for one, other in zip(heard, own, strict=True):
+            parts = [(one.logits, other.logits), (one.hidden, other.hidden), (one.layer_logits, other.layer_logits)]
+            maps = [None if each.attention is None else each.attention.decoder for each in (one, other)]
+            for company, alone in [*parts, maps]:
+                assert (company is None) is (alone is None)
+                assert company is None or torch.allclose(company, alone, atol=1e-4)  # shapes, too: no padding is left
+        assert (own[0].hidden is not None, own[0].layer_logits is not None) == (want.hidden, bool(want.layers))
+
+
+CHOICE = Choice(0, 1, None, ("model",), (1,), (Candidate(0, (1.0,)),), (0.0,), (1.0,), (0.0,))  # what it decides
+
+
+class Listening:
+    """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
+
+    def __init__(self, want: Want, heard: list[Forward]) -> None:
+        self.want = want
+        self._heard = heard
+
+    def advance(self, forward: Forward) -> Step:
+        self._heard.append(forward)
+        count = len(self._heard)
+        end = Hypothesis((0,), 0.0, 0.0, 0.0, 0, CHOICE, finish_reason="length")
+        return Step((end,), end, feed=(10 + count, 20), parents=(0, count - 1), returned=(end,) if count == 3 else ())

@@ -1,0 +1,168 @@
+"""A run as the document "attend.trace/1"."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.trace import Trace
+from model.errors import AttendError
+from tests.helpers.tiny import TinyModel, random_model, request
+
+
+def trace_of(
+    settings: DecodingSettings, *, model: TinyModel, asked: Request | None = None, stop_after: int | None = None
+) -> Trace:
+    asked, settings = asked or request((3, 1), [2]), settings.seeded()
+    strategy = settings.strategy_for(asked)
+    trace = Trace(
+        model="tiny",
+        prompt="3 1",
+        request=asked,
+        settings=settings,
+        label=lambda token: f"<{token}>",
+    )
+    return trace.collect(itertools.islice(generate(model, asked.prompt, strategy), stop_after))
+
+
+def test_the_document_is_as_designed() -> None:
+    settings = DecodingSettings(temperature=0.7, top_k=5, top_p=0.9, seed=7, max_new_tokens=6, top_candidates=4)
+    trace = trace_of(settings, model=random_model(12, seed=1), asked=request((3, 1), []))
+    document = json.loads(json.dumps(trace.document(), allow_nan=False))
+    assert list(document) == ["schema", "model", "prompt", "settings", "seed", "text", "ids", "finish_reason", "steps"]
+    assert document["schema"] == "attend.trace/1" and document["model"] == "tiny"
+    assert document["prompt"] == {"text": "3 1", "ids": [3, 1]}
+    assert document["settings"] == settings.to_dict() and document["seed"] == 7
+    assert document["text"] == " ".join(map(str, document["ids"])) and len(document["ids"]) == 6
+    assert document["finish_reason"] == "length"
+    for token, step in zip(document["ids"], document["steps"], strict=True):
+        check_step(step, token)
+        assert step["stages"] == ["model", "temperature", "top_k", "top_p"]
+        assert step["kept"][:3] == [12, 12, 5] and 1 <= step["kept"][3] <= 5
+        assert 0 <= step["draw"] < 1
+
+
+def check_step(step: dict[str, Any], token: int) -> None:
+    names = [
+        "token",
+        "probability",
+        "final_probability",
+        "rank",
+        "draw",
+        "entropy",
+        "stages",
+        "kept",
+        "mass",
+        "stage_entropy",
+        "candidates",
+        "rest",
+    ]
+    assert list(step) == names
+    assert step["token"] == {"id": token, "text": f"<{token}>"}
+    candidates = step["candidates"]
+    chosen = next(candidate for candidate in candidates if candidate["id"] == token)
+    assert step["probability"] == chosen["probabilities"][0]
+    assert step["final_probability"] == chosen["probabilities"][-1] > 0
+    own = [candidate["probabilities"][0] for candidate in candidates]
+    assert own == sorted(own, reverse=True)
+    if step["rank"] <= len(candidates):
+        assert candidates[step["rank"] - 1] == chosen
+    for stage in range(len(step["stages"])):
+        total = sum(candidate["probabilities"][stage] for candidate in candidates) + step["rest"][stage]
+        assert total == pytest.approx(1.0)
+    assert step["entropy"] == step["stage_entropy"][0]
+    for kept, mass, entropy in zip(step["kept"], step["mass"], step["stage_entropy"], strict=True):
+        assert 0 <= entropy <= math.log2(kept) + 1e-9
+        assert 0 < mass <= 1
+    assert step["mass"][0] == 1
+
+
+def test_ids_end_with_the_end_token_when_it_ended_the_text() -> None:
+    model = TinyModel(lambda text: [0.0, 1.0, 5.0 if len(text) == 4 else 0.0])
+    document = trace_of(DecodingSettings(strategy="greedy"), model=model).document()
+    assert (document["ids"], document["finish_reason"]) == ([1, 1, 2], "stop")
+
+
+def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
+    for strategy in ("greedy", "sample", "beam"):
+        settings = DecodingSettings.from_dict({"strategy": strategy, "max_new_tokens": 20})
+        trace = trace_of(settings, model=random_model(30, seed=1), asked=request(), stop_after=3)
+        assert trace.finish_reason == "cancelled"
+        assert len(trace.ids) == len(trace.document()["steps"]) == 3
+    nothing = trace_of(DecodingSettings(), model=random_model(30, seed=1), stop_after=0).document()
+    assert (nothing["ids"], nothing["steps"], nothing["text"], nothing["finish_reason"]) == ([], [], "", "cancelled")
+
+
+def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
+    model = random_model(30, seed=5)
+    first = trace_of(DecodingSettings(max_new_tokens=15), model=model).document()
+    assert first["settings"]["seed"] == first["seed"] >= 0
+    again = trace_of(DecodingSettings(max_new_tokens=15, seed=first["seed"]), model=model).document()
+    assert again["ids"] == first["ids"] and again["steps"] == first["steps"]
+
+
+def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
+    """Whose hypotheses changed places on the way, and which may have ended before the last step."""
+    earlier = 0
+    for seed in range(30):
+        settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8, length_penalty=0.0)
+        model, asked = random_model(8, seed, scale=2), request((3, 1), [2, 5])
+        trace = trace_of(settings, model=model, asked=asked)
+        document = json.loads(json.dumps(trace.document(), allow_nan=False))
+        assert len(document["beams"]) == len(trace.steps)
+        earlier += len(document["ids"]) < len(trace.steps)
+        rows = model.logits(asked.prompt, document["ids"]).double().softmax(-1)
+        for row, token, step in zip(rows, document["ids"], document["steps"], strict=True):
+            check_step(step, token)
+            assert step["probability"] == pytest.approx(float(row[token]), abs=1e-9)  # of this very path
+    assert earlier > 0
+
+
+def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> None:
+    settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6)
+    document = trace_of(settings, model=random_model(8, seed=4), asked=request((3, 1), [2, 5])).document()
+    before = [{"ids": []}]
+    for beams in document["beams"]:
+        scores = [beam["score"] for beam in beams]
+        assert scores == sorted(scores, reverse=True)
+        for beam in beams:
+            assert set(beam) == {
+                *("ids", "text", "score", "step_score", "final_score", "log_probability"),
+                *("parent", "group", "finished", "leads", "returned", "dropped"),
+            }
+            assert beam["ids"][:-1] == before[beam["parent"]]["ids"]
+        before = [beam for beam in beams if not beam["finished"]]
+
+
+def test_of_the_beams_those_that_were_returned_are_named_and_the_one_that_leads() -> None:
+    settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6, num_return_sequences=2)
+    model, asked = random_model(8, seed=4), request((3, 1), [2, 5])
+    for stop_after in (None, 3):
+        document = trace_of(settings, model=model, asked=asked, stop_after=stop_after).document()
+        beams = [beam for step in document["beams"] for beam in step]
+        assert [beam["ids"] for beam in beams if beam["leads"]] == [document["ids"]]
+        returned = {beam["returned"]: beam["ids"] for beam in beams if beam["returned"]}
+        wanted = [one["ids"] for one in document.get("sequences", [])]
+        assert [returned[rank] for rank in sorted(returned)] == wanted
+        assert len(wanted) == (0 if stop_after else 2)
+
+
+def test_a_conversation_is_part_of_the_document() -> None:
+    trace = trace_of(DecodingSettings(max_new_tokens=2), model=random_model(9, seed=1))
+    trace.messages = [{"role": "user", "content": "3 1"}]
+    assert trace.document()["messages"] == [{"role": "user", "content": "3 1"}]
+
+
+def test_a_run_without_recorded_candidates_has_no_document() -> None:
+    beams = DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=3)
+    bare = trace_of(beams, model=random_model(12, seed=1), asked=replace(request((3, 1), [2]), explained=False))
+    with pytest.raises(AttendError, match=r"^The candidates for token \d+ were not recorded, .* explained=True\.$"):
+        bare.document()

@@ -1,0 +1,222 @@
+"""The whole page in a real browser, with no error in its console and no other host asked.
+
+A worker has one browser and, but for the tests that start `app.py`, serves its pages itself: to start either takes
+seconds. A page takes seconds to load as well, so tests that leave nothing behind share one (`shared_page`).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright import sync_api
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+
+from model import catalog, names
+from model.loaded import LoadedModel
+from tests.conftest import make_checkpoint, unused_port
+from tests.helpers.paths import ROOT
+from tests.helpers.stage import CHROMIUM, FLAGS
+from tests.helpers.visitor import PATIENCE
+from ui.page import build
+from ui.runs.models import Models
+from ui.server import launch as serve
+
+Opener = Callable[..., Page]
+DESK: ViewportSize = {"width": 1440, "height": 900}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+READY = "body[data-ready]:is([data-heard], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
+SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly ever ends a text by itself
+
+
+# ---- pages ----
+
+
+@contextmanager
+def page_of(models: Models) -> Iterator[str]:
+    """Where their page is served, in this process."""
+    port, blocks = unused_port(), build(models)
+    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    yield f"http://127.0.0.1:{port}/"
+    blocks.close()
+
+
+@contextmanager
+def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
+    """A page of these models, each of which takes so many seconds over a token."""
+
+    def slow(decode: Any) -> Any:
+        def slowly(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(pause)
+                yield step
+
+        return slowly
+
+    by_name = {one.name: one for one in loaded}
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow)) as address:
+        yield address
+
+
+@contextmanager
+def started(model: str) -> Iterator[str]:
+    """Where `python app.py --model MODEL` serves its page, in a process of its own."""
+    port = unused_port()
+    command = [sys.executable, "app.py", "--port", str(port), "--model", model]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        assert "ready" in line and Path(model).name in line, line
+        yield f"http://127.0.0.1:{port}/"
+        server.terminate()
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page of one model that chats and reads as much as the embedded one."""
+    tiny = catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("page") / "tiny", context_length=512)))
+    with serving(tiny, pause=0.005) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def embedded_url(tiny: LoadedModel) -> Iterator[str]:
+    """A page of the embedded models, where they are there: for the chapters that look into them."""
+    embedded = names.embedded()
+    with (
+        page_of(Models(embedded, lambda name, _: catalog.load(name))) if embedded else serving(tiny, pause=0)
+    ) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def slow_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    folder = tmp_path_factory.mktemp("slow")
+    writer, chat = (
+        catalog.load(str(make_checkpoint(folder / name, chat=name == "tiny-chat", context_length=512)))
+        for name in ("tiny-writer", "tiny-chat")
+    )
+    with serving(writer, chat, pause=0.2) as address:
+        yield address
+
+
+# ---- the browser ----
+
+
+@pytest.fixture(scope="session")
+def returning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """The worker's browser, which keeps Gradio's scripts; whoever visits with it forgets all else first."""
+    with sync_api.sync_playwright() as playwright:
+        profile = tmp_path_factory.mktemp("profile")
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=CHROMIUM, args=FLAGS, reduced_motion="reduce"
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def browser(returning: BrowserContext) -> Browser:
+    """The same, for visitors of their own."""
+    assert returning.browser is not None
+    return returning.browser
+
+
+@pytest.fixture(scope="session")
+def small_screen(browser: Browser) -> Iterator[BrowserContext]:
+    """A phone, which keeps the scripts as well."""
+    context = browser.new_context(**PHONE, reduced_motion="reduce")
+    yield context
+    context.close()
+
+
+def watch(page: Page, at: str) -> list[str]:
+    """What goes wrong on a page from now on: errors, dialogs, and requests to any other address."""
+    faults: list[str] = []
+
+    def asked(request: sync_api.Request) -> None:
+        if not request.url.startswith((at, "data:", "blob:")):
+            faults.append(f"asked for {request.url}")
+
+    def refused(dialog: sync_api.Dialog) -> None:
+        faults.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("request", asked)
+    page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
+    page.on("dialog", refused)
+    page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
+    return faults
+
+
+def forget(page: Page, at: str) -> None:
+    """All that this page's address has left in the browser, but for the scripts."""
+    stored = {"origin": at.rstrip("/"), "storageTypes": "cookies,local_storage,session_storage,indexeddb"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+
+
+def load(page: Page, address: str, drawn: str = ".attend-inspector .at-empty") -> Page:
+    """Open an address and wait until the page can be used; `drawn` is what comes last."""
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.locator(READY).wait_for()
+    expect(page.locator(drawn)).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def visit(request: pytest.FixtureRequest, returning: BrowserContext, browser: Browser) -> Iterator[Opener]:
+    """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
+    faults: list[list[str]] = []
+    pages: list[Page] = []
+    made: list[BrowserContext] = []
+
+    def visitor(options: dict[str, Any]) -> Page:
+        if not pages and options == PHONE:
+            return request.getfixturevalue("small_screen").new_page()
+        if not pages and not options.keys() - {"viewport"}:
+            page = returning.new_page()
+            page.set_viewport_size(options.get("viewport", DESK))
+            return page
+        made.append(browser.new_context(**{"viewport": DESK, **options}, reduced_motion="reduce"))
+        return made[-1].new_page()  # a second visitor, or another device
+
+    def open_page(path: str = f"?{SHORT}", at: str | None = None, **options: Any) -> Page:
+        address = at or request.getfixturevalue("url")
+        page = visitor(options)
+        pages.append(page)
+        forget(page, address)
+        faults.append(watch(page, address))
+        return load(page, address + path)
+
+    yield open_page
+    for closing in (*pages, *made):
+        closing.close()
+    assert [fault for of_one in faults for fault in of_one] == []
+
+
+@pytest.fixture(scope="module")
+def opened(url: str, returning: BrowserContext) -> Iterator[tuple[Page, list[str]]]:
+    page = returning.new_page()
+    page.set_viewport_size(DESK)
+    forget(page, url)
+    faults = watch(page, url)
+    yield load(page, f"{url}?{SHORT}"), faults
+    page.close()
+
+
+@pytest.fixture
+def shared_page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+    """A page that several tests use one after the other: none of them may leave a choice behind."""
+    page, faults = opened
+    page.bring_to_front()
+    faults.clear()
+    yield page
+    assert faults == []

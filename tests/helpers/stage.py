@@ -1,0 +1,247 @@
+"""A page with the two views alone, values to show on it, and browsers that show it: for the tests of the views."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gradio as gr
+import pytest
+import torch
+from playwright.sync_api import Browser
+
+from decoding.step import Candidate, Choice
+from tests.conftest import unused_port
+from tests.helpers.visitor import PATIENCE
+from tests.helpers.waiting import eventually
+from ui.chat import view as chat_view
+from ui.chat.contract import ConversationValue
+from ui.inspector import view as inspector_view
+from ui.inspector.contract import InspectorValue
+from ui.inspector.values import step_value
+from ui.kit import assets
+from ui.runs.attention import attention_row
+from ui.runs.contract import AnswerUpdate, TokenOrigin, Turn
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no other host can be reached
+]
+
+BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM and os.environ.get("CI") != "true", reason="chromium is not installed"),
+]
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    " ${7*7}",
+    " {{x}}",
+    "</script><script>alert(2)</script>",
+    " \u05e9\u05dc\u05d5\u05dd",
+    "\u0301",
+    "\u202eevil",
+    "\n",
+    "`",
+    "\\",
+    "&amp;",
+]
+LAYERS, HEADS, VOCABULARY = 2, 3, 4096
+
+
+class Stage:
+    """A page with the two views alone; `show` sends them values, `heard` is what they asked for."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, dict[str, Any]]] = []
+        self.value: dict[str, Any] = {}
+        self.page: Any = None
+        with gr.Blocks(analytics_enabled=False) as self.demo:
+            show = gr.Button("show", elem_id="show")
+            count = gr.Number(0, elem_id="count")
+            with gr.Row():
+                with gr.Column(min_width=320):
+                    conversation = chat_view.build()
+                with gr.Column(min_width=320):
+                    inspector = inspector_view.build()
+            show.click(self._send, count, [conversation, inspector, count], show_progress="hidden")
+            for view, events in (
+                (conversation, ("token", "retry", "undo", "edit", "example", "missing")),
+                (inspector, ("take", "missing")),
+            ):
+                for event in events:
+                    getattr(view, event)(self._listen(event), queue=False, show_progress="hidden")
+
+    def _send(self, count: float) -> tuple[Any, Any, float]:
+        return self.value.get("conversation", gr.skip()), self.value.get("inspector", gr.skip()), count + 1
+
+    def _listen(self, event: str) -> Callable[[gr.EventData], None]:
+        def listen(data: gr.EventData) -> None:
+            self.heard.append((event, data._data))
+
+        return listen
+
+    def show(self, **values: ConversationValue | AnswerUpdate | InspectorValue) -> None:
+        self.value = dict(values)
+        count = int(self.page.input_value("#count input"))
+        self.page.click("#show")
+        self.page.wait_for_function(f"document.querySelector('#count input').value === '{count + 1}'")
+        # the count is set in the same update as the views; they draw in the frame after it
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)))")
+
+    def hears(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:
+        eventually(lambda: len(self.heard) >= count)
+        return self.heard
+
+    def find(self, selector: str) -> Any:
+        return self.page.locator(selector)
+
+
+def choice(token: int, p: float = 0.25, draw: float | None = 0.8) -> Choice:
+    """The token with `p`, a better one and one that top-k removed; the rest of the vocabulary has what is left.
+
+    With p = 0.25 the two that top-k left share the line from 0 to 1 at 0.6 / 0.85 = 0.7059.
+    """
+    better = Candidate(900, (0.6, 0.6 / (0.6 + p)))
+    mine = Candidate(token, (p, p / (0.6 + p)))
+    return Choice(
+        token=token,
+        rank=2,
+        draw=draw,
+        stages=("model", "top_k"),
+        kept=(VOCABULARY, 2),
+        candidates=(better, mine, Candidate(901, (0.00001, 0.0))),
+        rest=(0.4 - p - 0.00001, 0.0),
+        mass=(1.0, 0.6 + p),
+        stage_entropy=(2.0, 0.9),
+        attention=None,
+    )
+
+
+def row(query: int) -> str:
+    """Every head looks at the first token with one half, at the one before the query with the other."""
+    weights = torch.zeros(LAYERS, HEADS, query + 1)
+    weights[..., 0] += 0.5
+    weights[..., max(0, query - 1)] += 0.5
+    return attention_row(weights.half())
+
+
+def inspector(
+    words: list[str], *, first: int = 2, since: int = 0, run: str = "r1", way: TokenOrigin = "chosen", **changes: Any
+) -> InspectorValue:
+    """A run whose tokens from `first` on were generated."""
+    texts = dict(enumerate(words)) | {900: " better", 901: " removed"}
+    tokens: Any = [("<s>", "control", None)] + [(text, "prompt", None) for text in words[1:first]]
+    tokens += [(text, "generated", 0.25) for text in words[first:]]
+    start = max(first, since)
+    value: InspectorValue = {
+        "run": run,
+        "mode": "chat",
+        "tokens": tokens[since:],
+        "first": first,
+        "steps": [step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
+        "layers": LAYERS,
+        "heads": HEADS,
+        "rows": [row(query) for query in range(start - 1, len(words) - 1)],
+        "rows_from": start - 1,
+        "search": None,
+        "selected": None,
+        "busy": False,
+    }
+    return {**value, "since": since, **changes}  # pyright: ignore[reportReturnType]
+
+
+def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> Turn:
+    tokens = None if words is None else [(word, 0.25) for word in words]
+    value: Any = {"role": role, "text": text, "tokens": tokens, "run": "r1" if tokens else None}
+    return {**value, "state": "done", "dropped": False, "note": None, "version": 0, **changes}  # pyright: ignore[reportReturnType]
+
+
+def conversation(*turns: Turn, busy: bool = False) -> ConversationValue:
+    return {"turns": list(turns), "examples": ["Hi! How are you?"], "busy": busy}
+
+
+def update(version: int, since: int, words: list[str], **changes: Any) -> AnswerUpdate:
+    """What is new of the answer of run r1 since the update before."""
+    tokens: Any = [(word, 0.25) for word in words]
+    value: Any = {"run": "r1", "base": version - 1, "version": version, "since": since, "tokens": tokens}
+    return {**value, "state": "streaming", "note": None, "busy": True, **changes}  # pyright: ignore[reportReturnType]
+
+
+WORDS = ["<s>", "Hi", "I", " am", " a", " fox", "."]
+
+
+def open_page(stage: Stage, browser: Any, **options: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and what went wrong on it: script errors, console errors, dialogs."""
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.goto(stage.demo.local_url)
+    page.wait_for_function("window.__gradio_session_hash__")
+    page.wait_for_selector(".attend-inspector > *")
+    yield page, faults
+    context.close()
+
+
+def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
+    stage.page = page
+    page.bring_to_front()
+    stage.show(conversation=conversation(), inspector=inspector(["<s>"], first=1, run="before"))
+    stage.heard = []
+    yield stage
+    assert not faults
+
+
+@pytest.fixture(scope="session")
+def served(browser: Browser) -> Iterator[tuple[Stage, Browser]]:
+    stage = Stage()
+    stage.demo.launch(
+        server_port=unused_port(),
+        prevent_thread_lock=True,
+        quiet=True,
+        ssr_mode=False,
+        run_history=False,
+        app_kwargs={"routes": assets.routes()},
+    )
+    yield stage, browser
+    stage.demo.close()
+
+
+@pytest.fixture(scope="session")
+def shared(served: tuple[Stage, Browser]) -> Iterator[tuple[Any, list[str]]]:
+    yield from open_page(*served)
+
+
+@pytest.fixture
+def stage(served: tuple[Stage, Browser], shared: tuple[Any, list[str]]) -> Iterator[Stage]:
+    """A page that several tests use one after the other: none of them may leave a choice behind."""
+    yield from use(served[0], *shared)
+
+
+@pytest.fixture
+def fresh(served: tuple[Stage, Browser]) -> Iterator[Stage]:
+    """A page for one test, which may leave what it likes."""
+    for opened in open_page(*served):
+        yield from use(served[0], *opened)
+
+
+@pytest.fixture(scope="session")
+def narrow(served: tuple[Stage, Browser]) -> Iterator[tuple[Any, list[str]]]:
+    yield from open_page(*served, viewport={"width": 390, "height": 844}, has_touch=True)
+
+
+@pytest.fixture
+def phone(served: tuple[Stage, Browser], narrow: tuple[Any, list[str]]) -> Iterator[Stage]:
+    yield from use(served[0], *narrow)

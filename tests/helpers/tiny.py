@@ -1,0 +1,149 @@
+"""A language model of a few lines for the tests of decoding: any function from a text to logits.
+
+Its cache holds each row's whole text and its logits depend on all of it, so a strategy or a loop that does not obey
+`parents` gets other numbers at once. Its attention names the text it belongs to: key i weighs as much as token i + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from decoding.request import Request
+from model.interface import Attention, Forward, Inspection, Want
+
+Text = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TinyCache:
+    """The texts themselves."""
+
+    texts: tuple[Text, ...]
+
+    @property
+    def rows(self) -> int:
+        return len(self.texts)
+
+    def select(self, rows: Sequence[int]) -> Self:
+        return type(self)(tuple(self.texts[row] for row in rows))
+
+    def join(self, other: Self) -> Self:
+        return type(self)(self.texts + other.texts)
+
+
+class TinyModel:
+    """`LanguageModel` over a function from a whole text to the logits of its next token."""
+
+    joinable = True
+    decoder_start: Text = ()
+
+    def __init__(
+        self,
+        logits_of: Callable[[Text], Sequence[float]],
+        context_length: int = 1000,
+        *,
+        hidden_of: Callable[[Text], Sequence[float]] | None = None,
+        layers_of: Sequence[Callable[[Text], Sequence[float]]] = (),
+    ) -> None:
+        """`hidden_of` gives the hidden state of a text's last token, `layers_of` the logits of the layers from 0 on."""
+        self._logits_of = logits_of
+        self._hidden_of = hidden_of
+        self._layers_of = tuple(layers_of)
+        self.layer_count = len(self._layers_of)
+        self.context_length = context_length
+        self.vocabulary_size = len(logits_of((0,)))
+        self.passes = 0
+        self.rows_fed = 0
+
+    def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[TinyCache]:
+        return self._forward(TinyCache((tuple(prompt),)), want, len(prompt))
+
+    def step(self, tokens: Sequence[int], cache: TinyCache, *, want: Want = Want()) -> Forward[TinyCache]:
+        assert len(tokens) == cache.rows, "one token a row"
+        grown = tuple((*text, token) for text, token in zip(cache.texts, tokens, strict=True))
+        return self._forward(TinyCache(grown), want, 1)
+
+    def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        return torch.tensor([self._logits_of((*prompt, *tokens[:i])) for i in range(len(tokens))])
+
+    def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
+        raise NotImplementedError("decoding never asks for it")
+
+    def _forward(self, cache: TinyCache, want: Want, fed: int) -> Forward[TinyCache]:
+        assert all(len(text) <= self.context_length for text in cache.texts), "longer than the context"
+        self.passes += 1
+        self.rows_fed += cache.rows
+        logits = torch.tensor([self._logits_of(text) for text in cache.texts], dtype=torch.float32)
+        attention = None
+        if want.attention:
+            weights = torch.tensor(cache.texts, dtype=torch.float32) + 1  # (rows, keys)
+            attention = Attention((weights / weights.sum(-1, keepdim=True))[:, None, None, None, :])
+        hidden = layer_logits = None
+        if want.hidden and self._hidden_of is not None:
+            ends = range(-fed + 1, 1)
+            states = [[self._hidden_of(text[: len(text) + end]) for end in ends] for text in cache.texts]
+            hidden = torch.tensor(states, dtype=torch.float32)  # (rows, fed, width)
+        if want.layers:
+            early = [[self._layers_of[layer](text) for layer in want.layers] for text in cache.texts]
+            layer_logits = torch.tensor(early, dtype=torch.float32)  # (rows, layers asked, vocabulary)
+        return Forward(logits, cache, attention, hidden, layer_logits)
+
+
+def random_model(vocabulary: int, seed: int, *, scale: float = 1.0, context_length: int = 1000) -> TinyModel:
+    """Normal logits that are another row for every text, and the same for the same text.
+
+    Its hidden states (4 wide) and the logits of its 5 layers are of the same kind.
+    """
+
+    def normal(width: int, *names: int) -> list[float]:
+        generator = torch.Generator().manual_seed(hash(names) % 2**31)  # tuples of ints hash the same everywhere
+        return (torch.randn(width, generator=generator) * scale).tolist()
+
+    return TinyModel(
+        lambda text: normal(vocabulary, seed, *text),
+        context_length,
+        hidden_of=lambda text: normal(4, -1, seed, *text),
+        layers_of=[lambda text, layer=layer: normal(vocabulary, -2, layer, seed, *text) for layer in range(5)],
+    )
+
+
+def table_model(table: Mapping[Text, Mapping[int, float]], vocabulary: int) -> TinyModel:
+    """Given probabilities after given texts (the rest of the vocabulary has almost none); elsewhere all are equal."""
+
+    def logits_of(text: Text) -> list[float]:
+        given = table.get(text)
+        probabilities = (
+            [1.0] * vocabulary if given is None else [given.get(token, 1e-12) for token in range(vocabulary)]
+        )
+        return torch.tensor(probabilities, dtype=torch.float64).log().tolist()
+
+    return TinyModel(logits_of)
+
+
+def request(
+    prompt: Sequence[int] = (0,),
+    end_tokens: Sequence[int] = (),
+    *,
+    context_length: int = 1000,
+    vocabulary_size: int = 1000,
+    attention: bool = False,
+    draws_used: int = 0,
+    layer_count: int = 0,
+) -> Request:
+    """A request whose text is its ids, written out."""
+    return Request(
+        prompt=tuple(prompt),
+        end_tokens=frozenset(end_tokens),
+        decode=lambda ids: " ".join(map(str, ids)),
+        context_length=context_length,
+        vocabulary_size=vocabulary_size,
+        attention=attention,
+        draws_used=draws_used,
+        layer_count=layer_count,
+        encode=lambda text: [int(part) for part in text.split()],
+    )

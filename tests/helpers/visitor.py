@@ -1,0 +1,57 @@
+"""What a visitor does on the page, as functions of a Playwright page: for tests/browser/."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
+expect.set_options(timeout=PATIENCE)
+
+
+def say(page: Page, text: str) -> None:
+    """Send a message and wait for the end of the answer."""
+    before = page.locator(".at-assistant").count()
+    box = page.locator("#attend-message textarea")
+    box.fill(text)
+    box.press("Enter")
+    expect(page.locator(".at-assistant")).to_have_count(before + 1)
+    rest(page)
+
+
+def rest(page: Page) -> None:
+    """Wait until nothing is being written."""
+    expect(page.locator("#attend-stop, #attend-halt, .at-caret")).to_have_count(0)
+
+
+def choose(page: Page, way: str) -> None:
+    page.locator("#attend-way label", has_text=way).click()
+
+
+def set_number(page: Page, name: str, value: float | str) -> None:
+    box = page.locator(f"#attend-{name} input[type=number]")
+    box.fill(str(value))
+    box.press("Tab")
+
+
+def to_write(page: Page) -> None:
+    page.locator("#attend-tabs label", has_text="Write").click()
+    expect(page.locator("#attend-text textarea")).to_be_visible()
+
+
+def take(page: Page, name: str) -> None:
+    """Choose a model and wait until it is there."""
+    page.locator("#attend-model input").click()
+    page.get_by_role("option", name=name).click()
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", name)
+
+
+def to_chat(page: Page) -> None:
+    """Where the page opened with a model that cannot: take the other."""
+    take(page, "tiny-chat")
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    expect(page.locator("#attend-message textarea")).to_be_visible()
+
+
+def boxes(page: Page) -> int:
+    """How many tokens the strip shows."""
+    return page.locator(".at-box").count()

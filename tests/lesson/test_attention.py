@@ -1,0 +1,70 @@
+"""Attention by hand, held to the numbers of lectures, and its blindness to order."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from lesson.attention import by_division, by_softmax, mask_scores, scale_scores, self_attention, word_vectors
+
+# The expected numbers are those of the lectures that ../shared/REFERENCE.md retells ("Attention, by hand").
+
+
+def test_similarities_become_weights_by_division_not_by_softmax() -> None:
+    vectors = torch.tensor([[5.0, 7.0], [0.0, 8.0]])
+    fruit = by_division(torch.tensor([1.0, 0.25]), vectors)
+    assert fruit.weights.tolist() == pytest.approx([0.8, 0.2])
+    assert fruit.vector.tolist() == pytest.approx([4.0, 7.2])
+    phone = by_division(torch.tensor([1.0, 1 / 9]), torch.tensor([[5.0, 7.0], [6.0, 0.0]]))  # printed as .11
+    assert phone.weights.tolist() == pytest.approx([0.9, 0.1])
+    assert phone.vector.tolist() == pytest.approx([5.1, 6.3])
+    share = 1 / (1 + math.exp(0.25 - 1))  # softmax of two numbers
+    assert by_softmax(torch.tensor([1.0, 0.25]), vectors).weights.tolist() == pytest.approx([share, 1 - share])
+
+
+def test_scores_are_divided_by_the_root_of_the_width() -> None:
+    found = scale_scores(torch.tensor([112.0, 96.0]), 64)
+    assert found.scaled.tolist() == [14, 12]
+    assert found.weights.tolist() == pytest.approx([0.88, 0.12], abs=0.005)
+    assert found.unscaled[0].item() == pytest.approx(1, abs=2e-7)  # e^-16
+
+
+def test_six_scores() -> None:
+    scores = torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    printed = [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]
+    assert scale_scores(scores, 1).weights.tolist() == pytest.approx(printed, abs=6e-5)
+
+
+def test_the_mask_hides_what_is_ahead() -> None:
+    rows = [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]
+    printed = [[1, 0, 0, 0], [0.37, 0.62, 0, 0], [0.26, 0.3, 0.43, 0], [0.21, 0.26, 0.26, 0.26]]  # two decimals, cut
+    scores, weights = mask_scores(torch.tensor(rows), mask=True)
+    assert ((weights * 100).floor() / 100 - torch.tensor(printed)).abs().max() < 0.0101
+    assert (scores == -math.inf).sum() == 6
+    assert weights.sum(dim=-1).tolist() == pytest.approx([1, 1, 1, 1])
+    assert mask_scores(torch.tensor(rows), mask=False)[1].count_nonzero() == 16
+
+
+@pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [1, 2, 3, 4, 0], [0, 2, 1, 3, 4]])
+def test_attention_alone_cannot_see_order_and_with_positions_it_can(order: list[int]) -> None:
+    words = ["the", "dog", "bites", "a", "man"]
+    shuffled = [words[place] for place in order]
+    plain, moved = self_attention(words, 6, positions=False), self_attention(shuffled, 6, positions=False)
+    assert (moved.vectors - plain.vectors[order]).abs().max() < 1e-6
+    assert (moved.weights - plain.weights[order][:, order]).abs().max() < 1e-6
+    told, other = self_attention(words, 6, positions=True), self_attention(shuffled, 6, positions=True)
+    assert (other.vectors - told.vectors[order]).abs().max() > 0.1
+
+
+def test_one_word_is_one_vector_wherever_it_stands() -> None:
+    found = self_attention(["the", "dog", "bites", "the", "man"], 6, positions=False)
+    assert torch.equal(found.vectors[0], found.vectors[3])
+    twin = self_attention(["man", "the", "bites", "the", "dog"], 6, positions=False)
+    assert (twin.vectors[0] - found.vectors[4]).abs().max() < 1e-6
+
+
+def test_words_that_begin_alike_have_vectors_of_their_own() -> None:
+    computer, computed, again = word_vectors(["computer", "computed", "computer"], 6)
+    assert torch.equal(computer, again) and not torch.equal(computer, computed)

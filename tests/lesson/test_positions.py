@@ -1,0 +1,79 @@
+"""The lesson on positions: the ways to tell them, the rotation that shifts one, and rotary scores."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from lesson.positions import likeness, rotary_scores, schemes, shift
+from model.transformer.positions import sinusoids
+
+
+def test_the_sinusoids_are_the_papers() -> None:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same (Vaswani et al., 2017), each alone."""
+    for length, width in ((3, 6), (20, 7), (128, 128)):
+        table = schemes(length, width)["sinusoids"].vectors
+        for position in range(length):
+            for number in range(width):
+                angle = position / 10000 ** ((number - number % 2) / width)
+                expected = math.cos(angle) if number % 2 else math.sin(angle)
+                assert table[position, number].item() == pytest.approx(expected, abs=2e-5)
+
+
+def test_the_positions_of_the_worked_block() -> None:
+    """Three positions of width 6 as the hand-worked block prints them, to two decimals."""
+    printed = torch.tensor([[0, 1, 0, 1, 0, 1], [0.84, 0.54, 0.05, 1, 0, 1], [0.91, -0.42, 0.09, 1, 0, 1]])
+    assert (schemes(3, 6)["sinusoids"].vectors - printed).abs().max() < 0.006  # one digit of rounding
+
+
+def test_binary_digits_read_as_their_position() -> None:
+    digits = schemes(16, 4)["binary"].vectors
+    assert (digits @ torch.tensor([1.0, 2.0, 4.0, 8.0])).tolist() == list(range(16))
+
+
+def test_what_is_said_of_the_schemes_is_so() -> None:
+    """From 0 to 1 a step depends on the length, counting grows without end, digits jump, waves do neither."""
+    short, long = schemes(4, 4), schemes(16, 4)
+    assert short["range"].steps[0].item() == pytest.approx(1 / 3) and long["range"].steps[0].item() == pytest.approx(
+        1 / 15
+    )
+    assert long["counting"].vectors.max() == 15
+    assert (
+        long["binary"].steps.min() == 1 and long["binary"].steps.max() == 2
+    )  # 7 to 8 changes all four digits: sqrt(4)
+    waves = schemes(16, 64)["sinusoids"]
+    assert waves.vectors.abs().max() <= 1
+    assert (waves.steps - waves.steps[0]).abs().max() < 1e-5  # |sin, cos| pairs turn by the same angle everywhere
+
+
+@pytest.mark.parametrize(("position", "by"), [(0, 0), (3, 2), (3, -3), (40, 64), (64, -16)])
+@pytest.mark.parametrize("width", [2, 6, 7, 64])
+def test_the_rotation_takes_a_position_to_the_shifted_one(position: int, by: int, width: int) -> None:
+    turns = shift(position, by, width)
+    assert len(turns) == width // 2
+    for turn in turns:
+        assert turn.turned == pytest.approx(turn.after, abs=2e-5)
+        (cosine, sine), (minus_sine, same) = turn.matrix
+        assert same == cosine and minus_sine == -sine and cosine**2 + sine**2 == pytest.approx(1, abs=1e-6)
+
+
+def test_the_rotation_knows_the_shift_and_not_the_position() -> None:
+    one, other = ([turn.matrix for turn in shift(position, 5, 32)] for position in (0, 30))
+    assert one == other
+
+
+def test_likeness_is_the_cosine_of_positions() -> None:
+    """Each pair has the length 1, so that all positions are as long: sqrt(d / 2)."""
+    table = sinusoids(30, 16)
+    twin = torch.nn.functional.cosine_similarity(table[:, None], table[None], dim=-1)
+    assert (likeness(table) - twin).abs().max() < 1e-5
+
+
+def test_rotary_scores_depend_on_the_distance_alone() -> None:
+    scores = rotary_scores(12, 8, seed=3)
+    for distance in range(-11, 12):
+        diagonal = scores.diagonal(distance)
+        assert (diagonal - diagonal[0]).abs().max() < 1e-5
+    assert (scores[0] - scores[0, 0]).abs().max() > 0.1  # and it does depend on the distance

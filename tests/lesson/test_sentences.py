@@ -1,0 +1,66 @@
+"""Attention in real sentences: whom a word looks at, and what a text makes of it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lesson.sentences import attention_of_word, token_span, word_in_context
+from model.encoder import cosines
+from model.errors import AttendError
+from model.loaded import LoadedModel
+
+
+def test_a_words_places_spell_it(tiny: LoadedModel) -> None:
+    tokens = tiny.prompt("The quick brown fox jumps over it.")
+    for word in ("quick", "fox", "it", "THE"):
+        span = token_span(tiny, tokens, word)
+        spelt = tiny.text_of(tokens[span.start : span.stop])
+        assert spelt.strip(" .").lower() == word.lower()
+
+
+@pytest.mark.parametrize("word", ["uic", "cat", "", " ", "(", "fox jumps over it. and"])
+def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel, word: str) -> None:
+    with pytest.raises(AttendError, match="is not a word of"):
+        token_span(tiny, tiny.prompt("The quick brown fox"), word)
+
+
+def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    found = attention_of_word(tiny, "The quick brown fox jumps", "brown", 96)
+    own = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
+    assert torch.equal(found.weights, own.float())
+    assert found.weights[:, :, found.word.stop :].abs().max() == 0
+    assert (found.weights.sum(dim=-1) - 1).abs().max() < 1e-5
+    read = attention_of_word(tiny_translator, "the cat sat", "the", 96)
+    assert (read.weights.sum(dim=-1) - 1).abs().max() < 1e-5
+    assert read.weights[:, :, read.word.stop :].sum() > 0
+
+
+def test_a_long_text_is_refused_before_its_maps_are_computed(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The quick brown fox jumps"
+    count = len(tiny.prompt(text))
+    attention_of_word(tiny, text, "fox", count)
+    monkeypatch.setattr(type(tiny.model), "inspect", lambda *_: pytest.fail("a map was computed"))
+    with pytest.raises(AttendError, match=f"has {count} tokens, but at most {count - 1}"):
+        attention_of_word(tiny, text, "fox", count - 1)
+
+
+def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:
+    """What stands behind the word changes nothing; what stands before it does."""
+    one, longer = (
+        word_in_context(tiny, text, "fox", 3) for text in ("The quick fox", "The quick fox jumps over the dog")
+    )
+    assert torch.allclose(one.vector, longer.vector, atol=1e-5) and one.following == longer.following
+    other = word_in_context(tiny, "A brown and lazy fox", "fox", 3)
+    assert cosines([one.vector, other.vector])[0, 1] < 0.99999
+    logits = tiny.model.inspect(tiny.prompt("The quick fox")).logits[-1]
+    best = logits.softmax(dim=-1).topk(3)
+    assert [token for token, _ in one.following] == best.indices.tolist()
+    assert [share for _, share in one.following] == pytest.approx(best.values.tolist(), rel=1e-4)
+
+
+def test_an_encoder_with_a_decoder_says_why_it_cannot(tiny_translator: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="continues texts"):
+        word_in_context(tiny_translator, "the cat", "cat", 3)

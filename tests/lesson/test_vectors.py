@@ -1,0 +1,163 @@
+"""Words as vectors: neighbours and analogies by hand, the plane held to its covariance, and our own models."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from lesson import vectors
+from lesson.vectors import Vectors
+from model import catalog, names
+from model.errors import AttendError
+from model.text.tokenizer import TextTokenizer
+from tests.helpers.folders import gpt2
+
+CHAT, TRANSLATE = "attend-chat", "attend-translate"
+EMBEDDED = pytest.mark.skipif(CHAT not in names.embedded(), reason="the embedded models are not there")
+SAID = ["", "\ufffd", " ", " man", " woman", " boy", " girl", " step", "son", " go"]
+MATRIX = torch.tensor(
+    [
+        *([1.0, 1.0, 0.0], [1.0, 0.9, 0.0], [0.9, 1.0, 0.0]),  # a control token, half a character and a space
+        *([2.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 4.0, 4.0]),
+        *([0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]),
+    ]
+)  # (10, 3)
+
+
+class Words(TextTokenizer):
+    """A vocabulary of a few words behind spaces, each cut off the front of a text."""
+
+    def __init__(self) -> None:
+        said = [b"", b"\xf0\x9f", *(word.encode() for word in SAID[2:])]
+        super().__init__(said, {0: "<s>"})
+
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        ids = []
+        while text:
+            longest = max((word for word in SAID[2:] if text.startswith(word)), key=len, default=None)
+            if longest is None:
+                return []
+            ids.append(SAID.index(longest))
+            text = text.removeprefix(longest)
+        return ids
+
+
+@pytest.fixture
+def by_hand() -> Vectors:
+    return Vectors(MATRIX, Words())
+
+
+def test_a_word_is_its_token_or_the_mean_of_its_tokens(by_hand: Vectors) -> None:
+    whole, parts = by_hand.word("man"), by_hand.word("stepson")
+    assert whole.ids == (3,) and whole.pieces == (" man",) and whole.vector.tolist() == [2.0, 0.0, 0.0]
+    assert parts.pieces == (" step", "son") and parts.vector.tolist() == [-0.5, 0.0, -0.5]
+    assert by_hand.word("son").ids == (8,)  # one token, where " son" would be two
+    assert by_hand.size == (10, 3)
+    with pytest.raises(AttendError, match="no token for 'xyz'"):
+        by_hand.word("xyz")
+
+
+def test_neighbours_are_texts_by_their_cosine(by_hand: Vectors) -> None:
+    """Of woman, (1, 1, 0) / √2: with man 1/√2 = .707, with girl, (0, 1, 1) / √2, 1/2, with boy 0."""
+    found = by_hand.neighbours([by_hand.word("woman")], 3)[0]
+    assert [one.text for one in found] == [" man", " girl", " boy"]
+    assert [one.cosine for one in found] == pytest.approx([math.sqrt(0.5), 0.5, 0.0], abs=1e-6)
+    assert len(by_hand.neighbours([by_hand.word("woman")], 99)[0]) == 6  # all words but itself
+
+
+def test_an_analogy_by_hand(by_hand: Vectors) -> None:
+    """woman - man + boy: (.707, .707, 0) - (1, 0, 0) + (0, 0, 1) = (-.293, .707, 1), of length 1.259; its cosine with
+    girl, (0, .707, .707), is 1.207 / 1.259 = .959, with son, (-1, 0, 0), .293 / 1.259 = .233."""
+    a, b, c = map(by_hand.word, ("woman", "man", "boy"))
+    found = by_hand.analogy(a, b, c, 2, by_hand.word("son"))
+    assert [one.text for one in found.nearest] == [" girl", "son"]
+    assert [one.cosine for one in found.nearest] == pytest.approx([0.9586, 0.2326], abs=1e-4)
+    assert found.rank == 2
+    assert by_hand.analogy(a, b, c, 1, by_hand.word("step")).rank == 4  # behind go, looked for beyond what is listed
+    assert by_hand.analogy(a, b, c, 1, by_hand.word("stepson")).rank is None  # no single token
+    assert by_hand.analogy(a, b, c, 1, a).rank is None and by_hand.analogy(a, b, c, 1).rank is None  # left out
+
+
+def test_half_precision_is_read_in_chunks_like_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(3)
+    matrix = torch.randn(10, 64, dtype=torch.bfloat16)
+    whole = Vectors(matrix.float(), Words())
+    monkeypatch.setattr(vectors, "_ROWS", 3)
+    chunked = Vectors(matrix, Words())
+    words = [chunked.word(word) for word in ("girl", "boy", "stepson")]
+    assert {word.vector.dtype for word in words} == {torch.float32}
+    for word, found in zip(words, chunked.neighbours(words, 5), strict=True):
+        (alone,) = whole.neighbours([whole.word(word.text)], 5)
+        assert [one.id for one in found] == [one.id for one in alone]
+        for one in found:
+            slow = sum(a * b for a, b in zip(word.vector.tolist(), matrix[one.id].tolist(), strict=True))
+            slow /= float(word.vector.norm()) * float(matrix[one.id].float().norm())
+            assert one.cosine == pytest.approx(slow, abs=1e-6)
+
+
+def test_the_plane_is_that_of_the_covariance() -> None:
+    torch.manual_seed(5)
+    rows = torch.randn(12, 7, dtype=torch.float64)
+    plane = vectors.plane(list(rows))
+    unit = rows / rows.norm(dim=1, keepdim=True)
+    variances, components = torch.linalg.eigh(torch.cov(unit.T))  # lowest first
+    assert plane.shares == pytest.approx([float(variances[-1 - i] / variances.sum()) for i in range(2)])
+    for number, axis in enumerate(plane.axes):
+        assert abs(float(axis @ components[:, -1 - number])) == pytest.approx(1.0)
+        assert axis[axis.abs().argmax()] > 0
+    expected = (unit - unit.mean(0)) @ plane.axes.T
+    assert torch.allclose(plane.points(list(rows)), expected)
+
+
+def test_a_plane_does_not_turn_with_the_order_and_survives_equal_words() -> None:
+    torch.manual_seed(6)
+    rows = list(torch.randn(9, 5, dtype=torch.float64))
+    there, back = vectors.plane(rows), vectors.plane(rows[::-1])
+    assert torch.allclose(there.axes, back.axes) and there.shares == pytest.approx(back.shares)
+    same = vectors.plane([rows[0]] * 3)
+    assert same.shares == pytest.approx((0.0, 0.0), abs=1.0)  # a share, whatever rounding left to share out
+    assert same.points([rows[0]]).abs().max() < 1e-9
+
+
+def test_a_checkpoint_of_others_is_read_where_it_runs_as_our_own(tmp_path: Path) -> None:
+    folder = str(gpt2(tmp_path))
+    native, adapted = catalog.load(folder), catalog.load(folder, "adapter")
+    learned = Vectors.of(native)
+    assert learned.size == (native.model.vocabulary_size, GPT2Config.from_pretrained(folder).n_embd)
+    theirs = GPT2LMHeadModel.from_pretrained(folder).transformer.wte.weight
+    assert torch.equal(learned.of_token(7), theirs[7].detach())
+    with pytest.raises(AttendError, match=rf"^{tmp_path.name} runs through transformers, so .* choose a model"):
+        Vectors.of(adapted)
+
+
+@EMBEDDED
+@pytest.mark.parametrize(
+    ("name", "analogy", "expected"),
+    [
+        (CHAT, "sister brother father", "mother"),
+        (CHAT, "went go see", "saw"),
+        (CHAT, "dogs dog cat", "cats"),
+        (CHAT, "first one three", "third"),
+        (TRANSLATE, "went go see", "saw"),
+        (TRANSLATE, "their they we", "our"),
+    ],
+)
+def test_what_our_models_have_learned(name: str, analogy: str, expected: str) -> None:
+    learned = Vectors.of(catalog.load(name))
+    a, b, c = map(learned.word, analogy.split())
+    assert learned.analogy(a, b, c, 1, learned.word(expected)).rank == 1
+
+
+@EMBEDDED
+def test_our_chat_model_knows_no_queens() -> None:
+    """The famous analogy needs a model that has read of kings; this one has read small talk."""
+    learned = Vectors.of(catalog.load(CHAT))
+    queen = learned.word("queen")
+    assert len(queen.ids) > 1
+    a, b, c = map(learned.word, ("woman", "man", "king"))
+    found = learned.analogy(a, b, c, 10, queen)
+    assert found.rank is None and " queen" not in [one.text for one in found.nearest]

@@ -1,0 +1,1 @@
+"""The networks, their text and their checkpoints."""

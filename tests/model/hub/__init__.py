@@ -1,0 +1,1 @@
+"""Downloads from the Hub, against a stand-in on this machine."""

@@ -1,0 +1,239 @@
+"""Models of the Hub, by the real client against a stand-in on 127.0.0.1: what comes, what is kept, what serves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from gradio_client import Client
+from huggingface_hub import constants, snapshot_download
+from transformers import AutoModelForCausalLM
+
+import generate
+from model import catalog, names
+from model.transformer.decoder import Transformer
+from tests.helpers.app_thread import app_page
+from tests.helpers.folders import llama
+from tests.helpers.hub_server import LARGE, StandIn, commit_of
+from tests.helpers.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, parts, refusal, wanted
+from tests.helpers.paths import ROOT
+
+
+def test_whether_a_model_needs_a_download_is_known_without_asking(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = names.Entry(HUB_MODEL, 1, "MIT", "English", "tests")
+    assert not names.is_here(entry)
+    hub_server.cut_after[WEIGHTS] = [100, 0, 0, 0]
+    refusal()
+    assert not names.is_here(entry)  # a part is no model
+    fetch()
+    monkeypatch.setattr(hub_server, "statuses", {"": (500, "")})
+    assert names.is_here(entry)
+
+
+def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: Path) -> None:
+    heard: list[tuple[int, int]] = []
+    snapshot = fetch(progress=lambda done, total: heard.append((done, total)))
+    assert contents(snapshot.folder) == wanted(on_the_hub)
+    assert snapshot.note == ""
+    total = sum(map(len, wanted(on_the_hub).values()))
+    assert {of for _, of in heard} == {total}
+    assert [done for done, _ in heard] == sorted(done for done, _ in heard)
+    assert heard[-1] == (total, total)
+    assert sorted(hub_server.files_asked()) == sorted(wanted(on_the_hub))  # each once
+    assert hub_server.files_asked()[0] == "config.json" and hub_server.files_asked()[-1] == WEIGHTS
+
+
+def test_the_librarys_own_client_finds_what_was_fetched(hub_server: StandIn) -> None:
+    folder = fetch().folder
+    assert snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE) == str(folder)
+
+
+def test_what_is_here_is_not_fetched_again(hub_server: StandIn, on_the_hub: Path) -> None:
+    folder = fetch().folder
+    hub_server.asked.clear()
+    heard: list[tuple[int, int]] = []
+    assert fetch(progress=lambda done, total: heard.append((done, total))).folder == folder
+    assert (hub_server.files_asked(), heard) == ([], [])
+    hub_server.asked.clear()
+    assert fetch(commit_of(on_the_hub)).folder == folder  # a commit never changes
+    assert hub_server.asked == []
+
+
+def test_a_revision_is_the_one_that_is_fetched(hub_server: StandIn, on_the_hub: Path, tmp_path: Path) -> None:
+    older = Path(shutil.copytree(on_the_hub, tmp_path / "older"))
+    (older / "generation_config.json").write_text('{"eos_token_id": 7}')
+    hub_server.repositories[HUB_MODEL, "v1/first"] = older
+    for revision, folder in (("main", on_the_hub), ("v1/first", older), (commit_of(older), older)):
+        assert contents(fetch(revision).folder) == wanted(folder)
+    assert refusal(revision="v2") == f"{HUB_MODEL} has no revision 'v2': choose one of its branches, tags or commits."
+
+
+def test_shards_come_one_by_one(hub_server: StandIn, tmp_path: Path) -> None:
+    folder = llama(tmp_path / "shards", shard="20KB")
+    hub_server.repositories = {(HUB_MODEL, "main"): folder}
+    names = sorted(path.name for path in folder.glob("*.safetensors"))
+    assert len(names) > 2
+    fetched = fetch().folder
+    assert [name for name in hub_server.files_asked() if name in names] == names
+    assert {name: (fetched / name).read_bytes() for name in names} == {
+        name: (folder / name).read_bytes() for name in names
+    }
+
+
+def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub: Path) -> None:
+    hub_server.cut_after[WEIGHTS] = [10_000, 5_000]
+    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert [asked.range for asked in hub_server.asked if asked.path.endswith(WEIGHTS)] == [
+        None,
+        "bytes=10000-",
+        "bytes=15000-",
+    ]
+
+
+def test_a_long_break_is_told_and_the_next_run_goes_on(hub_server: StandIn, on_the_hub: Path) -> None:
+    hub_server.cut_after[WEIGHTS] = [10_000, 0, 0, 0]
+    said = refusal()
+    assert "was interrupted in model.safetensors" in said and "10 kB of" in said and "resumes from there" in said
+    hub_server.asked.clear()
+    heard: list[tuple[int, int]] = []
+    assert contents(fetch(progress=lambda done, total: heard.append((done, total))).folder) == wanted(on_the_hub)
+    assert [
+        (asked.path.rpartition("/")[2], asked.range) for asked in hub_server.asked if "/resolve/" in asked.path
+    ] == [(WEIGHTS, "bytes=10000-")]
+    small = sum(len(content) for name, content in wanted(on_the_hub).items() if name != WEIGHTS)
+    assert min(done for done, _ in heard if done > small) > small + 10_000  # it begins where it stopped
+    assert parts() == []
+
+
+def test_a_watcher_may_stop_it_and_the_next_run_goes_on(hub_server: StandIn, on_the_hub: Path) -> None:
+    class EnoughError(Exception):
+        pass
+
+    def stop(done: int, total: int) -> None:
+        if done > total / 2:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        fetch(progress=stop)
+    assert contents(fetch().folder) == wanted(on_the_hub)
+
+
+def test_a_server_without_ranges_begins_again(hub_server: StandIn, on_the_hub: Path) -> None:
+    hub_server.ranges = False
+    hub_server.cut_after[WEIGHTS] = [10_000]
+    assert contents(fetch().folder) == wanted(on_the_hub)
+
+
+@pytest.mark.parametrize("name", [WEIGHTS, "generation_config.json"])  # by SHA-256, by git's SHA-1
+@pytest.mark.parametrize("longer", [False, True])
+def test_a_wrong_checksum_is_found_and_nothing_of_it_is_kept(
+    hub_server: StandIn, on_the_hub: Path, name: str, longer: bool
+) -> None:
+    good = (on_the_hub / name).read_bytes()
+    assert (len(good) >= LARGE) == (name == WEIGHTS)
+    hub_server.contents[name] = bytes([good[0] ^ 1]) + good[1:] + b"more" * longer
+    said = refusal()
+    assert f"{name} of {HUB_MODEL} was deleted because its checksum differs" in said
+    assert parts() == []
+    hub_server.contents.clear()
+    assert contents(fetch().folder) == wanted(on_the_hub)
+
+
+def test_a_file_that_is_shorter_than_listed_is_never_taken_for_whole(hub_server: StandIn, on_the_hub: Path) -> None:
+    hub_server.contents[WEIGHTS] = (on_the_hub / WEIGHTS).read_bytes()[:-100]
+    assert "was interrupted in model.safetensors" in refusal()
+
+
+def test_the_token_goes_to_the_hub_alone(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    hub_server.elsewhere = True
+    assert contents(fetch().folder) == wanted(on_the_hub)
+    tokens = {(asked.path.startswith("/cdn"), asked.token) for asked in hub_server.asked}
+    assert tokens == {(True, None), (False, "Bearer hf_secret")}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_while_the_hub_is_ill_the_copy_serves_and_says_so(hub_server: StandIn, on_the_hub: Path, status: int) -> None:
+    folder = fetch().folder
+    hub_server.statuses["/revision/main"] = status, ""
+    snapshot = fetch()
+    assert snapshot.folder == folder
+    assert snapshot.note.endswith(f"so {HUB_MODEL} is used as downloaded earlier, at {commit_of(on_the_hub)[:7]}.")
+    hub_server.statuses["/revision/main"] = 401, "GatedRepo"
+    assert "gated" in refusal()  # an answer is an answer
+
+
+def test_without_a_network_the_copy_serves_and_says_so(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = fetch().folder
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")  # where nobody listens
+    snapshot = fetch()
+    assert snapshot.folder == folder
+    assert snapshot.note.startswith("http://127.0.0.1:1 cannot be reached (")
+    (folder / WEIGHTS).unlink()
+    assert refusal().startswith(f"There is no folder {HUB_MODEL}, and http://127.0.0.1:1 cannot be reached (")
+    assert "try again" not in refusal()
+
+
+def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert refusal().startswith(f"Offline (HF_HUB_OFFLINE is set), and {HUB_MODEL} isn't downloaded: unset it")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    folder = fetch().folder
+    hub_server.asked.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert fetch().folder == folder
+    assert hub_server.asked == []
+
+
+def test_a_model_of_the_hub_says_what_transformers_says(hub_server: StandIn, on_the_hub: Path) -> None:
+    loaded = catalog.load(f"{HUB_MODEL}@main")
+    assert (loaded.name, loaded.address, loaded.notes) == (f"{HUB_MODEL}@main", f"{HUB_MODEL}@main", ())
+    assert isinstance(loaded.model, Transformer)
+    ids = loaded.prompt("Once upon a time")
+    theirs: Any = AutoModelForCausalLM.from_pretrained(on_the_hub)
+    with torch.no_grad():
+        assert torch.allclose(loaded.model.inspect(ids).logits, theirs(torch.tensor([ids])).logits[0], atol=1e-4)
+
+
+def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
+    hub_server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In another process first, where the client reads its settings from the environment."""
+    cache = str(tmp_path / "home")
+    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+    environment |= {"HF_ENDPOINT": hub_server.address, "HF_HUB_CACHE": cache, "HF_TOKEN": ""}
+    flags = ["Once", "--model", HUB_MODEL, "--strategy", "greedy", "--max-new-tokens", "5", "--min-new-tokens", "5"]
+    command = [sys.executable, str(ROOT / "generate.py"), *flags]
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "Downloading: 100%" in ran.stderr
+    assert {asked.path.split("/")[1] for asked in hub_server.asked} == {"api", "someone"}  # nothing is told to anybody
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", cache)
+    monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
+    hub_server.statuses["/revision/main"] = 503, ""
+    assert generate.main(flags) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ran.stdout
+    assert captured.err.startswith(
+        "Note: The Hub is not working (status 503), so someone/tiny-llama is used as downloaded"
+    )
+    assert "Downloading" not in captured.err
+
+
+def test_the_page_shows_a_model_of_the_hub_and_asks_for_nothing_else(hub_server: StandIn) -> None:
+    with app_page("--model", HUB_MODEL) as address:
+        settings = {"strategy": "greedy", "max_new_tokens": 5, "min_new_tokens": 5}
+        trace = Client(address, verbose=False).predict("Once", HUB_MODEL, settings, api_name="/generate")
+    assert trace["model"] == HUB_MODEL and len(trace["steps"]) == 5
+    assert {asked.path.split("/")[1] for asked in hub_server.asked} == {"api", "someone"}

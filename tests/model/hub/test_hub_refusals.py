@@ -1,0 +1,150 @@
+"""What the Hub refuses, and what of it is refused here, each in one sentence and before anything large comes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from model import catalog
+from model import device as device_module
+from model.errors import AttendError
+from model.progress import in_words
+from tests.helpers.hub_server import StandIn
+from tests.helpers.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, refusal, wanted
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (401, "RepoNotFound", "There is no model someone/tiny-llama on the Hub and no such folder here"),
+        (404, "RepoNotFound", "There is no model someone/tiny-llama on the Hub and no such folder here"),
+        (401, "GatedRepo", "someone/tiny-llama is gated: accept its terms on"),
+        (403, "GatedRepo", "someone/tiny-llama is gated: accept its terms on"),
+        (403, "", "no access to someone/tiny-llama on the Hub (status 403): log in"),
+        (429, "", "The Hub has received too many requests from this address, and someone/tiny-llama isn't downloaded"),
+        (503, "", "The Hub is not working (status 503), and someone/tiny-llama isn't downloaded"),
+        (418, "", "The Hub refused someone/tiny-llama (status 418)"),
+    ],
+)
+@pytest.mark.parametrize("end", ["/revision/main", f"/{WEIGHTS}"])
+def test_what_the_hub_answers_is_one_sentence(
+    hub_server: StandIn, end: str, status: int, code: str, words: str
+) -> None:
+    hub_server.statuses[end] = status, code
+    assert words in refusal()
+
+
+def test_a_file_that_vanished_is_told(hub_server: StandIn) -> None:
+    hub_server.statuses[f"/{WEIGHTS}"] = 404, "EntryNotFound"
+    assert "A file of someone/tiny-llama is missing on the Hub" in refusal()
+
+
+def without(*names: str, **more: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        for name in names:
+            (folder / name).unlink()
+        for name, text in more.items():
+            (folder / f"{name}.json").write_text(text)
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (without(WEIGHTS), "has only pickled weights (pytorch_model.bin)"),
+        (without(WEIGHTS, "pytorch_model.bin"), "has no model.safetensors"),
+        (without("config.json"), "has no config.json"),
+    ],
+)
+def test_what_makes_no_model_is_refused_before_a_byte_comes(
+    hub_server: StandIn, on_the_hub: Path, tmp_path: Path, spoil: Callable[[Path], None], words: str
+) -> None:
+    folder = Path(shutil.copytree(on_the_hub, tmp_path / "spoilt"))
+    spoil(folder)
+    hub_server.repositories = {(HUB_MODEL, "main"): folder}
+    assert words in refusal()
+    assert hub_server.files_asked() == []
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"model_type": "mine", "auto_map": {"AutoModelForCausalLM": "modeling.Mine"}}, "code from .* is never run"),
+        (
+            {"model_type": "bert", "architectures": ["BertForMaskedLM"]},
+            "is a BertForMaskedLM, an encoder: it was never trained",
+        ),
+        ({"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}, "can't generate text"),
+        ({"hidden_size": 4}, "does not name a model_type"),
+    ],
+)
+def test_a_model_that_cannot_run_is_refused_before_its_weights_come(
+    hub_server: StandIn, on_the_hub: Path, tmp_path: Path, config: dict[str, Any], words: str
+) -> None:
+    folder = Path(shutil.copytree(on_the_hub, tmp_path / "spoilt"))
+    (folder / "config.json").write_text(json.dumps(config))
+    hub_server.repositories = {(HUB_MODEL, "main"): folder}
+    with pytest.raises(AttendError, match=words):
+        catalog.load(HUB_MODEL)
+    assert hub_server.files_asked() == ["config.json"]
+
+
+def test_a_model_without_the_memory_is_refused_before_its_weights_come(
+    hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000, total=10**9))
+    stored = (on_the_hub / WEIGHTS).stat().st_size  # in float32, as it is computed with, and joined on the way
+    with pytest.raises(AttendError, match=f"needs about {in_words(2 * stored)} of memory, but only 60 kB are free"):
+        catalog.load(HUB_MODEL, "native")
+    assert hub_server.files_asked() == ["config.json"]
+
+
+def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_hub: Path) -> None:
+    total = sum(map(len, wanted(on_the_hub).values()))
+    assert f"is {total / 1000:,.0f} kB, over the limit of 10 kB (by default" in refusal(limit=10_000)
+    assert hub_server.files_asked() == []
+    assert contents(fetch(limit=total).folder) == wanted(on_the_hub)  # the limit itself is allowed
+
+
+def test_a_full_disk_is_told_before(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    assert "but only 1 kB are free: free some space" in refusal()
+    assert hub_server.files_asked() == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_disk_that_fills_up_meanwhile_is_told(hub_server: StandIn, tmp_path: Path) -> None:
+    checksum = next(
+        one["lfs"]["sha256"]
+        for one in (hub_server.describe(HUB_MODEL, "main") or {})["siblings"]
+        if one["rfilename"] == WEIGHTS
+    )
+    blobs = tmp_path / "cache" / "models--someone--tiny-llama" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / f"{checksum}.attend.incomplete").symlink_to("/dev/full")  # every write ends in ENOSPC
+    assert "is full" in refusal()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"siblings": [{"rfilename": "config.json"}, {"rfilename": WEIGHTS}]},  # no sizes
+        {"siblings": [{"rfilename": name, "size": 5, "blobId": "../../x"} for name in ("config.json", WEIGHTS)]},
+        {"siblings": 5},
+        {"sha": "../../.."},
+        {"sha": None},
+    ],
+)
+def test_a_hub_that_lies_about_its_files_is_refused(hub_server: StandIn, told: dict[str, Any], tmp_path: Path) -> None:
+    hub_server.told = told
+    assert any(words in refusal() for words in ("no size or checksum", "an invalid reply"))
+    assert hub_server.files_asked() == []
+    assert not (tmp_path / "cache").exists()

@@ -1,0 +1,147 @@
+"""The adapter against transformers itself, on random tiny models of every causal family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+from transformers import PreTrainedModel
+
+from model.errors import AttendError
+from model.huggingface.attention import attention_for
+from model.huggingface.causal import HuggingFaceModel
+from model.interface import Want
+
+COMMON: dict[str, Any] = {"vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+LLAMA: dict[str, Any] = COMMON | {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+}
+ONE_KEY_EACH: dict[str, Any] = LLAMA | {"num_key_value_heads": 4}
+GPT2: dict[str, Any] = COMMON | {"n_positions": 64, "n_embd": 32, "n_layer": 2, "n_head": 4}
+NEOX: dict[str, Any] = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
+OPT: dict[str, Any] = COMMON | {
+    "hidden_size": 32,
+    "ffn_dim": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+    "word_embed_proj_dim": 32,
+}
+BLOOM: dict[str, Any] = COMMON | {"hidden_size": 32, "n_layer": 2, "n_head": 4}
+FALCON: dict[str, Any] = COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+GEMMA: dict[str, Any] = LLAMA | {"head_dim": 8, "sliding_window": 6}
+
+FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
+    "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT2)),
+    "llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**LLAMA)),
+    "mistral": lambda: hf.MistralForCausalLM(hf.MistralConfig(**LLAMA, sliding_window=6)),
+    "qwen2": lambda: hf.Qwen2ForCausalLM(hf.Qwen2Config(**LLAMA)),
+    "qwen3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**LLAMA, head_dim=8)),
+    "phi": lambda: hf.PhiForCausalLM(hf.PhiConfig(**ONE_KEY_EACH)),
+    "gemma2": lambda: hf.Gemma2ForCausalLM(hf.Gemma2Config(**GEMMA, query_pre_attn_scalar=8)),
+    "gemma3": lambda: hf.Gemma3ForCausalLM(hf.Gemma3TextConfig(**GEMMA, query_pre_attn_scalar=8)),
+    "neox": lambda: hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(**NEOX)),
+    "opt": lambda: hf.OPTForCausalLM(hf.OPTConfig(**OPT)),
+    "olmo": lambda: hf.OlmoForCausalLM(hf.OlmoConfig(**LLAMA)),
+    "bloom": lambda: hf.BloomForCausalLM(hf.BloomConfig(**BLOOM)),
+    "falcon": lambda: hf.FalconForCausalLM._from_config(hf.FalconConfig(**FALCON), attn_implementation="eager"),
+    "falcon-alibi": lambda: hf.FalconForCausalLM._from_config(
+        hf.FalconConfig(**FALCON, alibi=True, new_decoder_architecture=True, num_kv_heads=2),
+        attn_implementation="eager",
+    ),
+}
+
+
+def made(name: str, attention: str | None = None) -> PreTrainedModel:
+    torch.manual_seed(3)
+    model = FAMILIES[name]().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
+    model.set_attn_implementation(attention or attention_for(model.config.model_type))
+    return model
+
+
+def text(length: int, seed: int = 1) -> list[int]:
+    return torch.randint(3, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_steps_and_attention_are_theirs(name: str) -> None:
+    ours, theirs, ids = HuggingFaceModel(made(name)), made(name, "eager"), text(16)
+    with torch.no_grad():
+        expected = theirs(torch.tensor([ids]), output_attentions=True)
+    for want in (Want(attention=True), Want()):
+        forward = ours.prefill(ids[:7], want=want)
+        for place in range(7, 17):
+            assert torch.allclose(forward.logits[0], expected.logits[0, place - 1], atol=1e-4)
+            if want.attention:
+                assert forward.attention is not None
+                for layer, weights in enumerate(expected.attentions):
+                    captured = forward.attention.decoder[0, layer, :, 0]  # (H, K), K may be a window
+                    assert torch.allclose(
+                        captured, weights[0, :, place - 1, place - captured.shape[-1] : place], atol=1e-5
+                    )
+                    assert torch.allclose(captured.sum(-1), torch.ones(4), atol=1e-5)
+            if place < 16:
+                forward = ours.step([ids[place]], forward.cache, want=want)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rows_in_company_are_rows_alone(name: str) -> None:
+    ours = HuggingFaceModel(made(name))
+    if not ours.joinable:
+        pytest.skip("refuses to join")
+    first, second = text(9), text(5, seed=2)
+    caches = [ours.prefill(ids).cache for ids in (first, second)]
+    together = caches[0].join(caches[1])
+    for row, ids in enumerate((first, second)):
+        alone = ours.step([7], caches[row]).logits[0]
+        assert torch.allclose(ours.step([7, 7], together).logits[row], alone, atol=1e-5)
+        again = ours.step([7, 7], together.select([1, 0])).logits[1 - row]
+        assert torch.allclose(again, alone, atol=1e-5)
+        assert torch.allclose(ours.logits(ids, [7, 0])[1], alone, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_branches_do_not_meet(name: str) -> None:
+    ours = HuggingFaceModel(made(name))
+    cache = ours.prefill(text(8)).cache
+    first = ours.step([5], cache).logits
+    ours.step([6, 9], cache.select([0, 0]))
+    assert torch.equal(ours.step([5], cache).logits, first)
+
+
+@pytest.mark.parametrize("name", ["llama", "opt", "bloom"])
+def test_a_short_row_keeps_its_whole_context_when_the_long_one_leaves(name: str) -> None:
+    ours = HuggingFaceModel(made(name))
+    short, long = text(5), text(20, seed=2)
+    joined = ours.prefill(short).cache.join(ours.prefill(long).cache)
+    left = joined.select([0, 0])
+    assert (left.length, left.padding) == (5, (0, 0))
+    alone = ours.step([7], ours.prefill(short).cache)
+    together = ours.step([7, 7], left)
+    assert torch.allclose(together.logits, alone.logits.expand(2, -1), atol=1e-5)
+    again = ours.step([9], together.cache.select([1])).logits
+    assert torch.allclose(again, ours.step([9], alone.cache).logits, atol=1e-5)
+
+
+def test_a_causal_roberta_reads_as_far_as_its_positions_reach() -> None:
+    """Positions begin behind the padding's, 1, so of the 64 rows of the table 62 are for tokens."""
+    sizes: dict[str, Any] = {"vocab_size": 60, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
+    config = hf.RobertaConfig(
+        **sizes, intermediate_size=48, max_position_embeddings=64, pad_token_id=1, is_decoder=True
+    )
+    ours = HuggingFaceModel(hf.RobertaForCausalLM(config).eval())
+    assert ours.context_length == 62  # as of roberta-base 512, whose table has 514 rows
+    assert ours.prefill(text(62)).logits.isfinite().all()
+    with pytest.raises(AttendError, match="at most 62"):
+        ours.prefill(text(63))

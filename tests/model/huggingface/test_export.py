@@ -1,0 +1,305 @@
+"""Our decoder in the Llama layout, held against transformers itself: logits, text, tokenizer and chat template."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+import yaml
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+import attend
+import generate
+from model import catalog, export, names
+from model.errors import AttendError
+from model.huggingface.export_llama import write_llama
+from model.text.conversation import ChatFormat, Message
+from model.text.sentencepiece_tokenizer import Tokenizer
+from model.transformer import checkpoint
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+from tests.helpers import folders
+from training.vocabulary import train_vocabulary
+
+VOCABULARY = 400
+SHAPES = {
+    "as many key/value heads as heads, tied": {},
+    "grouped heads": {"key_value_heads": 2},
+    "one key/value head": {"key_value_heads": 1},
+    "untied": {"tied_embeddings": False},
+    "biases": {"biases": "all"},
+    "other constants": {"rotary_base": 500_000.0, "norm_epsilon": 1e-3, "feed_forward_width": 80},
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A throw-away vocabulary, trained as the embedded one is."""
+    text = "The quick brown fox jumps over the lazy dog. Hello, how are you today?  I am fine, thanks. 1234567890 é"
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.model"
+    path.write_bytes(train_vocabulary([text] * 50, VOCABULARY))
+    return path
+
+
+def random_model(**options: object) -> Transformer:
+    """Random weights far from their initial values, so that no norm is 1 and no bias is 0."""
+    torch.manual_seed(0)
+    shape = {"width": 64, "layers": 3, "heads": 4, "key_value_heads": 4, "feed_forward_width": 96, "context_length": 96}
+    model = Transformer(TransformerConfig.from_dict({"vocabulary_size": VOCABULARY, **shape, **options})).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return model
+
+
+def llama(folder: Path) -> LlamaForCausalLM:
+    """What transformers makes of a folder, with nothing missing and nothing left over."""
+    model, report = cast(Any, AutoModelForCausalLM).from_pretrained(folder, output_loading_info=True)
+    assert not any(report[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    return model
+
+
+@pytest.mark.parametrize("options", SHAPES.values(), ids=SHAPES)
+def test_logits_equal_those_of_transformers(options: dict[str, object], tmp_path: Path) -> None:
+    model = random_model(**options)
+    write_llama(model, tmp_path)
+    theirs = llama(tmp_path)
+    tokens = torch.randint(VOCABULARY, (3, 90), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        ours, expected = model(tokens), theirs(tokens).logits
+    assert expected.std() > 0.5  # or the comparison would say little
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
+
+
+def test_greedy_text_equals_that_of_transformers(tmp_path: Path) -> None:
+    """Sixty tokens from both caches; the best logit leads by more than 1e-3 throughout, so rounding decides nothing."""
+    model = random_model(key_value_heads=2)
+    write_llama(model, tmp_path)
+    theirs = llama(tmp_path)
+    prompt = list(range(5, 25))
+    forward, tokens, leads = model.prefill(prompt), [], []
+    for _ in range(60):
+        first, second = forward.logits[0].topk(2).values.tolist()
+        leads.append(first - second)
+        tokens.append(int(forward.logits[0].argmax()))
+        forward = model.step(tokens[-1:], forward.cache)
+    assert min(leads) > 1e-3
+    ids = torch.tensor([prompt])
+    written = cast(Any, theirs).generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=False)
+    assert written[0, len(prompt) :].tolist() == tokens
+
+
+def test_half_precision_weights_are_written_in_full(tmp_path: Path) -> None:
+    """transformers computes in the precision of the file, and half of it would cost the equality of the logits."""
+    write_llama(random_model().half(), tmp_path)
+    assert {p.dtype for p in llama(tmp_path).parameters()} == {torch.float32}
+
+
+TEXTS = [
+    "Hello, how are you today?",
+    " led by a space, ending in two  ",
+    "two  spaces\tand a tab\n\nand lines\r\n",
+    "é, ü and ß; 你好; שלום; e\u0301; 👩🏽‍🚀 \U0001f9ff \u0000",
+    "12 345 678.90",
+    "",
+]
+SPELT = ["<s>", "a <user> b", "Hi.<end><user>I obey.<end><assistant>", " <assistant> ", "</s><unk><0x41>"]
+
+
+@pytest.fixture(scope="module")
+def exported(tokenizer_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random model with its tokenizer, as `python -m model.export` writes them."""
+    folder = tmp_path_factory.mktemp("exported")
+    write_llama(random_model(), folder, tokenizer_file)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["tokenizer.model", "tokenizer.json"])
+def read_back(request: pytest.FixtureRequest, exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What AutoTokenizer makes of the folder where only this file of the two is left."""
+    folder = tmp_path_factory.mktemp("read") / "alone"
+    shutil.copytree(exported, folder)
+    (folder / ({"tokenizer.model", "tokenizer.json"} - {request.param}).pop()).unlink()
+    return AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokenizer_gives_the_same_ids_and_text(text: str, read_back: Any, tokenizer_file: Path) -> None:
+    ours = Tokenizer.load(tokenizer_file)
+    assert read_back.encode(text, add_special_tokens=False) == ours.encode(text)
+    assert read_back.encode(text) == [ours.special_token_id("<s>"), *ours.encode(text)]
+    assert read_back.decode(ours.encode(text)) == text
+
+
+@pytest.mark.parametrize("text", SPELT)
+def test_spelt_control_tokens_stay_text_where_transformers_is_told_so(
+    text: str, read_back: Any, tokenizer_file: Path
+) -> None:
+    ids = Tokenizer.load(tokenizer_file).encode(text)
+    assert read_back.encode(text, add_special_tokens=False, split_special_tokens=True) == ids
+    assert read_back.decode(ids) == text
+
+
+def test_random_texts_have_the_same_ids(read_back: Any, tokenizer_file: Path) -> None:
+    ours, chance = Tokenizer.load(tokenizer_file), random.Random(0)
+    signs = [*"abcdefghij lmno  .,!\n\té界😀\u0301", *SPELT]
+    for _ in range(200):
+        text = "".join(chance.choices(signs, k=chance.randint(1, 25)))
+        assert read_back.encode(text, add_special_tokens=False, split_special_tokens=True) == ours.encode(text)
+
+
+def test_the_folder_says_the_same_in_transformers_and_in_attend(
+    exported: Path, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Greedily, from the folder alone: transformers' generate, and generate.py on it and on the checkpoint itself."""
+    own = tmp_path / "ours"
+    checkpoint.save(random_model(), own, dtype=torch.float32)
+    shutil.copy(tokenizer_file, own / checkpoint.TOKENIZER)
+    assert isinstance(catalog.load(str(exported)).model, Transformer)
+    said = []
+    for folder in (own, exported):
+        flags = ("--strategy", "greedy", "--max-new-tokens", "40", "--min-new-tokens", "40", "--json", "-")
+        assert generate.main(["The quick brown fox", "--model", str(folder), *flags]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert (said[0]["ids"], said[0]["text"]) == (said[1]["ids"], said[1]["text"])
+    assert len(said[0]["ids"]) == 40
+
+    theirs: Any = llama(exported)
+    tokenizer: Any = AutoTokenizer.from_pretrained(exported)
+    given = tokenizer("The quick brown fox", return_tensors="pt")
+    written = theirs.generate(**given, max_new_tokens=40, min_new_tokens=40)[0].tolist()
+    assert written == [*said[0]["prompt"]["ids"], *said[0]["ids"]]
+
+
+def test_chat_template_writes_a_conversation_as_we_do(read_back: Any, tokenizer_file: Path) -> None:
+    talk = [
+        Message("user", "Hello, how are you?"),
+        Message("assistant", " I am fine, thanks. "),
+        Message("user", "fox\n"),
+    ]
+    ours = ChatFormat(Tokenizer.load(tokenizer_file)).prompt(talk, context_length=96, reserve=0)
+    messages = [{"role": message.role, "content": message.text} for message in talk]
+    told = read_back.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
+    assert tuple(told["input_ids"]) == ours.ids
+
+
+def test_generation_ends_where_ours_does(tokenizer_file: Path, tmp_path: Path) -> None:
+    write_llama(random_model(), tmp_path, tokenizer_file)
+    generation = json.loads((tmp_path / "generation_config.json").read_text())
+    ours = Tokenizer.load(tokenizer_file)
+    assert (generation["bos_token_id"], generation["eos_token_id"]) == (
+        ours.special_token_id("<s>"),
+        ours.special_token_id("<end>"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("positions", "learned"),
+        ("positions", "sinusoidal"),
+        ("norm", "layer"),
+        ("norm_place", "after"),
+        ("activation", "relu"),
+        ("activation", "gelu"),
+    ],
+)
+def test_what_is_no_llama_is_refused_and_nothing_is_written(option: str, value: str, tmp_path: Path) -> None:
+    with pytest.raises(AttendError, match=f"{option} is '{value}'"):
+        write_llama(random_model(**{option: value}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_exports_a_checkpoint_folder(tokenizer_file: Path, tmp_path: Path) -> None:
+    checkpoint.save(random_model(), tmp_path / "ours")
+    shutil.copy(tokenizer_file, tmp_path / "ours" / checkpoint.TOKENIZER)
+    export.main([str(tmp_path / "ours"), str(tmp_path / "llama")])
+    assert {path.name for path in (tmp_path / "llama").iterdir()} == {
+        "README.md",
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer.model",
+        "tokenizer_config.json",
+    }
+    tokens = torch.arange(5, 85)[None]  # (1, 80)
+    with torch.no_grad():
+        ours, expected = checkpoint.load(tmp_path / "ours")(tokens), llama(tmp_path / "llama")(tokens).logits
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "word"),
+    [
+        ("no-such-model", "out", "no-such-model"),
+        ("learned", "out", "positions"),
+        ("ours", "file", "file"),
+        ("ours", "learned", "learned is not empty: choose a new folder, or add --force to overwrite its files."),
+    ],
+)
+def test_command_says_in_one_sentence_what_is_wrong(
+    source: str, target: str, word: str, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, options in (("ours", {}), ("learned", {"positions": "learned"})):
+        checkpoint.save(random_model(**options), tmp_path / name)
+        shutil.copy(tokenizer_file, tmp_path / name / checkpoint.TOKENIZER)
+    (tmp_path / "file").write_text("in the way")
+    assert export.main([str(tmp_path / source), str(tmp_path / target)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and word in told
+
+
+def test_a_model_of_others_is_in_its_own_layout_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folders.llama(tmp_path / "theirs")
+    assert export.main([str(folder), str(tmp_path / "out")]) == 2
+    assert "not one of our own models" in capsys.readouterr().err
+
+
+def test_only_force_writes_into_a_folder_that_is_not_empty(tokenizer_file: Path, tmp_path: Path) -> None:
+    ours, out = tmp_path / "ours", tmp_path / "out"
+    checkpoint.save(random_model(), ours)
+    shutil.copy(tokenizer_file, ours / checkpoint.TOKENIZER)
+    out.mkdir()
+    (out / "config.json").write_text("mine")
+    assert export.main([str(ours), str(out)]) == 2
+    assert (out / "config.json").read_text() == "mine" and len(list(out.iterdir())) == 1
+    assert export.main([str(ours), str(out), "--force"]) == 0
+    assert json.loads((out / "config.json").read_text())["model_type"] == "llama"
+    assert "came without a card" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+@pytest.mark.parametrize(
+    ("name", "question", "credit"),
+    [
+        ("attend-chat", "Hi! How are you today?", "Jandaghi et al., arXiv:2312.10007"),
+        ("attend-translate", "Le chat dort.", "under CC BY 2.0 FR"),
+    ],
+)
+def test_the_card_of_an_export_loads_it_and_passes_on_licence_and_credits(
+    name: str, question: str, credit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its lines of Python are run, and say what Attend says: greedily or, the translator, with its four beams."""
+    assert export.main([name, str(tmp_path / "out")]) == 0
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    original = (names.EMBEDDED / name / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---\n")[1])
+    known = yaml.safe_load(original.split("---\n")[1])
+    task = {"attend-chat": "text-generation", "attend-translate": "translation"}[name]
+    assert front == {**known, "library_name": "transformers", "pipeline_tag": task}
+    assert front["license"] == "apache-2.0"
+    assert credit in card and "## Data\n" in card and "## What it cannot do\n" in card
+    assert not re.search(r"\]\((?!https://)", card)  # no link to a file that is not there
+    capsys.readouterr()
+    exec(re.findall(r"```python\n(.*?)```", card, flags=re.DOTALL)[0], {"FOLDER": str(tmp_path / "out")})
+    told = capsys.readouterr().out.splitlines()[-1]
+    model = attend.load(name)
+    expected = model.chat(question, strategy="greedy") if model.can_chat else model.generate(question)
+    assert told == expected.text

@@ -1,0 +1,136 @@
+"""GPT-2 and distilgpt2 say what is published of them, by both engines; skipped where their weights are not here.
+
+They are looked for in the Hub's cache and in ../shared/checkpoints; nothing is downloaded. The numbers are those of
+../shared/REFERENCE.md, to the decimals that were published.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import LocalEntryNotFoundError
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from model import catalog, names
+from model.loaded import LoadedModel
+from tests.helpers.paths import SHARED
+
+CHECKPOINTS = SHARED / "checkpoints"
+PLACES = {entry.name: entry.location for entry in names.ENTRIES if entry.name in ("gpt2", "distilgpt2")}
+pytestmark = pytest.mark.weights
+
+
+def found(name: str) -> Path:
+    """The folder of these weights; without them the test is skipped."""
+    if (folder := CHECKPOINTS / name).is_dir():
+        return folder
+    try:
+        folder = Path(snapshot_download(PLACES[name], local_files_only=True))
+    except LocalEntryNotFoundError:
+        pytest.skip(f"the weights of {PLACES[name]} are neither in the Hub's cache nor in {CHECKPOINTS}")
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip(f"the Hub's cache holds no weights of {PLACES[name]}")
+    return folder
+
+
+@pytest.fixture(scope="module", params=["native", "adapter"])
+def gpt2(request: pytest.FixtureRequest) -> LoadedModel:
+    return catalog.load(str(found("gpt2")), request.param)
+
+
+@pytest.fixture(scope="module", params=["native", "adapter"])
+def distilgpt2(request: pytest.FixtureRequest) -> LoadedModel:
+    return catalog.load(str(found("distilgpt2")), request.param)
+
+
+def steps(loaded: LoadedModel, text: str, **settings: object) -> list[Step]:
+    asked = Request.of(loaded, loaded.prompt(text))
+    strategy = DecodingSettings.from_dict(settings).strategy_for(asked)
+    return list(generate(loaded.model, asked.prompt, strategy))
+
+
+def said(loaded: LoadedModel, made: list[Step]) -> str:
+    best = made[-1].best
+    assert best is not None
+    return loaded.tokenizer.decode(best.tokens)
+
+
+def test_gpt2_splits_and_continues_as_published(gpt2: LoadedModel) -> None:
+    assert gpt2.prompt("The quick brown fox") == (464, 2068, 7586, 21831)
+    assert gpt2.prompt("I have a dream") == (40, 423, 257, 4320)
+    made = steps(gpt2, "I have a dream", strategy="greedy", max_new_tokens=5)
+    assert said(gpt2, made) == " of being a doctor."
+    chances = [step.best.choice.probability for step in made if step.best is not None]
+    assert chances[0] == pytest.approx(0.17, abs=0.005)
+    assert (chances[1], chances[3]) == pytest.approx((0.0968, 0.0286), abs=5e-5)
+
+
+def test_gpt2_searches_as_published(gpt2: LoadedModel) -> None:
+    """Three beams after "The capital of France is"; the scores are sums of log-probabilities."""
+    made = steps(gpt2, "The capital of France is", strategy="beam", num_beams=3, max_new_tokens=6)
+    published = {
+        0: {" the": -2.4699, " now": -3.0377, " a": -3.0756},
+        2: {" the capital of": -4.3194},
+        4: {
+            " the capital of France,": -6.9453,
+            " the capital of France.": -7.1549,
+            " the capital of the French": -7.5727,
+        },
+    }
+    for place, known in published.items():
+        living = {gpt2.tokenizer.decode(one.tokens): one.log_probability for one in made[place].hypotheses}
+        for text, score in known.items():
+            assert living[text] == pytest.approx(score, abs=1e-4)
+
+
+def test_gpt2_scores_as_published(gpt2: LoadedModel) -> None:
+    """The mean loss of "Hello world!" behind the token that begins a text."""
+    ids = gpt2.tokenizer.encode("Hello world!")
+    begin = gpt2.tokenizer.special_token_id("<|endoftext|>")
+    rows = gpt2.model.logits([begin], ids).double().log_softmax(-1)  # (len(ids), V)
+    loss = -rows[torch.arange(len(ids)), ids].mean()
+    assert float(loss) == pytest.approx(5.3318558, abs=1e-5)
+
+
+DISTILLED = [
+    {
+        " to": 0.1513,
+        " not": 0.0890,
+        " a": 0.0650,
+        " that": 0.0557,
+        " the": 0.0513,
+        " defined": 0.0199,
+        " an": 0.0157,
+        ",": 0.0153,
+        " one": 0.0118,
+        " in": 0.0112,
+    },
+    {" be": 0.2613, " live": 0.0408, " say": 0.0191, " have": 0.0159, " make": 0.0149},
+    {" understood": 0.0404, " able": 0.0314, " a": 0.0283, " lived": 0.0276},
+    {" as": 0.2249, " in": 0.1128, " and": 0.0959},
+    {" a": 0.2281, " the": 0.1354, " being": 0.1226},
+]
+
+
+def test_distilgpt2_weighs_as_published(distilgpt2: LoadedModel) -> None:
+    """The ten most probable tokens of five greedy steps after "The meaning of life is"."""
+    made = steps(distilgpt2, "The meaning of life is", strategy="greedy", max_new_tokens=5)
+    for step, known in zip(made, DISTILLED, strict=True):
+        assert step.best is not None
+        top = {distilgpt2.tokenizer.decode([one.id]): one.probabilities[0] for one in step.best.choice.candidates}
+        assert list(top)[: len(known)] == list(known)
+        assert all(math.isclose(top[text], chance, abs_tol=6e-5) for text, chance in known.items())
+
+
+def test_distilgpt2_goes_on_as_published(distilgpt2: LoadedModel) -> None:
+    made = steps(distilgpt2, "The meaning of life is to", strategy="greedy", max_new_tokens=20)
+    assert said(distilgpt2, made) == (
+        " be understood as a whole, and to be understood as a whole, and to be understood as a"
+    )

@@ -1,0 +1,132 @@
+"""Whole texts of every causal family equal to `generate` of transformers, by the adapter and as our own transformer.
+
+Greedy, sampled under the same draws and beam texts, token for token, on random tiny models; conversations as their
+chat templates write them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.huggingface.causal import HuggingFaceModel
+from model.interface import LanguageModel
+from model.text.conversation import Message
+from tests.helpers.draws import draw_as_we_do
+from tests.helpers.folders import CHATML, INST, gpt2, llama
+from tests.model.huggingface.test_causal import FAMILIES, made, text
+from tests.model.huggingface.test_conversion import native, saved
+
+NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
+LIMIT, ENDS = 12, [17, 30]
+# Our settings, and the same in transformers' words.
+WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "greedy": ({"strategy": "greedy"}, {"do_sample": False}),
+    "sampled": ({"strategy": "sample"}, {"do_sample": True, "top_k": 0}),
+    "filtered": (
+        {"strategy": "sample", "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
+        {"do_sample": True, "temperature": 1.3, "top_k": 30, "top_p": 0.9, "repetition_penalty": 1.2},
+    ),
+    "beams": ({"strategy": "beam", "num_beams": 3}, {"do_sample": False, "num_beams": 3}),
+    "short beams": (
+        {"strategy": "beam", "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
+        {"do_sample": False, "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
+    ),
+}
+ways = pytest.mark.parametrize("way", WAYS)
+
+
+def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], way: str, seed: int) -> list[int]:
+    settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **WAYS[way][0]})
+    asked = Request.of_model(
+        model,
+        prompt,
+        end_tokens=ends,
+        decode=lambda ids: " ".join(map(str, ids)),
+        attention=True,
+        encode=lambda text: [int(part) for part in text.split()],
+    )
+    best = list(generate(model, prompt, settings.strategy_for(asked)))[-1].best
+    assert best is not None
+    return list(best.tokens)
+
+
+def theirs(model: Any, prompt: Sequence[int], ends: Sequence[int], way: str) -> list[int]:
+    ids = torch.tensor([list(prompt)])
+    how = {"max_new_tokens": LIMIT, "eos_token_id": list(ends), "pad_token_id": 0, **WAYS[way][1]}
+    return model.generate(ids, attention_mask=torch.ones_like(ids), **how)[0, len(prompt) :].tolist()
+
+
+def lively(name: str, attention: str | None = None) -> Any:
+    """A random model with matrices so large that different prompts have different texts."""
+    model = made(name, attention)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3 if parameter.dim() > 1 else 1)
+    return model
+
+
+def check(model: LanguageModel[Any], known: Any, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three prompts, which have different texts."""
+    texts = set()
+    for seed in range(3):
+        prompt = text(4 + 3 * seed, seed)
+        draw_as_we_do(monkeypatch, seed)
+        expected = theirs(known, prompt, ENDS, way)
+        assert ours(model, prompt, ENDS, way, seed) == expected
+        texts.add(tuple(expected))
+    assert len(texts) > 1
+
+
+@ways
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_adapter_says_what_transformers_says(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(HuggingFaceModel(lively(name)), lively(name, "eager"), way, monkeypatch)
+
+
+@ways
+@pytest.mark.parametrize("name", NATIVE)
+def test_our_transformer_says_what_transformers_says(
+    name: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = lively(name, "eager")
+    check(native(*saved(known, tmp_path)), known, way, monkeypatch)
+
+
+TALK = ("Hi! How are you?", "the cat sat on the mat", "Once upon a time")
+FOLDERS: dict[str, tuple[Callable[..., Path], str]] = {"chatml": (gpt2, CHATML), "inst": (llama, INST)}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {name: make(tmp_path_factory.mktemp(name) / name, form) for name, (make, form) in FOLDERS.items()}
+
+
+@ways
+@pytest.mark.parametrize("engine", ["native", "adapter"])
+@pytest.mark.parametrize("name", FOLDERS)
+def test_conversations_are_answered_as_by_transformers(
+    name: str, engine: str, way: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = catalog.load(str(folders[name]), engine)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folders[name])
+    known: Any = AutoModelForCausalLM.from_pretrained(folders[name], attn_implementation="eager")
+    messages = [Message("assistant" if place % 2 else "user", said) for place, said in enumerate(TALK)]
+    turns = [{"role": message.role, "content": message.text} for message in messages]
+    prompt = tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=True)["input_ids"]
+    assert loaded.chat is not None
+    assert list(loaded.chat.prompt(messages, context_length=128, reserve=LIMIT).ids) == prompt
+    ends = sorted(loaded.end_tokens)
+    for seed in range(2):
+        draw_as_we_do(monkeypatch, seed)
+        expected = theirs(known, prompt, ends, way)
+        assert ours(loaded.model, prompt, ends, way, seed) == expected

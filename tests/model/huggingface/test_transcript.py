@@ -1,0 +1,113 @@
+"""Models that know no turns chat in a plain transcript: its exact ids, what drops, and where an answer ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import generate
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import Message, Transcript
+from tests.helpers.folders import gpt2
+from tests.model.huggingface.test_chat import TOKENIZERS, talk
+from ui.chat import actions as chat
+from ui.chat.endpoint import chat_items
+from ui.chat.reproduction import chat_reproduction
+from ui.compare import actions as comparing
+from ui.runs.models import Models
+from ui.runs.session import Session
+
+GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=24, min_new_tokens=24)
+TALK = talk("Hi! How are you?", " Well, thank you.", "the cat\nsat ")
+WRITTEN = "User: Hi! How are you?\nAssistant: Well, thank you.\nUser: the cat\nsat\nAssistant:"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return gpt2(tmp_path_factory.mktemp("transcript") / "plain")
+
+
+@pytest.fixture(scope="module")
+def loaded(folder: Path) -> LoadedModel:
+    return catalog.load(str(folder))
+
+
+def transcript(loaded: LoadedModel) -> Transcript:
+    assert isinstance(loaded.chat, Transcript)
+    return loaded.chat
+
+
+def test_a_conversation_is_written_in_words() -> None:
+    assert Transcript.text(TALK) == WRITTEN
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_its_ids_are_those_that_transformers_has_for_the_text(name: str) -> None:
+    tokenizer = TOKENIZERS[name]
+    chat = Transcript(lambda text: (*tokenizer.prefix_tokens, *tokenizer.encode(text, begins=True)))
+    assert chat.prompt(TALK, context_length=400, reserve=8).ids == tuple(tokenizer.hf_tokenizer(WRITTEN)["input_ids"])
+
+
+def test_a_checkpoint_without_a_template_chats_so(loaded: LoadedModel) -> None:
+    prompt = transcript(loaded).prompt(TALK[:1], context_length=128, reserve=8)
+    assert loaded.tokenizer.decode(prompt.ids, begins=True) == "User: Hi! How are you?\nAssistant:"
+    assert prompt.ids == loaded.prompt("User: Hi! How are you?\nAssistant:")
+
+
+def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedModel) -> None:
+    messages = talk("the cat", "a mat", "the dog", "a log", "the fox")
+    sizes = {first: len(loaded.prompt(Transcript.text(messages[first:]))) for first in (0, 2, 4)}
+    for first, size in sizes.items():
+        prompt = transcript(loaded).prompt(messages, context_length=size + 6, reserve=6)
+        assert (prompt.dropped, len(prompt.ids)) == (first, size)
+    own = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
+    with pytest.raises(AttendError, match=f"The message has {own} tokens.*shorten it"):
+        transcript(loaded).prompt(messages[-1:], context_length=sizes[4], reserve=6)
+
+
+def test_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:
+    ids = transcript(loaded).prompt([Message("user", "<|endoftext|>")], context_length=128, reserve=6).ids
+    assert not any(loaded.tokenizer.is_special(piece) for piece in ids)
+    assert loaded.tokenizer.decode(ids) == "User: <|endoftext|>\nAssistant:"
+
+
+@pytest.fixture(scope="module")
+def stopping(loaded: LoadedModel) -> tuple[LoadedModel, str]:
+    """The model, with the end of a turn at a text that its greedy answer holds, and that answer up to there."""
+    session, models = Session(), Models((loaded.name,), lambda *_: loaded)
+    list(chat.send(session, models, loaded.name, "the cat", GREEDY))
+    said = session.turns[1].text
+    place = len(said) // 2
+    ends = Transcript(loaded.prompt)
+    ends.stop_texts = (said[place : place + 3],)
+    expected = said[: said.index(ends.stop_texts[0])]
+    assert expected != said
+    return replace(loaded, chat=ends), expected
+
+
+def test_an_answer_ends_at_the_next_turn_wherever_it_is_asked_for(stopping: tuple[LoadedModel, str]) -> None:
+    loaded, expected = stopping
+    session, models = Session(), Models((loaded.name,), lambda *_: loaded)
+    list(chat.send(session, models, loaded.name, "the cat", GREEDY))
+    assert session.turns[1].text == expected
+    assert session.turns[1].note == f"stopped at “{transcript(loaded).stop_texts[0]}”".replace("\n", "↵")
+    *_, last = chat_items(models, "the cat", [], loaded.name, {"strategy": "greedy", "min_new_tokens": 24})
+    assert (last["text"], last["finish_reason"]) == (expected, "stop_text")
+    cards = [GREEDY.to_dict(), {**GREEDY.to_dict(), "strategy": "beam", "num_beams": 1}]
+    options = {"answer": True, "history": False, "common_draws": True, "panel": GREEDY}
+    list(comparing.compare(session, models, loaded.name, "the cat", cards, **options))
+    assert session.comparison is not None
+    assert [card.trace.text for card in session.comparison.cards] == [expected] * 2
+    assert chat_reproduction(session, loaded, "", GREEDY).settings.stop_texts == transcript(loaded).stop_texts
+
+
+def test_the_run_says_at_what_it_would_have_ended(loaded: LoadedModel, folder: Path, tmp_path: Path) -> None:
+    flags = ("--model", str(folder), "--chat", "--strategy", "greedy", "--max-new-tokens", "4", "--stop-texts", "###")
+    assert generate.main(["Hi", *flags, "--json", str(tmp_path / "run.json")]) == 0
+    assert '"stop_texts": ["###", "\\nUser:"]' in (tmp_path / "run.json").read_text()
+    assert GREEDY.ending_at(transcript(loaded).stop_texts).ending_at(["\nUser:"]).stop_texts == ("\nUser:",)

@@ -1,0 +1,188 @@
+"""Names: which are listed, where each leads, and which are refused by their form before anything is touched."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app
+import generate
+from model import catalog, names
+from model.arguments import DEFAULT
+from model.errors import AttendError
+from tests.helpers.paths import ROOT
+
+LEADS = [
+    ("distilgpt2", "distilbert/distilgpt2", "main"),
+    ("gpt2@v1.0", "openai-community/gpt2", "v1.0"),
+    ("someone/a-model_1.5", "someone/a-model_1.5", "main"),
+    ("s/m@refs/pr/1", "s/m", "refs/pr/1"),
+    ("someone/model@" + "0123456789" * 4, "someone/model", "0123456789" * 4),
+    ("  gpt2@v1.0\n", "openai-community/gpt2", "v1.0"),
+    ("owner/name\n", "owner/name", "main"),
+]
+
+HOSTILE = [
+    ("../../etc/no-such-folder", "There is no model"),
+    ("/no/such/folder", "There is no model"),
+    ("~/model", "There is no model"),
+    ("a/b/c", "There is no model"),
+    ("owner/..", "There is no model"),
+    ("../name", "There is no model"),
+    ("owner/a..b", "There is no model"),
+    ("owner/a--b", "There is no model"),
+    ("owner\\name", "There is no model"),
+    ("owner/na me", "There is no model"),
+    ("owner/name?x=1", "There is no model"),
+    ("owner/name\0", "There is no model"),
+    ("öwner/name", "There is no model"),
+    ("o/" + "n" * 95, "There is no model"),
+    ("", "There is no model"),
+    ("no-such-model", "There is no model"),
+    ("https://huggingface.co/owner/name/tree/main", r"is a web address, not a model name: use owner/name\.$"),
+    ("http://www.huggingface.co/gpt2/", r"is a web address, not a model name: use gpt2\.$"),
+    ("huggingface.co/gpt2", r"^'huggingface\.co/gpt2' is a web address, not a model name: use gpt2\.$"),
+    ("hf.co/owner/name", r"is a web address, not a model name: use owner/name\.$"),
+    ("huggingface.co/bert-base-uncased", "is a web address, not a model name: use owner/name as shown on the Hub"),
+    ("n" * 300, f"There is no model '{'n' * 40}…{'n' * 40}': choose"),
+    ("file:///etc", "is a web address"),
+    ("owner/name@", "is not a revision"),
+    ("owner/name@../../main", "is not a revision"),
+    ("owner/name@a b", "is not a revision"),
+    ("gpt2@-x", "is not a revision"),
+    ("attend-chat@v1", "has no revisions"),
+]
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that must not be asked."""
+
+    def asked(*_: object, **__: object) -> None:
+        raise AssertionError("the Hub was asked")
+
+    monkeypatch.setattr("model.hub.repository.fetch", asked)
+
+
+@pytest.mark.parametrize(("name", "repository", "revision"), LEADS)
+def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def fetch(*names: str, **_: object) -> None:
+        asked.append(names)
+        raise AttendError("Enough.")
+
+    monkeypatch.setattr("model.hub.repository.fetch", fetch)
+    with pytest.raises(AttendError, match="Enough"):
+        catalog.load(name)
+    assert asked == [(repository, revision)]
+
+
+@pytest.mark.parametrize(("name", "words"), HOSTILE)
+@pytest.mark.usefixtures("nobody")
+def test_a_name_of_a_wrong_form_is_refused_unasked(name: str, words: str) -> None:
+    with pytest.raises(AttendError, match=words) as refused:
+        catalog.load(name)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_folder_goes_before_the_hub(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tiny_checkpoint.parent.parent)
+    name = f"{tiny_checkpoint.parent.name}/{tiny_checkpoint.name}"
+    assert catalog.load(name).name == tiny_checkpoint.name
+
+
+@pytest.mark.parametrize(
+    ("folder", "called"),
+    [
+        ("fox/model", "fox/model"),
+        ("fox/checkpoint-500", "fox/checkpoint-500"),
+        ("fox/final", "fox/final"),
+        ("fox/Best_Model", "fox/Best_Model"),
+        ("fox/500", "fox/500"),
+        ("model/fox-7b", "fox-7b"),
+        ("fox/gpt2", "gpt2"),
+        ("fox/models-of-mine", "models-of-mine"),
+    ],
+)
+def test_a_folder_goes_by_its_last_part_that_says_something(
+    folder: str, called: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / folder
+    shutil.copytree(tiny_checkpoint, there)
+    assert catalog.load(f" {there} ").name == names.called(f"{there}/") == called
+    monkeypatch.chdir(there)
+    assert (catalog.load(".").name, names.called(".")) == (called, called)
+
+
+def test_names_of_no_folder_are_what_people_call_them(tmp_path: Path) -> None:
+    for name in (*names.listed(), "someone/model@v1", str(tmp_path / "nowhere" / "model"), "", "n" * 300):
+        assert names.called(name) == name
+
+
+@pytest.mark.parametrize(("name", "size"), [("gpt2", "-1"), ("gpt2", "nan"), ("gpt2", "0")])
+@pytest.mark.usefixtures("nobody")
+def test_a_limit_that_is_none_is_refused(name: str, size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["Hi", "--model", name, f"--max-size={size}"]) == 2
+    assert "but must be above 0 (gigabytes)" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_public_page_loads_what_is_listed_alone(
+    tiny_checkpoint: Path, free_port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (str(tiny_checkpoint), "someone/model", "gpt2@v1", "openai-community/gpt2", "../../etc", "/etc"):
+        assert app.main(["--port", str(free_port), "--model", name, "--public"]) == 2
+        assert capsys.readouterr().err == (
+            f"A public page offers only the models of the catalogue: choose one of {', '.join(names.listed())}.\n"
+        )
+    monkeypatch.setenv("SPACE_ID", "someone/attend")
+    assert app.main(["--port", str(free_port), "--model", "someone/model"]) == 2
+    assert "models of the catalogue" in capsys.readouterr().err
+    for name in names.listed():
+        names.check_listed(name)
+
+
+def test_what_is_embedded_is_listed_and_loads() -> None:
+    folders = {path.parent.name for path in names.EMBEDDED.glob("*/config.json")}
+    assert folders == set(names.embedded())
+    assert DEFAULT in names.listed()
+    for entry in names.ENTRIES:
+        if entry.embedded:
+            weights = (names.EMBEDDED / entry.name / "model.safetensors").stat().st_size
+            assert entry.megabytes == round(weights / 1e6)
+
+
+def test_names_are_different() -> None:
+    assert len(set(names.listed())) == len(names.ENTRIES)
+
+
+@pytest.mark.parametrize("place", [entry.location for entry in names.ENTRIES if not entry.embedded])
+def test_every_place_on_the_hub_has_the_form_of_one(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    test_where_a_name_leads(place, place, "main", monkeypatch)
+
+
+def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        generate.main(["--list-models"])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["model", *names.listed()]
+    for line, row in zip(lines, names.rows(), strict=True):
+        assert all(cell in line for cell in row)
+
+
+def test_our_own_models_bring_neither_the_hub_nor_transformers(tiny_checkpoint: Path) -> None:
+    code = (
+        "import sys; import app, generate; from model import catalog; from model.arguments import ModelArguments; "
+        "catalog.load_arguments(ModelArguments(sys.argv[1])); "
+        "print([name for name in ('huggingface_hub', 'transformers', 'accelerate') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(tiny_checkpoint)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

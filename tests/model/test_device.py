@@ -1,0 +1,166 @@
+"""Where a model computes and in which precision, and what is done when memory is short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from model import catalog
+from model import device as device_module
+from model.arguments import ModelArguments
+from model.device import DeviceConfig, free_memory, shortage, total_memory
+from model.errors import AttendError
+from model.huggingface.causal import HuggingFaceModel
+from model.interface import Want
+from model.progress import in_words, silent
+from model.transformer.decoder import Transformer
+from tests.helpers.folders import llama
+
+IDS = [1, 40, 7, 300, 12]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return llama(tmp_path_factory.mktemp("device_config") / "llama")
+
+
+@pytest.mark.parametrize("device", ["tpu", "cuda:", "cuda:-1", "CPU", "", "cpu\n"])
+def test_a_device_that_is_none_is_refused(device: str) -> None:
+    with pytest.raises(AttendError, match="choose auto, cpu, cuda, cuda:0 or mps"):
+        DeviceConfig(device)
+
+
+@pytest.mark.parametrize("dtype", ["int3", "float64", "FLOAT32", ""])
+def test_a_precision_that_is_none_is_refused(dtype: str) -> None:
+    with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16"):
+        DeviceConfig("cpu", dtype)
+
+
+def test_a_device_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert DeviceConfig("cuda:1").torch_device() == torch.device("cuda:1")
+    with pytest.raises(AttendError, match=r"no device cuda:2 that torch can use \(only 2 found\)"):
+        DeviceConfig("cuda:2").torch_device()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(AttendError, match=r"no device cuda that torch can use \(none\)"):
+        DeviceConfig("cuda").torch_device()
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(AttendError, match="no device mps"):
+        DeviceConfig("mps").torch_device()
+
+
+def test_the_machine_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert DeviceConfig().torch_device() == CPU
+    assert {DeviceConfig().torch_dtype(stored) for stored in ("bfloat16", "float16", "float32", None)} == {
+        torch.float32
+    }
+    assert DeviceConfig(dtype="bfloat16").torch_dtype("float32") == torch.bfloat16
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert DeviceConfig().torch_device() == torch.device("cuda:0")
+    assert DeviceConfig().torch_dtype("bfloat16") == torch.bfloat16
+    assert DeviceConfig().torch_dtype("int4") == DeviceConfig().torch_dtype(None) == torch.float32
+    monkeypatch.setenv("SPACES_ZERO_GPU", "1")  # a GPU for each run alone
+    assert DeviceConfig().torch_device() == CPU
+
+
+@pytest.mark.parametrize("engine", ["native", "adapter"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_that_and_says_nearly_the_same(folder: Path, engine: str, dtype: torch.dtype) -> None:
+    whole = catalog.load(str(folder), engine).model
+    model = catalog.load(str(folder), engine, DeviceConfig("cpu", str(dtype).removeprefix("torch."))).model
+    network: Any = model if isinstance(model, Transformer) else model._hf_model  # pyright: ignore[reportAttributeAccessIssue]
+    assert {parameter.dtype for parameter in network.parameters()} == {dtype}
+    want = Want(attention=True, hidden=True, layers=(0, 1))
+    expected, seen = (one.step([5], one.prefill(IDS).cache, want=want) for one in (whole, model))
+    assert seen.attention is not None and expected.attention is not None
+    assert seen.hidden is not None and seen.layer_logits is not None
+    assert {part.dtype for part in (seen.logits, seen.attention.decoder, seen.hidden, seen.layer_logits)} == {
+        torch.float32
+    }
+    # bfloat16 keeps 8 bits: each of some twenty roundings in a row errs by up to 2^-9 of a number.
+    close = 20 * 2.0**-9 * expected.logits.abs().max()
+    assert 0 < (seen.logits - expected.logits).abs().max() < close
+    assert torch.allclose(seen.attention.decoder, expected.attention.decoder, atol=0.05)
+    assert torch.allclose(model.inspect(IDS).attention.decoder.sum(-1), torch.ones(1), atol=0.02)
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with 60 kB left."""
+    monkeypatch.setattr(device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000, total=10**9))
+
+
+def test_what_does_not_fit_waits_on_the_disk_and_says_the_same(folder: Path, request: pytest.FixtureRequest) -> None:
+    whole = catalog.load(str(folder), "adapter").model
+    request.getfixturevalue("crowded")
+    loaded = catalog.load(str(folder))
+    assert isinstance(loaded.model, HuggingFaceModel)
+    waiting = [name for name, place in loaded.model._hf_model.hf_device_map.items() if place == "disk"]
+    assert waiting
+    (note,) = loaded.notes
+    numbers = sum(parameter.numel() for parameter in whole._hf_model.parameters())  # pyright: ignore[reportAttributeAccessIssue]
+    assert note == (
+        f"{folder.name} needs about {in_words(4 * numbers)} of memory, but only 60 kB are free: "
+        "what doesn't fit is kept in slower memory or on disk."
+    )
+    want = Want(attention=True, hidden=True, layers=(0, 1))
+    for _ in range(2):  # what was on the disk comes every time it is needed
+        expected, seen = (one.step([5], one.prefill(IDS).cache, want=want) for one in (whole, loaded.model))
+        assert torch.equal(seen.logits, expected.logits)
+        assert seen.attention is not None and expected.attention is not None
+        assert torch.equal(seen.attention.decoder, expected.attention.decoder)
+        assert seen.layer_logits is not None and expected.layer_logits is not None
+        assert torch.equal(seen.layer_logits, expected.layer_logits)
+
+
+@pytest.mark.usefixtures("crowded")
+def test_beside_models_in_use_nothing_waits_on_the_disk(folder: Path) -> None:
+    words = r"needs about [\d.]+ kB of memory, but only 60 kB are free: .* try again when other models are no longer "
+    "in use"
+    with pytest.raises(AttendError, match=words):
+        catalog.load_another(ModelArguments(), str(folder), silent)
+    assert catalog.load_arguments(ModelArguments(str(folder))).notes  # on its own it may
+
+
+@pytest.mark.usefixtures("crowded")
+def test_our_own_transformer_is_refused_where_it_does_not_fit(folder: Path, tiny_checkpoint: Path) -> None:
+    words = r"needs about [\d.]+ kB of memory, but only 60 kB are free: choose a smaller model"
+    with pytest.raises(AttendError, match=f"{words}, or leave --engine out"):
+        catalog.load(str(folder), "native")
+    with pytest.raises(AttendError, match=words):
+        catalog.load(str(tiny_checkpoint))
+
+
+def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "_CONTROL_GROUP", tmp_path)
+    monkeypatch.setattr(
+        device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=50_000, total=100_000)
+    )
+    assert (free_memory(CPU), total_memory()) == (50_000, 100_000)  # no group
+    (tmp_path / "memory.max").write_text("max\n")
+    assert (free_memory(CPU), total_memory()) == (50_000, 100_000)  # no limit
+    (tmp_path / "memory.max").write_text("20000\n")
+    (tmp_path / "memory.current").write_text("15000\n")
+    (tmp_path / "memory.stat").write_text("anon 11000\ninactive_file 3000\nactive_file 1000\n")
+    assert (free_memory(CPU), total_memory()) == (20_000 - 15_000 + 3_000, 20_000)
+    (tmp_path / "memory.max").write_text("900000\n")  # more than there is
+    assert (free_memory(CPU), total_memory()) == (50_000, 100_000)
+    assert shortage(CPU, 50_000) == ""
+    assert shortage(CPU, 51_000) == "needs about 51 kB of memory, but only 50 kB are free"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 kB"), (999_000, "999 kB"), (999_500, "1 MB"), (270_400_000, "270 MB"), (1_140_000_000, "1.1 GB")],
+)
+def test_sizes_in_words(size: int, words: str) -> None:
+    assert in_words(size) == words

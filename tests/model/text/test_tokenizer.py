@@ -1,0 +1,112 @@
+"""Exact text, unreachable control tokens, and streams that never cut a character."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentencepiece import SentencePieceTrainer
+
+from model.errors import AttendError
+from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
+from training.vocabulary import train_vocabulary
+
+SENTENCE = "the cat sat on a mat and the dog ran to the old house while it was raining in the small town"
+WORDS = SENTENCE.split()
+TOKENIZER = Tokenizer(
+    train_vocabulary((" ".join(WORDS[i:] + WORDS[:i]) + f". Hi, café {i}!" for i in range(len(WORDS))), 360)
+)
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)  # all of Unicode but lone surrogates
+HOSTILE = [
+    *("", " ", "   a  b ", "\n\n\t x\r\n", "\x00\x01", "\ufffd", "\ufeff"),
+    *("\u2581", "a\u2581 \u2581b", "<0xE2>", "<unk>"),  # what SentencePiece itself writes
+    *("🐶👩\u200d👩\u200d👧 e\u0301", "שלום \u202e abc", "ﬁ Å Ａ ½"),  # joined, turned, and never normalised
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hard_texts_come_back_exactly(text: str) -> None:
+    assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
+
+
+@given(ANY_TEXT)
+@settings(max_examples=150, deadline=None)
+def test_any_text_comes_back_exactly(text: str) -> None:
+    ids = TOKENIZER.encode(text)
+    assert TOKENIZER.decode(ids) == text
+    assert not any(TOKENIZER.is_special(piece) for piece in ids)
+
+
+@given(ANY_TEXT)
+@settings(max_examples=100, deadline=None)
+def test_a_stream_says_the_same_text_in_whole_characters(text: str) -> None:
+    stream = TOKENIZER.detokenizer()
+    parts = [stream.push(piece) for piece in TOKENIZER.encode(text)]
+    assert "".join(parts) + stream.finish() == text
+    assert all(part in text for part in parts)  # no part ever holds a broken character that the text lacks
+
+
+def test_a_stream_holds_an_emoji_back_until_it_is_whole() -> None:
+    ids = TOKENIZER.encode("🐶")
+    stream = TOKENIZER.detokenizer()
+    assert [stream.push(piece) for piece in ids] == ["", "", "", "🐶"]
+
+
+def test_a_stream_cut_within_a_character_ends_in_one_replacement() -> None:
+    stream = TOKENIZER.detokenizer()
+    assert [stream.push(piece) for piece in TOKENIZER.encode("🐶")[:2]] == ["", ""]
+    assert stream.finish() == "\ufffd"
+
+
+@pytest.mark.parametrize("name", [BEGIN, END, USER, ASSISTANT, "<unk>"])
+def test_typing_a_control_token_gives_plain_text(name: str) -> None:
+    ids = TOKENIZER.encode(f"a{name} {name}")
+    assert TOKENIZER.special_token_id(name) not in ids
+    assert TOKENIZER.decode(ids) == f"a{name} {name}"
+    assert TOKENIZER.decode([TOKENIZER.special_token_id(name)]) == ""
+    assert TOKENIZER.label(TOKENIZER.special_token_id(name)) == name
+
+
+def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
+    with pytest.raises(AttendError, match="code D83D\\) at position 3"):
+        TOKENIZER.encode("ab\ud83d")
+
+
+def test_labels_show_spaces_and_bytes() -> None:
+    assert [TOKENIZER.label(piece) for piece in TOKENIZER.encode(" the\x07")] == [" the", "<0x07>"]
+
+
+@pytest.mark.parametrize(
+    ("byte", "label"),
+    [(0x0A, "\n"), (0x20, " "), (0x3C, "<"), (0x7E, "~"), (0x09, "<0x09>"), (0x7F, "<0x7F>"), (0xF0, "<0xF0>")],
+)
+def test_a_byte_that_is_a_character_of_its_own_is_shown_as_it(byte: int, label: str) -> None:
+    """ASCII is printable from 0x20 to 0x7E (RFC 20); from 0x80 on a byte is only a part of a character in UTF-8."""
+    first = TOKENIZER.encode("\x00")[0]  # SentencePiece keeps its 256 byte pieces together, in their order
+    assert TOKENIZER.label(first + byte) == label
+
+
+def test_training_twice_gives_the_same_vocabulary() -> None:
+    texts = [" ".join(WORDS)] * 3
+    assert train_vocabulary(texts, 300) == train_vocabulary(texts, 300)
+
+
+def test_a_missing_or_foreign_file_is_a_plain_sentence(tmp_path) -> None:
+    with pytest.raises(AttendError, match="There is no tokenizer"):
+        Tokenizer.load(tmp_path / "tokenizer.model")
+    (tmp_path / "tokenizer.model").write_bytes(b"not a model")
+    with pytest.raises(AttendError, match="not a SentencePiece model"):
+        Tokenizer.load(tmp_path / "tokenizer.model")
+    with pytest.raises(AttendError, match="not a SentencePiece model"):
+        Tokenizer.load(tmp_path)  # a folder
+
+
+def test_a_vocabulary_that_could_not_keep_every_text_is_refused() -> None:
+    written = io.BytesIO()
+    SentencePieceTrainer.Train(
+        sentence_iterator=iter(WORDS * 5), model_writer=written, model_type="bpe", vocab_size=40, minloglevel=2
+    )
+    with pytest.raises(AttendError, match="no pieces for single bytes"):
+        Tokenizer(written.getvalue())

@@ -1,0 +1,288 @@
+"""Our encoder with a decoder: equal in every way it can be run, and to PyTorch's own with the same weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from model.compiled.prepare import prepare_for_decoding
+from model.errors import AttendError
+from model.interface import Forward, Want
+from model.transformer.cache import KeyValueCache
+from model.transformer.config import TransformerConfig
+from model.transformer.encoder_decoder import EncoderDecoder
+
+PAPER = TransformerConfig(
+    vocabulary_size=30,
+    context_length=40,
+    width=16,
+    layers=2,
+    encoder_layers=3,
+    heads=4,
+    key_value_heads=4,
+    feed_forward_width=24,
+    positions="sinusoidal",
+    norm="layer",
+    norm_place="after",
+    activation="relu",
+    biases="all",
+)
+PADDING = 29
+LONG, SHORT = [1, 2, 3, 4, 5, 6], [7, 8, 9]
+TEXT = [3, 5, 7, 2]
+SAME = 1e-5
+
+
+def made(config: TransformerConfig, *, fast: bool = False, seed: int = 0) -> EncoderDecoder:
+    torch.manual_seed(seed)
+    model = EncoderDecoder(config).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():  # biases of zero would hide a wrong place
+            if name.endswith("bias"):
+                nn.init.normal_(parameter, std=0.1)
+    if fast:
+        prepare_for_decoding(model)
+    return model
+
+
+def steps(model: EncoderDecoder, source: list[int]) -> list[Forward[KeyValueCache]]:
+    """The passes that say TEXT, one token at a time."""
+    passes = [model.prefill(source, want=Want(attention=True))]
+    for token in TEXT:
+        passes.append(model.step([token], passes[-1].cache, want=Want(attention=True)))
+    return passes
+
+
+def logits(passes: list[Forward[Any]]) -> Tensor:
+    return torch.cat([one.logits for one in passes])  # (T, V)
+
+
+VARIANTS = [
+    replace(PAPER, positions=positions, norm_place=place, norm=norm, activation=activation, biases=biases, **shape)
+    for positions in ("sinusoidal", "learned", "rotary", "none")
+    for place, norm, activation, biases, shape in (
+        ("after", "layer", "relu", "all", {}),
+        ("before", "layer", "gelu", "all", {}),
+        ("before", "rms", "swiglu", "none", {"key_value_heads": 2}),
+        ("before", "rms", "gelu_tanh", "qkv", {"query_key_norm": True}),
+    )
+]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("config", VARIANTS, ids=lambda one: f"{one.positions}-{one.norm_place}-{one.activation}")
+def test_however_it_is_run_the_logits_are_the_same(config: TransformerConfig, fast: bool) -> None:
+    """Step by step, in one pass, in training with padding on both sides, and with others in the batch."""
+    model = made(config, fast=fast)
+    alone = {"long": steps(model, LONG), "short": steps(model, SHORT)}
+    whole = model.logits(LONG, [*TEXT, 0])  # the last only has to be predicted
+    torch.testing.assert_close(logits(alone["long"]), whole, atol=SAME, rtol=0)
+    sources = torch.tensor([LONG, [*SHORT, *[PADDING] * 3]])
+    taught = model(sources, torch.tensor([[PADDING, *TEXT], [PADDING, *TEXT[:2], PADDING, PADDING]]))
+    torch.testing.assert_close(taught[0], logits(alone["long"])[:, :-1], atol=SAME, rtol=0)
+    torch.testing.assert_close(taught[1, :3], logits(alone["short"])[:3, :-1], atol=SAME, rtol=0)
+    joined = model.prefill(LONG).cache.join(model.prefill(SHORT).cache)
+    begun = model.prefill_together([LONG, SHORT], want=Want(attention=True))
+    for row, name in enumerate(("long", "short")):
+        torch.testing.assert_close(begun.logits[row], alone[name][0].logits[0], atol=SAME, rtol=0)
+    for cache in (joined, begun.cache):
+        _goes_on_as_alone(model, cache.select([1, 0, 1, 0]), alone)
+
+
+def _goes_on_as_alone(
+    model: EncoderDecoder, together: KeyValueCache, alone: dict[str, list[Forward[KeyValueCache]]]
+) -> None:
+    """Rows that read the short, the long, the short and the long source."""
+    for place, token in enumerate(TEXT, start=1):
+        forward = model.step([token] * 4, together, want=Want(attention=True))
+        together = forward.cache
+        for row, name in enumerate(("short", "long", "short", "long")):
+            expected = alone[name][place]
+            torch.testing.assert_close(forward.logits[row], expected.logits[0], atol=SAME, rtol=0)
+            assert forward.attention is not None and expected.attention is not None
+            assert forward.attention.cross is not None and expected.attention.cross is not None
+            length = expected.attention.cross.shape[-1]
+            seen, padding = forward.attention.cross[row].split((length, len(LONG) - length), dim=-1)
+            torch.testing.assert_close(seen, expected.attention.cross[0], atol=SAME, rtol=0)
+            assert not padding.any()
+
+
+@pytest.mark.parametrize("config", VARIANTS, ids=lambda one: f"{one.positions}-{one.norm_place}-{one.activation}")
+def test_the_fast_blocks_compute_what_the_modules_do(config: TransformerConfig) -> None:
+    slow, fast = made(config), made(config, fast=True)
+    for source in ([4], SHORT, LONG, list(range(10)), [1, PADDING, 2]):
+        expected, found = steps(slow, source), steps(fast, source)
+        torch.testing.assert_close(logits(found), logits(expected), atol=SAME, rtol=0)
+        for one, other in zip(found, expected, strict=True):
+            assert one.attention is not None and other.attention is not None
+            torch.testing.assert_close(one.attention.cross, other.attention.cross, atol=SAME, rtol=0)
+        folded = found[-1].cache.source
+        assert folded is not None
+        short = 2 * len(source) <= config.head_width and PADDING not in source
+        assert len(folded.folded) == (config.layers if short else 0)
+        assert folded.select([0, 0]).folded is folded.folded
+        seen, same = (model.inspect([PADDING, *TEXT], source=source).attention.encoder for model in (fast, slow))
+        torch.testing.assert_close(seen, same, atol=SAME, rtol=0)
+
+
+def test_a_model_laid_out_for_steps_can_learn_and_move_on() -> None:
+    model = made(PAPER, fast=True)
+    model.train()(torch.tensor([LONG]), torch.tensor([[PADDING, *TEXT]])).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.01
+    slow = made(PAPER)
+    slow.load_state_dict(model.state_dict())
+    moved = prepare_for_decoding(model.to(torch.float32).double().float())
+    torch.testing.assert_close(logits(steps(moved, LONG)), logits(steps(slow, LONG)), atol=SAME, rtol=0)
+
+
+def test_an_empty_source_is_refused_in_a_batch_too() -> None:
+    with pytest.raises(ValueError, match="at least one token"):
+        made(PAPER).prefill_together([[], [1]])
+
+
+@pytest.mark.parametrize("sources", [[SHORT], [SHORT, LONG[:3]]], ids=["one", "two"])
+def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
+    model = made(PAPER)
+    taught = torch.tensor([[PADDING, *TEXT]] * len(sources))
+    tight, roomy = (model(torch.tensor([[*one, *[PADDING] * more] for one in sources]), taught) for more in (0, 3))
+    torch.testing.assert_close(roomy, tight, atol=SAME, rtol=0)
+
+
+def test_a_row_that_joins_later_reads_as_alone() -> None:
+    model = made(PAPER, fast=True)
+    alone = steps(model, SHORT)
+    begun = steps(model, LONG)[2].cache  # has said two tokens already
+    joined = begun.join(model.prefill(SHORT).cache)
+    for place, token in enumerate(TEXT, start=1):
+        forward = model.step([0, token], joined)
+        joined = forward.cache
+        torch.testing.assert_close(forward.logits[1], alone[place].logits[0], atol=SAME, rtol=0)
+
+
+def test_sources_that_nobody_decodes_any_more_are_dropped() -> None:
+    model = made(PAPER)
+    both = model.prefill(LONG).cache.join(model.prefill(SHORT).cache)
+    assert both.source is not None and both.source.length == len(LONG)
+    left = both.select([1, 1])
+    assert left.source is not None and left.source.length == len(SHORT) and left.source.attention_mask is None
+    assert left.select([1, 0]).source is left.source  # beams change places, not sources
+
+
+def test_an_inspection_shows_all_three_attentions() -> None:
+    model = made(PAPER)
+    passes = steps(model, LONG)
+    seen = model.inspect([PADDING, *TEXT], source=LONG)
+    torch.testing.assert_close(seen.logits, logits(passes), atol=SAME, rtol=0)
+    attention = seen.attention
+    assert attention.encoder is not None and attention.cross is not None
+    assert attention.decoder.shape == (1, 2, 4, 5, 5)
+    assert attention.cross.shape == (1, 2, 4, 5, 6)
+    assert attention.encoder.shape == (1, 3, 4, 6, 6)
+    for weights in (attention.decoder, attention.cross, attention.encoder):
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
+    assert not attention.decoder.triu(1).any()  # the decoder does not look ahead,
+    assert attention.encoder.triu(1).any()  # the encoder does
+    for place, forward in enumerate(passes):
+        assert forward.attention is not None and forward.attention.cross is not None
+        torch.testing.assert_close(
+            forward.attention.cross[0, :, :, 0], attention.cross[0, :, :, place], atol=SAME, rtol=0
+        )
+
+
+def test_asking_for_attention_changes_no_bit_of_the_logits() -> None:
+    model = made(PAPER, fast=True)
+    asked, bare = model.prefill(LONG, want=Want(attention=True)), model.prefill(LONG)
+    assert torch.equal(asked.logits, bare.logits)
+    assert torch.equal(
+        model.step([3], asked.cache, want=Want(attention=True)).logits, model.step([3], bare.cache).logits
+    )
+
+
+@pytest.mark.parametrize("place", ["after", "before"])
+def test_it_computes_what_pytorchs_own_layers_do(place: Any) -> None:
+    """torch.nn.TransformerEncoder and TransformerDecoder with the same weights, final norms only where norms are
+    before."""
+    model = made(replace(PAPER, norm_place=place))
+    shape = {"d_model": 16, "nhead": 4, "dim_feedforward": 24, "dropout": 0.0, "batch_first": True}
+    before = place == "before"
+    norms = (model.encoder_norm, model.final_norm) if before else (None, None)
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(**shape, norm_first=before), 3, norm=norms[0], enable_nested_tensor=False
+    ).eval()
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**shape, norm_first=before), 2, norm=norms[1]).eval()
+    ours: Any  # a Block; a ModuleList does not say of what kind its modules are
+    for ours, theirs in zip(model.encoder_blocks, encoder.layers, strict=True):
+        theirs.load_state_dict(
+            {
+                **_attention("self_attn", ours.attention),
+                **_feed_forward(ours.feed_forward),
+                **_norms(ours.attention_norm, ours.feed_forward_norm),
+            }
+        )
+    for ours, theirs in zip(model.blocks, decoder.layers, strict=True):
+        cross = ours.cross
+        joint = {
+            "multihead_attn.in_proj_weight": torch.cat((cross.q_proj.weight, cross.kv_proj.weight)),
+            "multihead_attn.in_proj_bias": torch.cat((cross.q_proj.bias, cross.kv_proj.bias)),
+            "multihead_attn.out_proj.weight": cross.o_proj.weight,
+            "multihead_attn.out_proj.bias": cross.o_proj.bias,
+        }
+        theirs.load_state_dict(
+            {
+                **_attention("self_attn", ours.attention),
+                **joint,
+                **_feed_forward(ours.feed_forward),
+                **_norms(ours.attention_norm, ours.cross_norm, ours.feed_forward_norm),
+            }
+        )
+    source, text = torch.tensor([LONG]), torch.tensor([[PADDING, *TEXT]])
+    with torch.no_grad():
+        given = [model.embedding(ids) * 4.0 + model.sinusoids[: ids.shape[1]] for ids in (source, text)]  # 4 = √16
+        mask = nn.Transformer.generate_square_subsequent_mask(text.shape[1])
+        hidden = decoder(given[1], encoder(given[0]), tgt_mask=mask, tgt_is_causal=True)  # (1, T, W)
+        expected = (hidden @ model.embedding.weight.t())[0]
+    torch.testing.assert_close(model.logits(LONG, [*TEXT, 0]), expected, atol=SAME, rtol=0)
+
+
+def _attention(name: str, ours: Any) -> dict[str, Tensor]:
+    return {
+        f"{name}.in_proj_weight": ours.qkv_proj.weight,
+        f"{name}.in_proj_bias": ours.qkv_proj.bias,
+        f"{name}.out_proj.weight": ours.o_proj.weight,
+        f"{name}.out_proj.bias": ours.o_proj.bias,
+    }
+
+
+def _feed_forward(ours: Any) -> dict[str, Tensor]:
+    linear = {"linear1": ours.up_proj, "linear2": ours.down_proj}
+    return {f"{name}.{part}": getattr(one, part) for name, one in linear.items() for part in ("weight", "bias")}
+
+
+def _norms(*ours: Any) -> dict[str, Tensor]:
+    numbered = enumerate(ours, start=1)
+    return {f"norm{number}.{part}": getattr(one, part) for number, one in numbered for part in ("weight", "bias")}
+
+
+def test_paddings_embedding_stays_zero_while_it_learns() -> None:
+    model = made(PAPER).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    for _ in range(3):
+        found = model(torch.tensor([LONG, [*SHORT, *[PADDING] * 3]]), torch.tensor([[PADDING, *TEXT]] * 2))
+        found.logsumexp(dim=-1).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert not model.embedding.weight[PADDING].any()
+    assert model.embedding.weight[:PADDING].any(dim=1).all()
+
+
+def test_a_source_that_is_too_long_is_refused_by_its_length() -> None:
+    with pytest.raises(AttendError, match="41"):
+        made(PAPER).prefill([1] * 41)

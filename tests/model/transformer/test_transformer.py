@@ -1,0 +1,269 @@
+"""The transformer's verbs against one plain pass over the whole text, in every combination of its options."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import pytest
+import torch
+
+from model.compiled.prepare import prepare_for_decoding
+from model.errors import AttendError
+from model.interface import Want
+from model.transformer.config import TransformerConfig
+from model.transformer.decoder import Transformer
+
+OPTIONS = [
+    pytest.param(positions, norm, place, activation, shared, id=f"{positions}-{norm}-{place}-{activation}-{shared}")
+    for (positions, norm, place), (activation, shared) in itertools.product(
+        itertools.product(("rotary", "sinusoidal", "learned"), ("rms", "layer"), ("before", "after")),
+        (("swiglu", 2), ("relu", 4), ("gelu", 1)),
+    )
+]
+
+
+def random_model(**changes: object) -> Transformer:
+    sizes = {"vocabulary_size": 50, "context_length": 24, "width": 32, "layers": 2, "feed_forward_width": 40}
+    heads = {"heads": 4, "key_value_heads": 2}
+    torch.manual_seed(0)
+    return Transformer(TransformerConfig.from_dict({**sizes, **heads, **changes})).eval()
+
+
+def text(length: int, seed: int = 0) -> list[int]:
+    return torch.randint(50, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
+def test_cached_logits_equal_uncached(positions: str, norm: str, place: str, activation: str, shared: int) -> None:
+    model = random_model(
+        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases="all"
+    )
+    ids = text(20)
+    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    forward = model.prefill(ids[:7])
+    assert torch.allclose(forward.logits[0], whole[6], atol=1e-5)
+    for place_in_text in range(7, 20):
+        forward = model.step([ids[place_in_text]], forward.cache)
+        assert torch.allclose(forward.logits[0], whole[place_in_text], atol=1e-5)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
+def test_a_later_token_changes_nothing_before_it(positions: str) -> None:
+    model = random_model(positions=positions)
+    ids = text(12)
+    changed = [*ids[:8], (ids[8] + 1) % 50, *ids[9:]]
+    first, second = (model(torch.tensor([each]))[0].detach() for each in (ids, changed))
+    assert torch.equal(first[:8], second[:8])
+    assert not torch.allclose(first[8:], second[8:], atol=1e-3)
+
+
+def test_asking_for_attention_changes_no_logit() -> None:
+    model, ids = random_model(), text(10)
+    plain, looking = model.prefill(ids), model.prefill(ids, want=Want(attention=True))
+    assert torch.equal(plain.logits, looking.logits)
+    assert torch.equal(model.step([3], plain.cache).logits, model.step([3], looking.cache, want=Want(True)).logits)
+
+
+def test_attention_of_a_token_is_that_of_the_token_before_it() -> None:
+    """The pass that predicted ids[i] had ids[i - 1] as its query, so it equals row i - 1 of the whole map."""
+    model, ids = random_model(), text(15)
+    whole = model.inspect(ids).attention.decoder  # (1, layers, heads, T, T)
+    assert torch.allclose(whole.sum(-1), torch.ones(()), atol=1e-5)
+    assert torch.equal(whole, whole.tril())
+    forward = model.prefill(ids[:6], want=Want(attention=True))
+    for predicted in range(6, 15):
+        assert forward.attention is not None
+        seen = forward.attention.decoder  # (1, layers, heads, 1, keys)
+        assert seen.shape == (1, 2, 4, 1, predicted)
+        assert torch.allclose(seen[..., 0, :], whole[..., predicted - 1, :predicted], atol=1e-5)
+        forward = model.step([ids[predicted]], forward.cache, want=Want(attention=True))
+
+
+@pytest.mark.parametrize(("place", "tied"), [("before", True), ("before", False), ("after", True)])
+def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, tied: bool) -> None:
+    """The logit lens: the final norm and the unembedding, as if the layers above were not there."""
+    model, ids = random_model(layers=4, norm_place=place, tied_embeddings=tied), text(9)
+    want, cut = Want(layers=(3, 0, 4)), []
+    for layer in want.layers:
+        shorter = copy.deepcopy(model)
+        shorter.blocks = shorter.blocks[:layer]
+        cut.append(shorter(torch.tensor([ids]))[0].detach())  # (T, V)
+    assert model.layer_count == 4
+    forward = model.prefill(ids[:6], want=want)
+    for seen in range(6, 10):
+        assert forward.layer_logits is not None and forward.layer_logits.shape == (1, 3, 50)
+        for told, whole in zip(forward.layer_logits[0], cut, strict=True):
+            assert torch.allclose(told, whole[seen - 1], atol=1e-5)
+        assert torch.allclose(forward.layer_logits[0, 2], forward.logits[0], atol=1e-6)  # the last layer is the model
+        forward = model.step([ids[seen]], forward.cache, want=want) if seen < 9 else forward
+    assert model.prefill(ids).layer_logits is None
+
+
+def test_hidden_states_are_what_the_logits_are_made_from() -> None:
+    """After a prefill those of every token of the prompt, after a step that of the one fed."""
+    model, ids = random_model(), text(9)
+    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    matrix = model.unembedding.weight.detach()  # (V, W)
+    forward = model.prefill(ids[:8], want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (1, 8, 32)
+    assert torch.allclose(forward.hidden[0] @ matrix.T, whole[:8], atol=1e-5)
+    forward = model.step([ids[8]] * 2, forward.cache.select([0, 0]), want=Want(hidden=True))
+    assert forward.hidden is not None and forward.hidden.shape == (2, 1, 32)
+    assert torch.allclose(forward.hidden[1] @ matrix.T, whole[8:], atol=1e-5)
+    assert model.prefill(ids).hidden is None
+
+
+@pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
+def test_joined_rows_answer_as_alone(positions: str) -> None:
+    model = random_model(positions=positions)
+    texts = [text(length, seed=length) for length in (3, 9, 6)]
+    cache = model.prefill(texts[0]).cache
+    for each in texts[1:]:
+        cache = cache.join(model.prefill(each).cache)
+    alone = [model.prefill(each) for each in texts]
+    for token in (7, 8, 9):
+        together = model.step([token] * 3, cache, want=Want(attention=True))
+        cache = together.cache
+        alone = [model.step([token], forward.cache, want=Want(attention=True)) for forward in alone]
+        assert together.attention is not None
+        for row, forward in enumerate(alone):
+            assert torch.allclose(together.logits[row], forward.logits[0], atol=1e-5)
+            assert forward.attention is not None
+            keys = forward.attention.decoder.shape[-1]
+            padded = together.attention.decoder[row]  # (layers, heads, 1, K)
+            assert torch.allclose(padded[..., -keys:], forward.attention.decoder[0], atol=1e-5)
+            assert not padded[..., :-keys].any()  # padding is never looked at
+
+
+def test_select_forks_and_drops_rows() -> None:
+    model = random_model()
+    cache = model.prefill(text(5, 1)).cache.join(model.prefill(text(8, 2)).cache)
+    assert cache.select([0, 1]) is cache
+    forked = cache.select([1, 0, 1])
+    assert forked.rows == 3
+    both, three = model.step([4, 5], cache), model.step([5, 4, 6], forked)
+    assert torch.allclose(three.logits[0], both.logits[1], atol=1e-5)
+    assert torch.allclose(three.logits[1], both.logits[0], atol=1e-5)
+    short = cache.select([0])  # the padding that only the longer row needed goes with it
+    assert short.length == 5
+    assert torch.allclose(model.step([4], short).logits[0], both.logits[0], atol=1e-5)
+
+
+def test_branches_from_one_cache_do_not_meet() -> None:
+    model, ids = random_model(), text(6)
+    start = model.prefill(ids).cache
+    left, right = model.step([1], start), model.step([2], start)
+    left = model.step([3], left.cache)
+    right = model.step([3], right.cache)
+    assert torch.allclose(left.logits, model.prefill([*ids, 1, 3]).logits, atol=1e-5)
+    assert torch.allclose(right.logits, model.prefill([*ids, 2, 3]).logits, atol=1e-5)
+
+
+def test_rows_of_different_lengths_stay_where_the_weights_are() -> None:
+    model = random_model().to("meta")  # a device without numbers, and so one that every machine has
+    cache = model.prefill(text(5)).cache.join(model.prefill(text(8)).cache)
+    positions, visible = cache.positions(1), cache.attention_mask()
+    assert positions is not None and positions.device.type == "meta"
+    assert visible is not None and visible.device.type == "meta"
+    assert model.step([1, 2], cache, want=Want(attention=True)).logits.device.type == "meta"
+
+
+def test_logits_score_a_known_continuation() -> None:
+    model, ids = random_model(), text(14)
+    scored = model.logits(ids[:4], ids[4:])
+    whole = model(torch.tensor([ids]))[0].detach()
+    assert torch.allclose(scored, whole[3:13], atol=1e-6)
+    assert model.logits(ids, []).shape == (0, 50)
+
+
+def test_packed_documents_do_not_see_each_other() -> None:
+    from training.data import visible
+
+    model = random_model()
+    first, second = text(5, 1), text(6, 2)
+    segments = torch.tensor([[0] * 5 + [1] * 6])
+    positions = torch.tensor([[*range(5), *range(6)]])
+    packed = model(torch.tensor([first + second]), positions, visible(segments))[0].detach()
+    assert torch.allclose(packed[:5], model(torch.tensor([first]))[0], atol=1e-5)
+    assert torch.allclose(packed[5:], model(torch.tensor([second]))[0], atol=1e-5)
+
+
+def test_a_full_context_is_refused_in_plain_words() -> None:
+    model = random_model()
+    with pytest.raises(AttendError, match="25 tokens, but the model reads at most 24"):
+        model.prefill(text(25))
+    forward = model.step([1], model.prefill(text(23)).cache)
+    with pytest.raises(AttendError, match="filled the context of 24"):
+        model.step([1], forward.cache)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"heads": 5}, "shared out evenly"),
+        ({"key_value_heads": 3}, "cannot share"),
+        ({"width": 36, "heads": 4}, "must be even"),
+        ({"positions": "alibi"}, "rotary, sinusoidal, learned"),
+        ({"dropout": 1.5}, "between 0 and 1"),
+        ({"layers": 0}, "at least 1"),
+        ({"layers": 2.5}, "whole number"),
+        ({"dropout": "0.1"}, "'0.1', but must be a number"),
+        ({"norm_epsilon": None}, "must be a number"),
+        ({"rotary_base": float("inf")}, "must be a number"),
+        ({"biases": "yes"}, "one of none, qkv, all"),
+        ({"query_key_norm": "yes"}, "true or false"),
+        ({"encoder_layers": 1, "sliding_window": 4}, "sliding_window is for a decoder alone"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> None:
+    with pytest.raises(AttendError, match=words):
+        random_model(**changes)
+
+
+@pytest.mark.parametrize("biases", ["none", "qkv", "all"])
+@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
+def test_fast_steps_equal_the_modules(
+    positions: str, norm: str, place: str, activation: str, shared: int, biases: str
+) -> None:
+    model = random_model(
+        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=biases
+    )
+    with torch.no_grad():
+        for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
+    joined = model.prefill(text(9)).cache.join(model.prefill(text(4, seed=1)).cache)
+    slow, want = model, Want(attention=True)
+    fast = prepare_for_decoding(copy.deepcopy(model))
+    for rows in ([1], [0, 1], [1, 0, 1]):  # one, two and more rows go different ways
+        slow_cache = fast_cache = joined.select(rows)
+        for tokens in ([3, 1, 4], [1, 5, 9], [2, 6, 5]):
+            by_modules = slow.step(tokens[: len(rows)], slow_cache, want=want)
+            by_tensors = fast.step(tokens[: len(rows)], fast_cache, want=want)
+            # Against the same weights in double precision either is up to 1.3e-5 off: it is rounding.
+            assert torch.allclose(by_tensors.logits, by_modules.logits, atol=3e-5)
+            assert by_modules.attention is not None and by_tensors.attention is not None
+            assert torch.allclose(by_tensors.attention.decoder, by_modules.attention.decoder, atol=1e-5)
+            slow_cache, fast_cache = by_modules.cache, by_tensors.cache
+
+
+def test_steps_survive_a_change_of_precision() -> None:
+    model = prepare_for_decoding(random_model())
+    single = model.step([7], model.prefill(text(5)).cache).logits
+    model.double()
+    assert torch.allclose(model.step([7], model.prefill(text(5)).cache).logits, single, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 3])  # by columns, and in oneDNN's order
+def test_steps_follow_new_weights(rows: int) -> None:
+    model, other = prepare_for_decoding(random_model()), random_model()
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.add_(0.1)
+
+    def stepped(one: Transformer) -> torch.Tensor:
+        return one.step([7] * rows, one.prefill(text(5)).cache.select([0] * rows)).logits
+
+    stepped(model)  # makes the copies
+    model.load_state_dict(other.state_dict())
+    assert torch.allclose(stepped(model), stepped(other), atol=1e-5)

@@ -1,0 +1,1 @@
+"""The repository itself: its architecture, its README, its commands."""

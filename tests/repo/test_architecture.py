@@ -1,0 +1,254 @@
+"""The house stays as it was drawn: who may import whom, no circles, small rooms, readable files.
+
+Imports are read from the source, those inside functions too; nothing is run. The page's scripts are held to the same in
+`tests/repo/test_scripts.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.paths import ROOT
+
+LONGEST, LONGEST_TEST = 350, 500  # lines of a file
+LARGEST = 15  # modules of a folder
+
+# Room → what it may import of Attend besides itself. The most specific room that holds a module counts.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "app": ("attend", "ui", "decoding", "model"),
+    "generate": ("attend", "decoding", "model"),
+    "attend": ("decoding", "model"),
+    "model": (),
+    "model.interface": (),
+    "model.errors": (),
+    "model.lazy": (),
+    "model.transformer": ("model.interface", "model.errors", "model.limits"),
+    "model.compiled": ("model.transformer", "model.interface", "model.errors", "model.device"),
+    "model.text": ("model.errors", "model.limits"),
+    "model.huggingface": ("model",),
+    "model.hub": ("model.errors", "model.progress", "model.device"),
+    "decoding": ("model.interface", "model.errors", "model.lazy"),
+    "decoding.parameters": ("model.errors",),
+    "decoding.processors": (
+        *("decoding.parameters", "decoding.request", "decoding.stop", "decoding.uniform"),
+        *("model.errors", "model.lazy"),
+    ),
+    "lesson": ("decoding", "model"),
+    "ui": ("lesson", "decoding", "model"),
+    "ui.kit": ("decoding", "model.errors"),
+    "ui.runs": ("ui.kit", "decoding", "model"),
+    "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
+    "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
+    "ui.contract": (),
+    "ui.screen": ("ui.contract", "ui.inspector.contract", "ui.runs.contract"),
+    "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
+    **{
+        f"ui.{feature}": (
+            *("ui.frame", "ui.screen", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
+            *("lesson", "decoding", "model"),
+        )
+        for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")
+    },
+    "ui.server": ("ui", "decoding", "model"),
+    "training": ("decoding", "model"),
+    "benchmarks": ("training.translate", "attend", "decoding", "model"),
+    "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
+    "experiments": ("training", "benchmarks.timing", "decoding", "model"),
+}
+
+# Library → the only modules that may import it.
+LIBRARIES = {
+    "gradio": ("app", "ui"),
+    "spaces": ("app", "ui"),
+    "transformers": ("model.huggingface", "benchmarks"),
+    "huggingface_hub": ("model.hub",),
+    "httpx2": ("model.hub",),
+    "psutil": ("model.device",),
+    "threadpoolctl": ("model.threads",),
+    "accelerate": ("training", "experiments", "model.huggingface"),
+    "matplotlib": ("training", "experiments"),
+    "sentencepiece": ("model.text.sentencepiece_tokenizer", "model.huggingface", "training"),
+    "safetensors": ("model", "training", "experiments"),
+    "playwright": ("benchmarks",),
+}
+
+TOPS = {room.split(".")[0] for room in ROOMS}
+SOURCES = sorted(
+    path
+    for top in TOPS
+    for path in ([ROOT / f"{top}.py"] if (ROOT / f"{top}.py").is_file() else (ROOT / top).rglob("*.py"))
+)
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in SOURCES}
+
+
+def imports(source: str, *, lazy: bool = True) -> Iterator[str]:
+    """Dotted names that a source imports; `from a import b` gives a.b, since b may be a module.
+
+    Args:
+        lazy: whether to look inside functions and `if TYPE_CHECKING`, too.
+    """
+    tree = ast.parse(source)
+    for node in ast.walk(tree) if lazy else tree.body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def under(name: str, parents: Collection[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for parent in parents for pattern in (parent, f"{parent}.*"))
+
+
+def room(module: str) -> str:
+    """The most specific room that holds a module."""
+    return max((name for name in ROOMS if under(module, (name,))), key=len)
+
+
+def faults(module: str, source: str) -> list[str]:
+    """What a module imports that its room does not allow."""
+    mine = room(module)
+    found = []
+    for name in imports(source):
+        top = name.split(".")[0]
+        if name.startswith("."):
+            found.append(f"{module} imports {name} relatively: name the package")
+        elif top in TOPS and room(name) != mine and not under(name, (*ROOMS[mine], mine)):
+            found.append(f"{module} imports {name}, but {mine} may import only {', '.join(ROOMS[mine]) or 'itself'}")
+        elif top in LIBRARIES and not under(module, LIBRARIES[top]):
+            found.append(f"{module} imports {top}, which belongs to {', '.join(LIBRARIES[top])}")
+        leaf = name.split(".")[-1]
+        if top in TOPS and leaf.startswith("_") and not leaf.startswith("__"):
+            found.append(f"{module} imports the private {name}")
+    return found
+
+
+@cache
+def graph() -> Mapping[str, frozenset[str]]:
+    """Module → the modules of Attend that it imports as it is loaded."""
+    known = {}
+    for module, path in MODULES.items():
+        named = imports(path.read_text(encoding="utf-8"), lazy=False)
+        known[module] = frozenset(
+            target
+            for name in named
+            for target in [name if name in MODULES else name.rpartition(".")[0]]
+            if target in MODULES and target != module
+        )
+    return known
+
+
+def circle(edges: Mapping[str, Collection[str]]) -> list[str]:
+    """One circle of a graph, its first node repeated last; empty where there is none."""
+    done: set[str] = set()
+
+    def visit(node: str, path: list[str]) -> list[str]:
+        if node in path:
+            return [*path[path.index(node) :], node]
+        if node in done:
+            return []
+        for target in sorted(edges.get(node, ())):
+            if found := visit(target, [*path, node]):
+                return found
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(edges) if (found := visit(node, []))), [])
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=module_name)
+def test_imports_go_one_way(path: Path) -> None:
+    assert not faults(module_name(path), path.read_text(encoding="utf-8"))
+
+
+def test_no_module_imports_itself_around_a_corner() -> None:
+    assert not circle(graph())
+
+
+def test_no_room_imports_itself_around_a_corner() -> None:
+    """Rooms are the folders below a package; what stands beside them in the package itself belongs to no room."""
+    rooms: dict[str, set[str]] = {}
+    folders = {module.rpartition(".")[0] for module in MODULES}
+    of = {module: max((one for one in folders if under(module, (one,))), key=len, default="") for module in MODULES}
+    for module, targets in graph().items():
+        if of[module].count(".") == 1:
+            rooms.setdefault(of[module], set()).update(
+                of[target] for target in targets if of[target].count(".") == 1 and of[target] != of[module]
+            )
+    assert not circle(rooms)
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *TESTS], ids=module_name)
+def test_file_says_what_it_is_and_stays_readable(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert not source.strip() or ast.get_docstring(ast.parse(source)), "the module has no docstring"
+    longest = LONGEST_TEST if path in TESTS else LONGEST
+    assert source.count("\n") <= longest, "the file holds more than one idea: split it"
+
+
+def test_rooms_stay_small() -> None:
+    folders: dict[str, int] = {}
+    for path in [*SOURCES, *TESTS, *(ROOT / "ui").rglob("*.js")]:
+        if path.name != "__init__.py":
+            key = f"{path.parent.relative_to(ROOT).as_posix()}/*{path.suffix}"
+            folders[key] = folders.get(key, 0) + 1
+    assert {folder: count for folder, count in folders.items() if count > LARGEST} == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("decoding.strategies.beam", "from model import transformer"),
+        (
+            "decoding.strategies.beam",
+            "from model.interface import Want\nfrom model.transformer.cache import KeyValueCache",
+        ),
+        ("decoding.strategies.beam", "def lazy():\n    import ui.kit"),
+        ("model.transformer.layers", "import decoding"),
+        ("model.transformer.layers", "from model.compiled import linear"),
+        ("model.transformer.layers", "from transformers.models import llama"),
+        ("model.catalog", "import transformers"),
+        ("generate", "import gradio as gr"),
+        ("ui.page", "from . import header"),
+        ("ui.page", "import matplotlib.pyplot as plt"),
+        ("ui.chat.actions", "from ui.write import actions"),
+        ("ui.kit.component", "from ui.runs import session"),
+        ("ui.page", "from ui.chat.actions import _answer"),
+    ],
+)
+def test_a_forbidden_import_is_found(module: str, source: str) -> None:
+    assert len(faults(module, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "decoding.strategies.beam",
+            "import torch\nfrom model.interface import Want\nfrom model.errors import AttendError",
+        ),
+        ("ui.page", "import gradio as gr\nfrom decoding.settings import DecodingSettings"),
+        ("ui.chat.actions", "from ui.runs.session import Session"),
+        ("model.huggingface.causal", "import transformers"),
+        ("app", "import modelling"),  # a foreign name that only begins like ours
+    ],
+)
+def test_an_allowed_import_passes(module: str, source: str) -> None:
+    assert not faults(module, source)
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": ()}) == []

@@ -1,0 +1,33 @@
+"""Benchmarks that no other test runs do run, and print their JSON line last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import together, updates
+from model.threads import use_threads
+
+
+def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
+        together.main(["--model", str(tiny_checkpoint), *sizes])
+    finally:
+        use_threads(threads)  # it takes the number that is fastest here
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["benchmark"] == "together" and figures["cards"] == 3
+    assert figures["same_text"] is True
+    assert set(figures["seconds"]) == {together.ALONE, together.TOGETHER, together.IN_TURN}
+    assert figures["times_one"] > 0
+
+
+def test_it_tells_what_the_updates_of_an_answer_send(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    updates.main(["--model", str(tiny_checkpoint), "--tokens", "60"])
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert figures["benchmark"] == "updates"
+    assert 0 < figures["bytes"]["60"]["new"] < figures["bytes"]["60"]["whole"]

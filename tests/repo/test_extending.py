@@ -1,0 +1,132 @@
+"""docs/extending.md is true: its examples run, and the lines that it adds are all that the rest of Attend needs."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import gradio as gr
+import pytest
+import torch
+
+from decoding.processors import Context
+from model.loaded import LoadedModel
+from tests.helpers.paths import ROOT
+from ui.page import build
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.switch import Switch
+from ui.tabs import TABS
+
+DOCUMENT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", DOCUMENT, flags=re.MULTILINE | re.DOTALL)
+TAB, FILTER, FAMILY = (block for language, block in BLOCKS if language == "python")
+DIFFS = "".join(block for language, block in BLOCKS if language == "diff")
+
+USED = """
+from decoding.processors import registry
+from decoding.settings import DecodingSettings
+from tests.helpers.tiny import request
+from ui.settings.panel import declaration
+from ui.switch import Switch
+from ui.tabs import TABS
+
+(quadratic,) = DecodingSettings(smoothing_factor=0.5).options(request()).processors
+assert type(quadratic).__module__ == "decoding.processors.quadratic" and quadratic.factor == 0.5
+assert DecodingSettings().options(request()).processors == ()
+assert [one["label"] for one in declaration(128)["parameters"] if one["name"] == "smoothing_factor"]
+assert [tab.name for tab in TABS][-1] == "Count"
+"""
+
+
+def changes() -> list[tuple[str, str, str]]:
+    """A path, some of its text and what stands there instead, for each part of the document's diffs."""
+    found = []
+    for file in re.split(r"^--- ", DIFFS, flags=re.MULTILINE)[1:]:
+        path, parts = file.split("\n", 1)
+        for part in parts.split("@@\n"):
+            lines = part.splitlines()
+            before = "\n".join(line[1:] for line in lines if line[0] != "+")
+            found.append((path, before, "\n".join(line[1:] for line in lines if line[0] != "-")))
+    return found
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples as modules of packages of their own."""
+    for package, module, source in (("example_tab", "tab", TAB), ("example_filter", "quadratic", FILTER)):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+        (tmp_path / package / f"{module}.py").write_text(source, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, package, raising=False)
+        monkeypatch.delitem(sys.modules, f"{package}.{module}", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("written")
+def test_the_example_tab_stands_on_the_page_and_answers(models: Models, tiny: LoadedModel) -> None:
+    tabs = (*TABS, importlib.import_module("example_tab.tab").CountTab)
+    page = build(models, tabs=tabs)
+    (switch,) = (block for block in page.blocks.values() if getattr(block, "elem_id", None) == "attend-tabs")
+    offered = switch.value["entries"]  # pyright: ignore[reportAttributeAccessIssue]
+    assert offered == [*Switch([tab() for tab in TABS], models).entries(tiny), "Count"]
+    (length,) = (block for block in page.blocks.values() if getattr(block, "label", None) == "Length")
+    (count,) = (one.fn for one in page.fns.values() if one.name == "count")
+    assert count is not None
+    visitor = Session(model=models.default)
+    for typed in ("", "Hi! How are you?", "🦊"):
+        tokens = len(tiny.tokenizer.encode(typed))
+        assert count(visitor, typed) == {length: f"Tokens in tiny-chat: {tokens}"}
+    with pytest.warns(UserWarning, match="20,000"):
+        assert count(visitor, "x" * 20_001) == {length: gr.skip()}
+
+
+@pytest.mark.usefixtures("written")
+def test_the_example_filter_does_what_it_says() -> None:
+    """With factor 1/2 a logit 1 below the highest falls to 1/2 below it, one 3 below to 9/2."""
+    quadratic = importlib.import_module("example_filter.quadratic").Quadratic(0.5)
+    logits = torch.tensor([[2.0, 1.0, -1.0, -math.inf], [0.0, 0.0, 4.0, 2.0]])
+    given = logits.clone()
+    assert quadratic(logits, Context((), ((), ()))).tolist() == [[2.0, 1.5, -2.5, -math.inf], [-4.0, -4.0, 4.0, 2.0]]
+    assert torch.equal(logits, given)
+
+
+def test_the_lines_that_it_adds_are_enough(tmp_path: Path) -> None:
+    """In a copy of the code, since they change it."""
+    for part in ("decoding", "lesson", "model", "tests", "ui"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for path, before, after in changes():
+        source = (tmp_path / path).read_text(encoding="utf-8")
+        assert source.count(before) == 1, f"{path}: {before}"
+        (tmp_path / path).write_text(source.replace(before, after), encoding="utf-8")
+    (tmp_path / "ui/count").mkdir()
+    (tmp_path / "ui/count/__init__.py").touch()
+    (tmp_path / "ui/count/tab.py").write_text(TAB, encoding="utf-8")
+    (tmp_path / "decoding/processors/quadratic.py").write_text(FILTER, encoding="utf-8")
+    ran = subprocess.run([sys.executable, "-c", USED], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_family_that_it_shows_is_in_the_code() -> None:
+    assert f"\n{FAMILY}\n" in (ROOT / "model/huggingface/conversion.py").read_text(encoding="utf-8")
+
+
+def test_every_path_and_name_of_the_code_exists() -> None:
+    made = {
+        "ui/count/__init__.py",
+        "ui/count/tab.py",
+        "decoding/processors/quadratic.py",
+        "decoding/strategies/NAME.py",
+    }
+    paths = set(re.findall(r"`([\w/]+/\w+\.\w+)`", DOCUMENT)) - made
+    assert len(paths) > 12
+    assert [path for path in sorted(paths) if not (ROOT / path).is_file()] == []
+    code = "\n".join((ROOT / path).read_text(encoding="utf-8") for path in sorted(paths))
+    names = set(re.findall(r"`(_?[A-Za-z]+_?\w*)`", DOCUMENT))
+    assert len(names) > 20
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", code)] == []

@@ -1,0 +1,312 @@
+"""The terminal door: text, documents, plain errors; in this process where possible, in another where pipes matter."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import attend
+import decoding.generate
+import generate
+from decoding.settings import STRATEGIES, DecodingSettings, parameters
+from decoding.step import Step
+from model import catalog
+from model.loaded import LoadedModel
+from tests.conftest import make_checkpoint
+from tests.repo.conftest import Run, command
+
+
+def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
+    flags = (
+        "The quick",
+        "--temperature",
+        "0.8",
+        "--top-k",
+        "40",
+        "--top-p",
+        "0.95",
+        "--seed",
+        "7",
+        "--max-new-tokens",
+        "20",
+    )
+    file = tmp_path / "run.json"
+    code, text, errors = run(*flags, "--json", str(file))
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert (code, document["finish_reason"]) == (0, "length")
+    assert errors == "Note: stopped at the length limit of 20 tokens: raise --max-new-tokens for more.\n"
+    assert text == document["text"] + "\n"
+    assert document["schema"] == "attend.trace/1" and document["seed"] == 7
+    assert (
+        document["settings"]
+        == DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=20).to_dict()
+    )
+    code, only, errors = run(*flags, "--json", "-")
+    assert (code, errors) == (0, "")
+    assert json.loads(only) == document  # the same seed, and nothing else on stdout
+
+
+def test_a_seed_that_was_drawn_is_told_and_repeats_the_text(run: Run) -> None:
+    code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
+    told = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
+    assert code == 0 and told is not None
+    code, again, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20", "--seed", told[1])
+    assert (code, again) == (0, text)
+    assert "the seed was" not in errors
+    assert "the seed was" not in run("The quick", "--max-new-tokens", "3", "--strategy", "greedy")[2]
+
+
+def test_a_text_that_fills_the_context_says_so(run: Run) -> None:
+    code, _, errors = run("fox " * 60, "--strategy", "greedy", "--max-new-tokens", "500", "--min-new-tokens", "500")
+    assert (code, errors) == (0, "Note: stopped at the end of the model's context of 128 tokens.\n")
+
+
+def test_the_prompt_is_the_text_after_the_begin_token_or_a_conversation(run: Run, tiny_checkpoint: Path) -> None:
+    loaded = catalog.load(str(tiny_checkpoint))
+    _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2")
+    plain = json.loads(text)
+    assert plain["prompt"] == {
+        "text": "Hi! How are you?",
+        "ids": [loaded.tokenizer.special_token_id("<s>"), *loaded.tokenizer.encode("Hi! How are you?")],
+    }
+    assert "messages" not in plain
+    _, text, _ = run("Hi! How are you?", "--json", "-", "--max-new-tokens", "2", "--chat")
+    chat = json.loads(text)
+    assert chat["messages"] == [{"role": "user", "content": "Hi! How are you?"}]
+    assert chat["prompt"]["ids"][-1] == loaded.tokenizer.special_token_id("<assistant>")
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
+    flags = ("The fox", "--strategy", strategy, "--seed", "1", "--max-new-tokens", "12")  # here the best beam changes
+    _, text, _ = run(*flags)
+    _, document, _ = run(*flags, "--json", "-")
+    assert text == json.loads(document)["text"] + "\n"
+
+
+def test_several_texts_are_printed_numbered(run: Run) -> None:
+    for strategy in ("sample", "beam"):
+        flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
+        _, text, _ = run(*flags)
+        document = json.loads(run(*flags, "--json", "-")[1])
+        assert text == "".join(f"{place}. {one['text']}\n" for place, one in enumerate(document["sequences"], start=1))
+
+
+def test_the_document_has_the_seed_that_was_used_and_none_where_nothing_was_drawn(run: Run) -> None:
+    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8")
+    drawn = json.loads(text)
+    assert drawn["seed"] == drawn["settings"]["seed"] >= 0
+    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8", "--seed", str(drawn["seed"]))
+    assert json.loads(text) == drawn
+    for strategy in ("greedy", "beam"):
+        _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "4", "--strategy", strategy)
+        assert json.loads(text)["seed"] is None
+
+
+def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        generate.main(["--help"])
+    assert caught.value.code == 0
+    help_text = capsys.readouterr().out
+    for parameter in parameters():
+        assert f"--{parameter.name.replace('_', '-')} " in help_text
+    changed = DecodingSettings(
+        strategy="beam",
+        temperature=0.5,
+        top_k=9,
+        top_p=0.7,
+        num_beams=2,
+        length_penalty=-1.5,
+        seed=3,
+        max_new_tokens=4,
+        top_candidates=2,
+        min_p=0.01,
+        frequency_penalty=-0.5,
+        min_new_tokens=2,
+        banned_words=("fox", "a, b"),
+        logit_bias=((5, -2.0), (7, 1.5)),
+        order=("top_p", "temperature"),
+    )
+    flags = []
+    for parameter in parameters():
+        typed = parameter.typed(getattr(changed, parameter.name))
+        flags += [f"--{parameter.name.replace('_', '-')}", str(typed)]
+    code, text, errors = run("A fox", *flags, "--json", "-")
+    assert code == 0 and json.loads(text)["settings"] == changed.to_dict()
+    assert errors == "Note: seed has no effect on beam.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["x", "--temperature", "3"], "temperature is 3, but must be between 0 and 2."),
+        (
+            ["x", "--temperature", "nan"],
+            "temperature is nan, but must be between 0 and 2.",
+        ),
+        (["x", "--top-k", "many"], "--top-k must be a number, not 'many'."),
+        (["x", "--top-k"], "--top-k: expected one argument: see python generate.py --help."),
+        (
+            ["x", "--strategy", "best"],
+            f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}.",
+        ),
+        (["x", "--temprature", "1"], "There is no flag --temprature: did you mean --temperature?"),
+        (["x", "--temprature=1"], "There is no flag --temprature: did you mean --temperature?"),
+        (["x", "--zzz"], "There is no flag --zzz: see python generate.py --help."),
+        (["Once", "upon", "a"], "'upon' is one argument too many: put a text with spaces in quotes."),
+        ([], "There is no prompt: give a text, - for standard input, --file FILE, or --chat to chat."),
+        (["x", "--file", "y"], "There are two prompts, one on the command line and one from --file: give only one."),
+        (["--file", "/no/such.txt"], "/no/such.txt can't be read (No such file or directory): choose another file."),
+        (["--file", "/dev/zero"], "/dev/zero has more than 1,000,000 characters: shorten it."),
+        (["--chat", "--json", "x"], "--json saves a single run: give a message to answer, or leave it out."),
+        (["x", "--system", "y"], "--system is for conversations: add --chat, or leave it out."),
+        ([" \n "], "The prompt is empty: write at least one character."),
+        (["", "--chat"], "The prompt is empty: write at least one character."),
+        (["\udc80"], "The text contains half a character (code DC80) at position 1: delete it and type it again."),
+        (
+            ["x", "--json", "/no/such/folder/run.json"],
+            "/no/such/folder/run.json can't be written (No such file or directory)",
+        ),
+    ],
+)
+def test_errors_are_one_sentence_on_stderr(run: Run, arguments: list[str], sentence: str) -> None:
+    code, text, errors = run(*arguments)
+    assert (code, text) == (2, "")
+    assert errors.startswith(sentence) and errors.count("\n") == 1
+
+
+def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run: Run) -> None:
+    for chat in ([], ["--chat"]):
+        code, text, errors = run("fox " * 500, *chat)
+        assert (code, text) == (2, "") and " tokens, but " in errors and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "strategy"),
+    [
+        ([], "beam"),
+        (["--num-beams", "2"], "beam"),
+        (["--num-return-sequences", "2"], "beam"),
+        (["--num-beams", "2", "--temperature", "0.5"], "beam"),
+        (["--temperature", "0.5"], "sample"),
+        (["--top-k", "5", "--seed", "3"], "sample"),
+        (["--strategy", "sample"], "sample"),
+        (["--strategy", "greedy"], "greedy"),
+    ],
+)
+def test_a_translator_searches_with_beams_unless_it_is_told_otherwise(
+    run: Run, tiny_translator: LoadedModel, flags: list[str], strategy: str
+) -> None:
+    code, text, errors = run("Le chat", "--max-new-tokens", "4", "--json", "-", *flags, model=tiny_translator.address)
+    settings = json.loads(text)["settings"]
+    assert (code, settings["strategy"], errors) == (0, strategy, "")
+    assert settings["num_beams"] == (2 if "--num-beams" in flags else 4)
+
+
+def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None:
+    folder = make_checkpoint(tmp_path / "writer", chat=False)
+    code, text, errors = run("Hi", "--chat", model=str(folder))
+    assert (code, text) == (2, "")
+    assert errors == "writer can't chat: leave --chat out and give it a text.\n"
+
+
+def test_a_translator_does_not_chat(run: Run, tiny_translator: LoadedModel) -> None:
+    for arguments in (["Le chat", "--chat"], ["--chat"]):
+        code, text, errors = run(*arguments, model=tiny_translator.address)
+        assert (code, text) == (2, "")
+        assert errors == f"{tiny_translator.name} can't chat: leave --chat out and give it a text.\n"
+
+
+def test_a_mistyped_model_is_guessed(run: Run) -> None:
+    assert run("Hi", model="atend-chat")[2] == "There is no model 'atend-chat': did you mean attend-chat?\n"
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        generate.main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"Attend {attend.__version__}\n")
+
+
+@pytest.mark.parametrize("flags", [["-"], ["--file", "-"], ["--file", "{file}"]], ids=" ".join)
+def test_a_prompt_comes_from_standard_input_or_a_file_without_its_last_line_end(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str]
+) -> None:
+    (tmp_path / "prompt.txt").write_text("The quick\nbröwn \n", encoding="utf-8")
+    typed = io.TextIOWrapper(io.BytesIO("The quick\nbröwn \n".encode()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", typed)
+    flags = [flag.format(file=tmp_path / "prompt.txt") for flag in flags]
+    code, text, errors = run(*flags, "--json", "-", "--max-new-tokens", "2")
+    assert (code, errors, json.loads(text)["prompt"]["text"]) == (0, "", "The quick\nbröwn ")
+
+
+def test_a_file_that_is_no_text_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_bytes(b"\xff\xfe")
+    code, text, errors = run("--file", str(tmp_path / "prompt.txt"))
+    assert (code, text) == (2, "") and errors.endswith(" is not UTF-8 text: convert it, or choose another file.\n")
+
+
+def test_a_model_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    for name in ("no-such-model", str(tmp_path), "x" * 5000):
+        code, text, errors = run("Hi", model=name)
+        assert (code, text) == (2, "") and name[:40] in errors and name[-40:] in errors and errors.count("\n") == 1
+
+
+def test_an_interrupted_run_is_kept_as_a_cancelled_document(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decode = decoding.generate.generate
+
+    def interrupted(*arguments: Any) -> Iterator[Step]:
+        yield from itertools.islice(decode(*arguments), 3)
+        # A job in a shell's background ignores Ctrl-C and would pass that on to the tests it runs.
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.signal(signal.SIGINT, usual)
+
+    monkeypatch.setattr("decoding.generate.generate", interrupted)
+    file = tmp_path / "run.json"
+    code, text, errors = run("Hi", "--seed", "1", "--json", str(file))
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert (code, errors) == (130, "")
+    assert document["finish_reason"] == "cancelled" and len(document["steps"]) == 3
+    assert document["text"].startswith(text.rstrip("\n"))
+
+
+def test_whoever_stops_reading_gets_no_traceback_and_their_document(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    flags = ("--max-new-tokens", "100", "--strategy", "greedy", "--json", str(tmp_path / "run.json"))
+    process = subprocess.Popen(
+        command("Hi", "--model", str(tiny_checkpoint), *flags),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=60), errors) == (0, b"")
+    document = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert document["finish_reason"] == "cancelled" and document["steps"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["x", "--temprature", "1"], ["x", "--temperature", "9"], []])
+def test_help_and_refusals_of_flags_do_not_wait_for_torch(arguments: list[str]) -> None:
+    """It takes seconds to import, so nobody who only reads or mistypes should wait for it."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command(*arguments)[1:]], capture_output=True, text=True
+    )
+    assert done.returncode == (0 if arguments == ["--help"] else 2)
+    assert "decoding.settings" in done.stderr
+    assert not re.search(r"\| +(torch|transformers|sentencepiece)$", done.stderr, re.MULTILINE)

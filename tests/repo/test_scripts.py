@@ -1,0 +1,95 @@
+"""The page's scripts keep to the house: which room imports which, no circles, events declared, few files a folder."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import PurePosixPath
+
+import pytest
+
+from ui.kit import assets
+
+# A room's scripts may import those of its own and of the rooms before it; the features do not know each other.
+ROOMS = {"kit": 0, "runs": 1, "inspector": 2, "settings": 2, "models": 2}
+FEATURE, PAGE = 3, 4
+MOST_IN_A_FOLDER, LONGEST = 15, 350
+SCRIPTS = sorted(name for name in assets.files() if name.endswith(".js"))
+
+
+def room(script: str) -> str:
+    path = PurePosixPath(script)
+    return path.parts[0] if len(path.parts) > 1 else ""
+
+
+def level(script: str) -> int:
+    return ROOMS.get(room(script), FEATURE) if room(script) else PAGE
+
+
+def allowed(script: str, other: str) -> bool:
+    return room(script) == room(other) or level(other) < level(script)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_imports_only_what_its_room_may(script: str) -> None:
+    imported = assets.imported(script)
+    assert imported <= set(SCRIPTS), "an import leads nowhere"
+    assert [other for other in sorted(imported) if not allowed(script, other)] == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_import_is_seen_by_this_test(script: str) -> None:
+    """Imports and exports from elsewhere have one form, which the page's list of modules is made by."""
+    text = assets.files()[script].decode()
+    froms = re.findall(
+        r"""\bfrom ['"][^'"]+['"];$|^import ['"][^'"]+['"];$|\bimport\((?!'[^']*'\)[.}])""", text, re.MULTILINE
+    )
+    assert len(froms) == len(assets.imported(script))
+
+
+def test_the_rule_would_see_a_feature_in_another_or_in_the_kit() -> None:
+    assert not allowed("chat/conversation.js", "learn/matrix.js")
+    assert not allowed("kit/dom.js", "runs/answer.js")
+    assert not allowed("inspector/inspector.js", "settings/panel.js")
+    assert allowed("encoder/reading.js", "inspector/tokens.js")
+
+
+def test_no_imports_go_in_circles() -> None:
+    graph = {script: assets.imported(script) for script in SCRIPTS}
+    assert list(TopologicalSorter(graph).static_order())
+    with pytest.raises(CycleError):
+        list(TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
+
+
+def test_folders_and_files_stay_small() -> None:
+    folders = Counter(str(PurePosixPath(script).parent) for script in SCRIPTS)
+    assert {folder: count for folder, count in folders.items() if count > MOST_IN_A_FOLDER} == {}
+    lengths = {script: assets.files()[script].count(b"\n") for script in SCRIPTS}
+    assert {script: length for script, length in lengths.items() if length > LONGEST} == {}
+
+
+def declared() -> dict[str, set[str]]:
+    """The events that Python names with each script that it hands to the page, read from the calls themselves."""
+    found: dict[str, set[str]] = {}
+    for path in assets.FOLDER.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id="component") | ast.Attribute(attr="loader"), args=args):
+                    texts = [ast.literal_eval(one) for one in args if isinstance(one, ast.Constant)]
+                    if texts and texts[0].endswith(".js"):
+                        found[texts[0]] = set(texts[1:])
+    return found
+
+
+def test_every_script_of_a_component_is_handed_to_the_page() -> None:
+    components = {script for script in SCRIPTS if b"export function start({" in assets.files()[script]}
+    assert components == declared().keys()
+
+
+@pytest.mark.parametrize("script", sorted(declared()))
+def test_every_event_that_a_script_triggers_is_declared(script: str) -> None:
+    """`gr.HTML` knows an event by its quoted name in the text of its loader alone."""
+    triggered = set(re.findall(r"\b(?:trigger|ask)\('(\w+)'", assets.files()[script].decode()))
+    assert declared()[script] == triggered

@@ -1,0 +1,15 @@
+/** What the tests use of Node.js; all of its types would give the page's scripts another `setTimeout`. */
+
+declare module 'node:test' {
+  export default function test(name: string, check: () => void | Promise<void>): void;
+}
+
+declare module 'node:assert/strict' {
+  const assert: {
+    ok(value: unknown): void;
+    equal(actual: unknown, expected: unknown): void;
+    deepEqual(actual: unknown, expected: unknown): void;
+    throws(run: () => unknown, expected: RegExp): void;
+  };
+  export default assert;
+}

@@ -1,0 +1,209 @@
+"""Dialogues by a program: nothing of the test in training, true answers, and scores that mean what they say."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import ChatFormat
+from tests.helpers.paths import ROOT
+from training.data import messages
+from training.skills.dialogues import skill_dialogues
+from training.skills.exercises import EXERCISES, draw_exercise
+from training.skills.facts import Kind, kinds, lead
+from training.skills.scoring import places, score, weight_on_value
+from training.skills.small_talk import SmallTalk
+from training.skills.testing import Item, read_items, write, write_items
+from training.skills.values import draw, read, values, within
+
+TALK = SmallTalk([("Lovely day.", "Yes."), ("Oh well.", "Indeed.", "Right.", "Sure.")])
+LISTS = tuple(read("values.toml"))
+
+
+@pytest.fixture(scope="module")
+def training() -> list[tuple[str, ...]]:
+    return list(islice(skill_dialogues(TALK, seed=1), 3000))
+
+
+@pytest.fixture(scope="module")
+def items() -> list[Item]:
+    return list(write_items(TALK))
+
+
+def test_dialogues_follow_from_the_seed_alone(training: list[tuple[str, ...]]) -> None:
+    assert list(islice(skill_dialogues(TALK, seed=1), 50)) == training[:50]
+    assert list(islice(skill_dialogues(TALK, seed=2), 50)) != training[:50]
+
+
+def test_speakers_alternate_and_every_place_of_a_wording_is_filled(training: list[tuple[str, ...]]) -> None:
+    assert all(len(turns) >= 2 and len(turns) % 2 == 0 for turns in training)
+    assert not any(re.search(r"[{}@]|^\s*$|^[a-z]", turn) for turns in training for turn in turns)
+
+
+def test_no_value_of_the_test_is_in_training(training: list[tuple[str, ...]]) -> None:
+    said = "\n".join(turn for turns in training for turn in turns)
+    # Days and months are named by the task of what comes next, and so not held out of that.
+    held_out = {value for name in LISTS if name not in ("days", "months") for value in values(name, "unseen")}
+    assert len(held_out) > 200
+    assert not [value for value in held_out if within(value, said)]
+
+
+def test_no_wording_and_no_kind_of_the_test_is_in_training(training: list[tuple[str, ...]], items: list[Item]) -> None:
+    said = {turn for turns in training for turn in turns}
+    assert not [item.turns[-1] for item in items if item.turns[-1] in said]
+    facts = [item.turns[item.told] for item in items if item.told == 0]
+    assert len(facts) > 500 and not [turn for turn in facts if turn in said]
+    text = "\n".join(said)
+    things = {part: {kind.thing for kind in kinds() if kind.unseen == part} for part in (True, False)}
+    held_out = things[True] - things[False] - {"", "@people"}
+    assert {"hamster", "dress", "picnic"} <= held_out
+    assert not [thing for thing in held_out if within(f"my {thing}", text)]
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in kinds() if kind.thing[:1] != "@"], ids=lambda k: f"{k.name} {k.thing}"
+)
+def test_every_kind_can_be_told_and_asked_in_wordings_that_training_lacks(kind: Kind) -> None:
+    assert kind.tell["unseen"] and kind.ask["unseen"] and kind.reply["unseen"]
+    if not kind.unseen:
+        assert not set(kind.tell["unseen"]) & set(kind.tell["seen"])
+        assert not set(kind.ask["unseen"]) & set(kind.ask["seen"])
+    assert all("{value}" in wording for wording in (*kind.tell["seen"], *kind.tell["unseen"], *kind.answer))
+    assert not any("{value}" in wording for wording in (*kind.ask["seen"], *kind.ask["unseen"]))
+
+
+def test_invented_names_belong_to_one_part_alone() -> None:
+    dice = random.Random(1)
+    drawn = {part: {draw(dice, "people", part) for _ in range(2000)} for part in ("seen", "unseen")}
+    assert len(drawn["seen"]) > 500 and len(drawn["unseen"]) > 500  # far more than are listed
+    assert not drawn["seen"] & drawn["unseen"]
+
+
+def exercise(skill: str, number: int) -> tuple[str, str]:
+    """The question and the answer of one task of a skill."""
+    found = draw_exercise(random.Random(number), "seen", skill)
+    return " ".join(found.turns[::2]), found.answer
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_tasks_are_answered_rightly(number: int) -> None:
+    asked, answer = exercise("sum", number)
+    first, second, *_ = (int(digits) for digits in re.findall(r"\d+", asked))
+    taken = re.search(r"minus|-|eat", asked)
+    taken_from = re.match(r"Take (\d+) from (\d+)", asked)
+    expected = int(taken_from[2]) - int(taken_from[1]) if taken_from else first - second if taken else first + second
+    assert re.findall(r"\d+", answer)[-1] == str(expected)
+
+    asked, answer = exercise("spell backwards", number)
+    assert within(answer.removesuffix(".").replace("-", "")[::-1], asked)
+    asked, answer = exercise("spell a word", number)
+    assert within(answer.removesuffix(".").replace("-", ""), asked)
+
+    asked, answer = exercise("count", number)
+    listed = {
+        value for name in ("objects", "animals", "shopping", "colors", "people") for value in values(name, "seen")
+    }
+    mentioned = re.findall(r"[\w ]+?(?=,| and |:|\.|\?|$)", asked)
+    counted = sum(any(within(value, part) for value in listed if len(value) > 2) for part in mentioned)
+    word = re.findall(r"\w+", answer)[-1].lower()
+    assert ("zero", "one", "two", "three", "four", "five", "six", "seven").index(word) == counted
+
+    asked, answer = exercise("repeat a list", number)
+    said = re.split(r", | and ", answer.removeprefix("It was ").removeprefix("You said ").removesuffix("."))
+    assert [value for value in said if within(value, asked)] == said
+
+
+def test_what_comes_next_is_right_in_every_row() -> None:
+    rows = [read("values.toml")["days"], read("values.toml")["months"], [chr(65 + at) for at in range(26)]]
+    rows.append([str(number) for number in range(101)])
+    for number in range(200):
+        found = draw_exercise(random.Random(number), "unseen", "next in a row")
+        (row,) = [row for row in rows if found.accepted[0] in row]
+        given = next(value for value in row if within(value, found.turns[0].removeprefix("Say the")) and value != "A")
+        step = 1 if "after" in found.turns[0] else -1
+        assert row[(row.index(given) + step) % len(row)] == found.accepted[0]
+
+
+def test_a_lead_takes_the_capital_of_a_sentence_but_not_of_a_name() -> None:
+    assert lead("So, ", "What is my name?") == "So, what is my name?"
+    assert lead("By the way, ", "Rex is my dog.") == "By the way, Rex is my dog."
+    assert lead("Hey. ", "My dog is Rex.") == "Hey. My dog is Rex."
+
+
+def test_talk_about_itself_has_none_of_the_openings() -> None:
+    openings = set((ROOT / "training" / "openings.txt").read_text().splitlines())
+    assert not openings & {line for topic in read("talk.toml")["talk"] for line in topic["say"]}
+
+
+def test_an_answer_is_right_by_whole_words_and_wrong_by_a_rejected_one() -> None:
+    item = Item("recall", "pet", 0, ("My cat is Rex.", "Okay.", "Who?"), ("Rex",), ("Mia",), told=0)
+    assert item.is_right("Your cat is called rex.") and item.is_right("Rex!")
+    assert not item.is_right("Rexie.") and not item.is_right("Rex or Mia.") and not item.is_right("")
+
+
+def test_items_come_back_from_their_file_and_another_file_is_refused(items: list[Item], tmp_path: Path) -> None:
+    assert write(iter(items), tmp_path / "items.jsonl.gz") == len(items)
+    assert read_items(tmp_path / "items.jsonl.gz") == items
+    (tmp_path / "other.jsonl.gz").write_bytes(gzip.compress(b'{"turns": ["a"]}\n'))
+    with pytest.raises(AttendError, match="does not hold what"):
+        read_items(tmp_path / "other.jsonl.gz")
+
+
+def test_every_item_can_be_answered(items: list[Item]) -> None:
+    for item in items:
+        assert len(item.turns) % 2 == 1
+        assert item.is_right(item.accepted[0])
+        if item.told >= 0:
+            assert within(item.accepted[0], item.turns[item.told])
+        if item.skill.startswith("recall"):
+            assert len(item.turns) == 3 + 2 * item.distance
+
+
+def test_a_value_is_found_in_its_tokens(tiny: LoadedModel) -> None:
+    text = "My dog is called Biscuit, of course."
+    tokens = tiny.tokenizer.encode(text)
+    found = tiny.tokenizer.decode([tokens[place] for place in places(tiny, tokens, "biscuit")])
+    assert found.strip(" ,") == "Biscuit"
+
+
+def test_the_weight_on_a_value_is_that_of_the_whole_text_seen_at_once(tiny: LoadedModel) -> None:
+    item = Item("recall", "pet", 0, ("I am Bo.", "Hi!", "Who am I?"), ("Bo",), told=0)
+    assert isinstance(tiny.chat, ChatFormat)
+    prompt = tiny.chat_prompt(messages(item.turns), reserve=8).ids
+    answer = tiny.tokenizer.encode("You are Bo.")
+    weights = weight_on_value(tiny, item, prompt, answer)  # (layers, H)
+
+    text = [tiny.tokenizer.decode([token]) for token in (*prompt, *answer)]
+    told = [at for at in range(len(text)) if "Bo" in "".join(text[: at + 1]) and "Bo" not in "".join(text[:at])]
+    first = told[0] - 1 if text[told[0]].strip() == "o" else told[0]  # "Bo" is one token, or two
+    spoken = len(prompt) + next(at for at in range(len(answer)) if "B" in tiny.tokenizer.decode(answer[: at + 1]))
+    seen = tiny.model.inspect((*prompt, *answer)).attention.decoder[0]  # (layers, H, T, T)
+    expected = seen[:, :, spoken - 1, first : told[0] + 1].sum(dim=-1)
+    torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_scores_count_by_skill_and_distance(tiny: LoadedModel, items: list[Item]) -> None:
+    some = [item for item in items if item.skill in ("recall", "sum")][::40]
+    scores = score(tiny, some)
+    assert sum(tally.items for tally in scores.skills.values()) == len(some) == len(scores.answers)
+    assert sum(tally.items for tally in scores.distances.values()) == scores.skills["recall"].items
+    right = [item.is_right(answer) for item, answer in zip(some, scores.answers, strict=True)]
+    assert sum(tally.right for tally in scores.skills.values()) == sum(right)
+
+
+def test_all_skills_are_in_the_test(items: list[Item]) -> None:
+    assert {item.skill for item in items} >= {*EXERCISES, "recall", "not told", "a corrected fact", "whose name"}
+
+
+def test_small_talk_that_tells_facts_is_left_out() -> None:
+    talk = SmallTalk([("My name is Bo.", "Hi Bo.", "Nice day.", "Yes."), ("Hm.",)])
+    assert talk.draw(random.Random(1), 3) == ["Nice day.", "Yes."] * 3
+    assert SmallTalk([]).draw(random.Random(1), 3) == []

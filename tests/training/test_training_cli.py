@@ -1,0 +1,236 @@
+"""The commands as typed: several processes train as one does, and the folder they leave evaluates and talks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model.catalog import load
+from model.text.conversation import ChatFormat
+from model.text.sentencepiece_tokenizer import Tokenizer
+from model.transformer import checkpoint
+from tests.helpers.paths import ROOT
+from training.evaluate import bits_per_byte, read_documents
+from training.recipe import CHAT_RECIPE, friendly, named, renamed, tidy
+from training.run import loop, machine
+from training.settings import TrainingSettings
+
+SMALL = shlex.split(
+    "--vocabulary-size 320 --context-length 64 --width 16 --layers 1 --heads 2 --key-value-heads 2 "
+    "--feed-forward-width 24 --batch-tokens 256 --dropout 0 --precision no --validate-steps 20 --passes 0.12"
+)
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def call(module: str, *arguments: str) -> int:
+    """What `python -m training.MODULE` does, without the seconds that another Python takes to load torch."""
+    return import_module(f"training.{module}").main(arguments)
+
+
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a few lines in every file that the recipe reads."""
+    folder = tmp_path_factory.mktemp("data")
+    for number, source in enumerate(CHAT_RECIPE):
+        path = folder / f"{source.path}.jsonl.gz"
+        path.parent.mkdir(exist_ok=True)
+        with gzip.open(path, "wt", encoding="utf-8") as lines:
+            for line in range(90):
+                turns = [f"Hello {number} and {line}.", f"The answer is {line}.", "Good.", "Bye."]
+                record = {"text": " ".join(turns)} if "stories" in source.path else {"turns": turns}
+                lines.write(json.dumps({**record, "style": "friendly", "topic": "greetings"}) + "\n")
+    return folder
+
+
+def losses(folder: Path) -> list[float]:
+    return [float(line.split(",")[3]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
+
+
+def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    call("train", str(data_folder), str(one), *SMALL)
+    launcher = ("-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
+    done = run(sys.executable, *launcher, "-m", "training.train", str(data_folder), str(two), *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert len(losses(one)) > 3
+    # The same sums in another order: float32 rounding, which training then carries on.
+    assert losses(two) == pytest.approx(losses(one), abs=2e-3)
+
+    unseen = data_folder / f"{CHAT_RECIPE[0].path}.jsonl.gz"
+    capsys.readouterr()
+    call("evaluate", "--model", str(two), "--data", str(unseen))
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    loaded, found = load(str(two)), read_documents(unseen)
+    assert isinstance(loaded.chat, ChatFormat)
+    assert summary["documents"] == len(found) == 90
+    assert summary["bytes"] == sum(len(turn.encode()) for document in found for turn in document.turns)
+    expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found)
+    assert summary["bits_per_byte"] == pytest.approx(expected, abs=1e-4)  # the line has five decimals
+
+    questions = tmp_path / "questions.txt"
+    questions.write_text("Hi! || How are you?\nGood morning!\n")
+    call("talk", "--model", str(two), "--file", str(questions), "--seeds", "1")
+    # An untrained model's answer may itself hold a line end.
+    assert [line.split("**")[1] for line in capsys.readouterr().out.splitlines() if line.count("**") == 2] == [
+        "Hi!",
+        "How are you?",
+        "Good morning!",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (("evaluate", "--model", "no-such-model", "--data", "x.jsonl.gz"), "There is no model 'no-such-model'"),
+        (
+            ("data", "no-such-folder", "--source", "chat/casino", "--output", "x"),
+            "There is no data file no-such-folder",
+        ),
+        (("talk", "--model", "{model}", "--file", "no-such-file.txt"), "no-such-file.txt can't be read as text"),
+        (("train", "no-such-folder", "{model}", "--optimizer", "sgd"), "optimizer is 'sgd', but must be one of"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_a_plain_sentence(
+    command: tuple[str, ...],
+    sentence: str,
+    tiny_checkpoint: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call(command[0], *(argument.format(model=tiny_checkpoint) for argument in command[1:])) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(sentence) and said.count("\n") == 1
+
+
+def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
+    done = run(sys.executable, "-X", "importtime", "-m", "training.train", "--help")
+    assert done.returncode == 0
+    said = " ".join(done.stdout.split())
+    for field in fields(TrainingSettings):
+        flag = f"--{field.name.replace('_', '-')} "
+        assert re.search(rf"{flag}(N|X|WORD) [a-z].*? \(default ", said), flag
+    assert "(default 4,096; 6,000 for a translator)" in said
+    assert "torch" not in done.stderr  # which takes seconds, and help is read before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
+    data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    """Ctrl-C and kill come in the middle of the third step, long before the run would save by itself."""
+    learn, steps = loop.learn, []
+
+    def interrupted(*arguments: Any) -> float:
+        steps.append(arguments)
+        if len(steps) == 3:
+            signal.raise_signal(number)
+        return learn(*arguments)
+
+    usual = [signal.signal(one, signal.default_int_handler) for one in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        monkeypatch.setattr(loop, "learn", interrupted)
+        assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 130
+        assert signal.getsignal(number) is signal.default_int_handler
+        said = capsys.readouterr()
+        assert said.out.endswith("Stopped and saved at step 3: the same command goes on from there.\n")
+        assert "Traceback" not in said.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
+        assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 0
+        monkeypatch.setattr(loop, "learn", learn)
+        assert call("train", str(data_folder), str(tmp_path / "whole"), *SMALL) == 0
+    finally:
+        for one, handler in zip((signal.SIGINT, signal.SIGTERM), usual, strict=True):
+            signal.signal(one, handler)
+    stopped, whole = (checkpoint.load(tmp_path / name).state_dict() for name in ("stopped", "whole"))
+    assert all(torch.equal(stopped[name], whole[name]) for name in whole)
+
+
+def test_the_mixture_is_learned_from_the_files_that_are_there(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    (data / "chat").mkdir(parents=True)
+    for name in ("topical_chat", "rasbt_instructions"):
+        shutil.copy(data_folder / "chat" / f"{name}.jsonl.gz", data / "chat")
+    assert call("train", str(data), str(tmp_path / "run"), *SMALL, "--passes", "1") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Note: 11 of the mixture's 13 files are not in ")
+    assert "chat/casino.jsonl.gz" in said and "topical_chat" not in said
+    assert losses(tmp_path / "run")
+    assert call("train", str(tmp_path), str(tmp_path / "none"), *SMALL) == 2
+    assert capsys.readouterr().err == (
+        f"{tmp_path} has none of the training files: give the folder that holds chat/synthetic_persona_chat.jsonl.gz.\n"
+    )
+
+
+@pytest.mark.parametrize(("bfloat16", "chosen", "words"), [(1.0, "bf16", "bfloat16"), (9.0, "no", "float32")])
+def test_the_faster_precision_is_chosen_and_told(
+    monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: str, words: str
+) -> None:
+    seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
+    monkeypatch.setattr(machine, "_seconds", lambda dtype, _: seconds[dtype])
+    found, told = loop._precision("auto", torch.device("cpu"))
+    assert found == chosen and told.startswith(words) and told.endswith("the faster here")
+    assert loop._precision("no", torch.device("cpu")) == ("no", "float32")
+
+
+def test_the_time_of_a_product_is_measured() -> None:
+    assert 0 < machine._seconds(torch.float32, torch.device("cpu")) < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "sentence"),
+    [
+        ("hello world " * 9, 6000, r"This text has only enough variety for \d+ vocabulary pieces, not 6,000: add text"),
+        ("hello", 100, r"This text has so many characters that it needs \d+ vocabulary pieces, not 100\."),
+        ("", 300, r"No vocabulary of 300 pieces can be made of this text: add to it"),
+    ],
+)
+def test_a_text_that_makes_no_such_vocabulary_is_one_sentence(
+    text: str, size: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.txt").write_text(text)
+    assert call("vocabulary", str(tmp_path / "text.txt"), "--size", str(size), "--output", str(tmp_path / "out")) == 2
+    assert re.match(sentence, capsys.readouterr().err) and not (tmp_path / "out").exists()
+
+
+def test_a_vocabulary_is_trained_on_text_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("The quick brown fox jumps over the lazy dog. " * 40)
+    out = tmp_path / "tokenizer.model"
+    assert call("vocabulary", str(tmp_path / "text.txt"), "--size", "300", "--output", str(out)) == 0
+    assert capsys.readouterr().out == f"Wrote {out} with 300 pieces.\n"
+    tokenizer = Tokenizer.load(out)
+    assert tokenizer.vocabulary_size == 300
+    assert tokenizer.decode(tokenizer.encode("The lazy fox.")) == "The lazy fox."
+
+
+def test_the_recipe_keeps_what_it_says() -> None:
+    assert tidy({"turns": ["Hi there.", "Is it? Yes!"]}) is not None
+    assert tidy({"turns": ["Hi there.", "no capital."]}) is None
+    assert named({"turns": ["I live in (city)."]}) is None
+    assert named({"turns": ["Hi, I'm [user 2's name] (really)."]}) == ["Hi, I'm Attend (really)."]
+    first, second = named({"turns": ["I'm (User 1).", "Hello, [user 1 name]!"]}) or ("", "")
+    assert first == f"I'm {second[7:-1]}."
+    assert friendly({"style": "witty", "turns": ["Hi", "Yo"]}) is None
+    assert friendly({"style": "friendly", "turns": ["Hi", "Call 1-800-273-8255."]}) is None
+    assert friendly({"style": "the_friend", "turns": ["Hi", "Hi!"]}) == ["Hi", "Hi!"]
+    record = {"turns": ["Who are you?", "I'm Vicuna, made by Large Model Systems Organization (LMSYS) researchers."]}
+    assert renamed(record) == ["Who are you?", "I'm Attend, made by the Attend project."]

@@ -1,0 +1,275 @@
+"""What the translator is taught and how it is measured: pairs, their split, their batches, the lessons, the scores."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional
+
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from model.text.sentencepiece_tokenizer import Tokenizer
+from model.transformer.encoder_decoder import build
+from tests.helpers.paths import ROOT
+from training import evaluate
+from training.pairs import SOURCE_FILE, Pair, by_length, by_source, read_pairs, split_pairs
+from training.run.average import Average
+from training.run.loop import train
+from training.run.optimizer import rate
+from training.settings import TRANSLATE
+from training.talk import answer
+from training.translate import scored
+from training.translation import TranslationLessons
+from training.vocabulary import train_pairs_vocabulary
+
+TINY = replace(
+    TRANSLATE,
+    vocabulary_size=340,
+    context_length=32,
+    width=16,
+    layers=1,
+    encoder_layers=1,
+    heads=2,
+    key_value_heads=2,
+    feed_forward_width=24,
+    batch_tokens=256,
+    passes=3.0,
+    save_minutes=60.0,
+    validate_steps=10,
+    average=2,
+    average_steps=5,
+    precision="no",
+)
+
+NOUNS = {"chat": "cat", "chien": "dog", "livre": "book", "train": "train", "jardin": "garden", "pain": "bread"}
+COLOURS = {"rouge": "red", "noir": "black", "vert": "green", "petit": "small", "grand": "big", "vieux": "old"}
+
+
+def sentences() -> list[Pair]:
+    """Pairs that share no sentence, but for numbers too many for the groups to be one."""
+    return [
+        Pair(source=f"Le {noun} {number} est {colour}.", target=f"The {NOUNS[noun]} {number} is {COLOURS[colour]}.")
+        for number in range(8)
+        for noun in NOUNS
+        for colour in COLOURS
+    ]
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path) -> Path:
+    path = tmp_path / SOURCE_FILE
+    path.parent.mkdir()
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
+    return tmp_path
+
+
+def test_no_sentence_of_one_part_is_in_another_in_any_form() -> None:
+    chain = [Pair(f"Phrase {number} !", f"Sentence {number}.") for number in range(400)]
+    linked = [Pair(f"PHRASE {number}", f"sentence {number + 1}?") for number in range(0, 400, 2)]  # other capitals
+    parts = split_pairs([*chain, *linked])
+    assert sum(map(len, parts.values())) == 600
+    assert all(len(part) > 0 for part in parts.values())
+    seen: dict[int, str] = {}
+    for name, part in parts.items():
+        for pair in part:
+            group = int("".join(filter(str.isdigit, pair.source))) // 2  # 2n and 2n + 1 are linked
+            assert seen.setdefault(group, name) == name
+
+
+def test_the_split_does_not_depend_on_the_order_of_the_file() -> None:
+    pairs = sentences()
+    shuffled = random.Random(1).sample(pairs, len(pairs))
+    first, second = split_pairs(pairs), split_pairs(shuffled)
+    assert all({*first[name]} == {*second[name]} for name in first)
+
+
+def test_a_batch_holds_each_pair_once_and_no_more_tokens_than_asked() -> None:
+    dice = random.Random(3)
+    pairs = [([number] * dice.randint(1, 20), [number] * dice.randint(1, 20)) for number in range(500)]
+    batches = list(by_length(pairs, 200, random.Random(0)))
+    assert sorted(source[0] for batch in batches for source, _ in batch) == list(range(500))
+    padded = [len(batch) * (max(len(s) for s, _ in batch) + max(len(t) for _, t in batch)) for batch in batches]
+    real = sum(len(source) + len(target) for source, target in pairs)
+    assert max(len(batch) * max(len(s) + len(t) for s, t in batch) for batch in batches) <= 200
+    assert sum(padded) < 1.25 * real  # so much less than in random order, where it is
+    order = [pairs[start : start + 10] for start in range(0, 500, 10)]
+    assert sum(len(b) * (max(len(s) for s, _ in b) + max(len(t) for _, t in b)) for b in order) > 1.5 * real
+    assert batches != list(by_length(pairs, 200, random.Random(1)))
+
+
+@pytest.mark.parametrize("content", [b"one\n", b"a\tb\tc\n", b"a\t \n"])
+def test_a_file_that_holds_no_pairs_is_refused_by_its_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pairs.tsv.gz"
+    path.write_bytes(gzip.compress(b"Hi.\tSalut.\n" + content))
+    with pytest.raises(AttendError, match="Line 2"):
+        read_pairs(path)
+
+
+def test_the_vocabulary_writes_spaces_quotes_and_accents_in_one_way(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(train_pairs_vocabulary([p.source for p in sentences()], 330))
+    tokenizer = Tokenizer.load(tmp_path / "tokenizer.model", padded=True)
+    plain = "L'été, où est-il ? ..."
+    assert tokenizer.encode("L’e\u0301te\u0301,  ou\u0300 est\u2011il\u202f?\u00a0…") == tokenizer.encode(plain)
+    assert tokenizer.decode(tokenizer.encode(plain), begins=True) == plain
+    assert tokenizer.special_token_id("<pad>") == tokenizer.vocabulary_size - 1 == 330
+
+
+def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) -> None:
+    """Padding costs nothing, and label smoothing spreads its part over all tokens but padding: written out."""
+    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    torch.manual_seed(0)
+    model = build(TINY.config()).eval()
+    every = [pair for batch in lessons.batches for pair in batch]
+    rows = [find(every, key=lambda pair: len(pair[side])) for side in (0, 1) for find in (min, max)]
+    assert all(len({len(pair[side]) for pair in rows}) > 1 for side in (0, 1))  # so that there is padding
+    expected = 0.0
+    for source, target in rows:
+        log_probabilities = functional.log_softmax(model.logits(source, target)[:, :-1], dim=-1)  # (T, V - 1)
+        chosen = log_probabilities[range(len(target)), target]
+        expected -= float(0.9 * chosen.sum() + 0.1 * log_probabilities.mean(dim=-1).sum())
+    loss = lessons.loss(model, rows, torch.device("cpu"))
+    assert loss.item() == pytest.approx(expected, rel=1e-4)
+    assert lessons.learned(rows) == sum(len(target) for _, target in rows)
+
+
+def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: Path) -> None:
+    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    model = build(TINY.config()).eval()
+    source, target = lessons.batches[0][0]
+    changed = [*target[:-2], 5, target[-1]]
+    told = torch.tensor([[TINY.vocabulary_size - 1, *target[:-1]], [TINY.vocabulary_size - 1, *changed[:-1]]])
+    logits = model(torch.tensor([source, source]), told)
+    assert torch.equal(logits[0, :-1], logits[1, :-1])  # all but the last place, which has read what was changed
+
+
+def test_a_run_learns_and_its_mean_can_be_evaluated(
+    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    train(TINY, data_folder, run)
+    lines = (run / "curve.csv").read_text().splitlines()
+    losses = [float(line.split(",")[3]) for line in lines[1:]]
+    assert losses[0] == pytest.approx(math.log(339), abs=0.8)  # an untrained model guesses nearly evenly
+    assert losses[-1] < losses[0] - 1.0
+    loaded = catalog.load(str(run))
+    assert loaded.model.decoder_start == (339,) and loaded.suppress_tokens == {339}
+    data = str(data_folder / SOURCE_FILE)
+    assert evaluate.main(["--model", str(run), "--beams", "1", "3", "--data", data, "--limit", "20"]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["sentences"] == 20 and [row["num_beams"] for row in last["all"]] == [1, 3]
+    assert 0 <= last["bleu"] <= 100 and last["chrf"] == last["all"][1]["chrf"]
+
+
+@pytest.mark.parametrize("changes", [{"context_length": 4}, {"passes": 0.001}])
+def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(AttendError, match="no usable sentence pairs: raise --context-length"):
+        train(replace(TINY, **changes), data_folder, tmp_path / "run")
+
+
+def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_folder: Path, tmp_path: Path) -> None:
+    settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, validate_steps=1000)
+    rows = TranslationLessons(settings, data_folder, tmp_path / "one").batches
+    assert 1 in map(len, rows) and max(map(len, rows)) > 1
+    train(settings, data_folder, tmp_path / "one")
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(settings).items()]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m"]
+    command += ["training.train", str(data_folder), str(tmp_path / "two"), *flags]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    one, two = (
+        [float(line.split(",")[3]) for line in (tmp_path / name / "curve.csv").read_text().splitlines()[1:]]
+        for name in ("one", "two")
+    )
+    assert two == pytest.approx(one, abs=2e-3)  # the same sums in another order
+
+
+def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) -> None:
+    """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
+    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    model, word = build(TINY.config()).eval(), lessons.tokenizer.encode("e")[-1]
+    with torch.no_grad():
+        model.embedding.weight[:-1] = -1.0
+        model.embedding.weight[word] = -0.5
+        last = model.blocks[-1].feed_forward_norm
+        last.weight.zero_()  # type: ignore[union-attr]
+        last.bias.fill_(1.0)  # type: ignore[union-attr]
+    loaded = LoadedModel.from_transformer("translator", model, lessons.tokenizer)
+    said = answer(loaded, [Message("user", "Le chat.")], DecodingSettings(strategy="greedy", max_new_tokens=3))
+    assert said == lessons.tokenizer.decode([word] * 3)
+
+
+def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
+    train(replace(TINY, passes=1.0), data_folder, tmp_path / "run")
+    steps = len((tmp_path / "run" / "curve.csv").read_text().splitlines()) - 1
+    train(replace(TINY, passes=2.0), data_folder, tmp_path / "run")
+    assert len((tmp_path / "run" / "curve.csv").read_text().splitlines()) - 1 == 2 * steps
+    with pytest.raises(AttendError, match="with batch_tokens 256, not 512"):
+        train(replace(TINY, batch_tokens=512), data_folder, tmp_path / "run")
+
+
+def test_the_mean_is_of_the_last_weights_and_is_only_lent() -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    average = Average(model, 2)
+    for value in (1.0, 2.0, 5.0):
+        model.weight.data.fill_(value)
+        average.take()
+    model.weight.data.fill_(9.0)
+    with average.weights():
+        assert model.weight.item() == 3.5  # of 2 and 5
+    assert model.weight.item() == 9.0
+
+
+def test_the_mean_of_one_is_the_model_as_it_is() -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    average = Average(model, 1)
+    average.take()
+    model.weight.data.fill_(9.0)  # what a step later is measured and saved
+    with average.weights():
+        assert model.weight.item() == 9.0
+
+
+def test_the_inverse_square_root_is_the_papers() -> None:
+    """Vaswani et al., 2017, equation 3: in proportion to min(step^-1/2, step · warm-up^-3/2)."""
+    paper = [min(step**-0.5, step * 100**-1.5) for step in range(1, 1001)]
+    rates = [rate(step, 1000, warm_up=0.1, decay=0.0, schedule="inverse_sqrt") for step in range(1000)]
+    assert rates == pytest.approx([share / max(paper) for share in paper])
+    falling = [rate(step, 1000, warm_up=0.1, decay=0.4, schedule="inverse_sqrt") for step in range(1000)]
+    assert falling[:600] == pytest.approx(rates[:600]) and falling[-1] < 0.001
+    assert all(after < before for before, after in pairwise(falling[600:]))
+
+
+def test_every_reference_counts_and_sentences_may_have_different_numbers() -> None:
+    """BLEU of the first against its best reference alone: all n-grams are found, so 100."""
+    said = ["the cat sat on the mat", "he reads a book today"]
+    references = [["a cat is there", "the cat sat on the mat"], ["he reads a book today"]]
+    assert scored(said, references).bleu == pytest.approx(100.0)
+    assert scored(said, [one[:1] for one in references]).bleu < 60.0
+    assert scored(said, references).chrf == pytest.approx(100.0)
+
+
+def test_all_translations_of_a_sentence_are_its_references() -> None:
+    pairs = [Pair("Salut !", "Hi!"), Pair("Merci.", "Thanks."), Pair("Salut !", "Hello!")]
+    assert by_source(pairs) == {"Salut !": ["Hi!", "Hello!"], "Merci.": ["Thanks."]}
+
+
+@pytest.mark.parametrize("changes", [{"encoder_layers": 0}, {"task": "chat"}, {"label_smoothing": 1.5}])
+def test_settings_that_do_not_fit_the_task_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(AttendError):
+        replace(TINY, **changes)

@@ -1,0 +1,1 @@
+"""Chat without a browser."""

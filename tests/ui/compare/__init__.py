@@ -1,0 +1,1 @@
+"""Compare without a browser."""

@@ -1,0 +1,323 @@
+"""Compare as its functions do it, with a real (if random) model and real threads; no browser."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.chat import actions as chat
+from ui.compare import actions as comparing
+from ui.compare import values as compare_values
+from ui.compare.actions import CompareScreen
+from ui.compare.contract import CompareValue
+from ui.compare.endpoint import comparison as endpoint
+from ui.inspector.values import empty_inspector
+from ui.runs.models import Models
+from ui.runs.session import Session
+
+PANEL = DecodingSettings(seed=3, max_new_tokens=12)
+ASKED: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
+WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
+
+
+def run(
+    session: Session, models: Models, cards: object = WARM, text: object = "The fox", **changes: Any
+) -> list[CompareScreen]:
+    asked: dict[str, Any] = {**ASKED, **changes}
+    name = asked.pop("name", models.default)
+    return list(comparing.compare(session, models, name, text, cards, **asked))
+
+
+def values(screens: list[CompareScreen]) -> Iterator[CompareValue]:
+    for screen in screens:
+        if screen.comparison is not None:
+            assert "cards" in screen.comparison
+            yield screen.comparison
+
+
+def whole(session: Session, models: Models) -> CompareValue:
+    return next(values([comparing.whole(session, models, models.default)]))
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> None:
+    """A reader that follows the contract of `CompareValue` ends with what /compare returns."""
+    session = Session()
+    joined: dict[str, list] = {}
+    waiting, *seen = values(run(session, models))
+    assert waiting == {"run": None, "busy": True, "chats": True, "history": False, "cards": []}
+    for value in seen:
+        for card in value["cards"]:
+            before = joined.get(card["run"], [])
+            assert card["since"] <= len(before)
+            joined[card["run"]] = before[: card["since"]] + list(card["tokens"])
+    cards = [{**card, "seed": 3} for card in WARM]
+    document = endpoint(models, "The fox", models.default, cards, True, False, [])
+    texts = ["".join(text for text, _ in tokens) for tokens in joined.values()]
+    assert texts == [card["text"] for card in document["cards"]]
+    assert [value["busy"] for value in seen[:1] + seen[-1:]] == [True, False]
+    for shown, told in zip(seen[-1]["cards"], document["cards"], strict=True):
+        assert shown["since"] == 0 and shown["state"] == "done" and shown["length"] == 12
+        assert shown["first_difference"] == told["first_difference"]
+        named = dict(zip((text["name"] for text in compare_values.FIGURES), shown["figures"], strict=True))
+        assert named["perplexity"] == pytest.approx(told["perplexity"], rel=1e-5)
+        assert named["tokens"] == told["tokens"]
+    assert not session.busy and session.growing == ()
+
+
+def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tiny: LoadedModel) -> None:
+    """Half of the answer could become a stop text, until its next token tells that it does not."""
+
+    def slowly(decode: Any) -> Any:
+        def one_by_one(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                time.sleep(0.06)  # longer than an update of the page, so that every token has its own
+                yield step
+
+        return one_by_one
+
+    models, session = Models((tiny.name,), lambda *_: tiny, wrap=slowly), Session()
+    run(session, models)
+    words = [text for text, _ in whole(session, models)["cards"][0]["tokens"]]
+    spoken, half = "".join(words), "".join(words[1:6])
+    cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
+    joined: dict[str, list] = {}
+    going = comparing.compare(session, models, tiny.name, "The fox", cards, **ASKED)
+    for screen in going:
+        for value in values([screen]):
+            for card in value["cards"]:
+                joined[card["run"]] = joined.get(card["run"], [])[: card["since"]] + list(card["tokens"])
+            for card in whole(session, models)["cards"]:  # as it stands now
+                assert joined[card["run"]] == list(card["tokens"])
+    never, early = ("".join(text for text, _ in joined[f"compare-2-{number}"]) for number in (1, 2))
+    assert never == spoken and early == spoken[: spoken.index(words[3])]
+
+
+def test_the_inspector_follows_the_first_card_until_another_token_is_opened(models: Models) -> None:
+    session = Session()
+    screens = comparing.compare(session, models, models.default, "The fox", WARM, **ASKED)
+    first = next(screen for screen in screens if screen.inspector)
+    assert first.inspector is not None and first.inspector["busy"] is True
+    assert session.comparison is not None
+    ids = [card.run.id for card in session.comparison.cards]
+    assert first.inspector["run"] == session.shown == ids[0]
+    rest = list(screens)
+    assert {screen.inspector["run"] for screen in rest if screen.inspector} == {ids[0]}
+    opened = comparing.open_token(session, models, ids[2], 4).inspector
+    assert opened is not None and opened["run"] == ids[2] and opened["busy"] is False
+    assert opened["selected"] == opened["first"] + 4
+    assert len(opened["rows"]) == len(opened["steps"]) == len(session.comparison.cards[2].ids)
+
+
+def test_a_message_is_answered_and_its_prompt_is_a_conversations(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    run(session, models, text="How are you?", answer=True)
+    assert session.comparison is not None
+    assert tiny.chat is not None
+    assert session.comparison.prompt.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
+
+
+def test_a_message_goes_on_from_the_chat_as_the_chats_next_answer_would(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    greedy = DecodingSettings(strategy="greedy", max_new_tokens=6)
+    assert whole(session, models)["history"] is False
+    list(chat.send(session, models, models.default, "I have a dog.", greedy))
+    assert whole(session, models)["history"] is True
+    cards = [greedy.to_dict(), WARM[2]]
+    run(session, models, cards, "What do I have?", answer=True, history=True)
+    assert session.comparison is not None
+    compared = session.comparison
+    run(session, models, cards, "What do I have?", answer=True)
+    alone = session.comparison
+    list(chat.send(session, models, models.default, "What do I have?", greedy))
+    answer = session.newest_answer
+    assert answer is not None and answer.trace is not None
+    assert compared.prompt.ids == answer.trace.request.prompt != alone.prompt.ids
+    assert compared.cards[0].ids == answer.trace.ids
+    assert compared.cards[1].trace.messages[0]["content"] == "I have a dog."
+    assert len(alone.cards[1].trace.messages) == 1
+
+
+def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothing_else(models: Models) -> None:
+    session = Session()
+    panel = DecodingSettings(seed=3, max_new_tokens=5, top_candidates=4)
+    run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], panel=panel)
+    assert session.comparison is not None
+    held, own = (card.settings for card in session.comparison.cards)
+    assert (held.max_new_tokens, held.top_candidates) == (5, 4) and (own.max_new_tokens, own.top_candidates) == (9, 0)
+    assert len(session.comparison.cards[0].ids) <= 5
+
+
+def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_something_was_drawn(models: Models) -> None:
+    session = Session()
+    own = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
+    assert run(session, models, own)[-1].seed == 3
+    assert run(session, models, own, common_draws=False)[-1].seed == 3
+    assert session.comparison is not None
+    assert [card.settings.seed for card in session.comparison.cards] == [3, 4]
+    assert run(session, models, [{"strategy": "greedy", "max_new_tokens": 2}] * 2)[-1].seed == -1
+
+
+def test_stop_keeps_what_was_written(models: Models) -> None:
+    session = Session()
+    cards = [{"max_new_tokens": 100}, {"max_new_tokens": 100, "temperature": 0.5}]
+    screens = []
+    for screen in comparing.compare(session, models, models.default, "The", cards, **ASKED):
+        screens.append(screen)
+        if session.comparison and session.comparison.cards[0].ids and session.stop:
+            session.stop.set()
+    last = list(values(screens))[-1]
+    assert last["busy"] is False and not session.busy
+    stopped = [card for card in last["cards"] if card["state"] == "stopped"]
+    assert stopped and all(card["tokens"] for card in stopped)
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cards", "text", "changes", "sentence"),
+    [
+        (WARM[:1], "The", {}, "There is 1 card, but a comparison needs 2 to 6: add some"),
+        ([WARM[0]] * 7, "The", {}, "There are 7 cards, but a comparison needs 2 to 6: remove some"),
+        ("cards", "The", {}, "must be a list"),
+        ([WARM[0], {"temperature": 5}], "The", {}, "Card 2: temperature is 5"),
+        ([WARM[0], {"temperature": None}], "The", {}, "temperature is empty"),
+        ([WARM[0], {"<b>": 1}], "The", {}, "There is no setting '<b>'"),
+        ([WARM[0], ["greedy"]], "The", {}, "Card 2: The settings are"),
+        (WARM, "  ", {}, "prompt is empty"),
+        (WARM, "  ", {"answer": True}, "message is empty"),
+        (WARM, "fox " * 200, {}, "'s context holds "),
+        (WARM, "The", {"answer": "yes"}, "answer is 'yes'"),
+        (WARM, "The", {"common_draws": 1}, "common_draws is 1"),
+        (WARM, "Hi", {"answer": True, "name": "tiny-writer"}, "let it continue the text instead"),
+        ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "Card 2: "),
+        ([WARM[0], {"logit_bias": {"99999": 1}}], "The", {}, "99999"),
+        (WARM, "The", {"history": 1}, "history is 1"),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
+    models: Models, cards: object, text: str, changes: dict[str, Any], sentence: str
+) -> None:
+    session = Session()
+    run(session, models)
+    before = whole(session, models)
+    with pytest.raises(AttendError) as refused:
+        run(session, models, cards, text, **changes)
+    assert sentence in str(refused.value) and "\n" not in str(refused.value)
+    assert whole(session, models) == before and not session.busy
+
+
+def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
+    go, session = threading.Event(), Session()
+
+    def held_back(decode: Any) -> Any:
+        def decoding(*arguments: Any) -> Iterator[Any]:
+            for step in decode(*arguments):
+                yield step
+                go.wait()
+
+        return decoding
+
+    models = Models((tiny.name,), lambda *_: tiny, wrap=held_back)
+    screens = comparing.compare(session, models, models.default, "The", WARM, **ASKED)
+    assert any(screen.inspector for screen in screens)  # up to the first token
+    with pytest.raises(AttendError, match="still writing"):
+        next(chat.send(session, models, models.default, "Hi", DecodingSettings()))
+    with pytest.raises(AttendError, match="still writing"):
+        comparing.remove(session, models, models.default, list(session.growing))
+    go.set()
+    list(screens)
+
+
+# --- afterwards ------------------------------------------------------------------------------------------------------
+
+
+def test_the_chat_and_the_cards_keep_each_others_runs(models: Models) -> None:
+    session = Session()
+    list(chat.send(session, models, models.default, "Hi", DecodingSettings(strategy="greedy", max_new_tokens=4)))
+    run(session, models)
+    list(chat.send(session, models, models.default, "Hello", DecodingSettings(strategy="greedy", max_new_tokens=4)))
+    assert session.comparison is not None
+    for card in session.comparison.cards:
+        assert comparing.open_token(session, models, card.run.id, 0).inspector is not None
+    assert chat.open_token(session, models, 1, 0).inspector is not None
+    old = [card.run.id for card in session.comparison.cards]
+    run(session, models)
+    assert not set(old) & session.runs.keys()
+    with pytest.raises(AttendError, match="compare again"):
+        comparing.open_token(session, models, old[0], 0)
+
+
+def test_attention_of_the_cards_comes_back_when_a_token_is_opened(models: Models) -> None:
+    session = Session()
+    run(session, models)
+    assert session.comparison is not None
+    _, *others = (card.run for card in session.comparison.cards)
+    rows = [[token.row for token in other.tokens[other.first :]] for other in others]
+    for other in others:
+        other.forget_attention()
+    opened = comparing.open_token(session, models, others[0].id, 0).inspector
+    assert opened is not None and len(opened["rows"]) == len(rows[0])
+
+
+def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Models) -> None:
+    session = Session()
+    run(session, models)
+    assert session.comparison is not None
+    first, second, *_ = (card.run.id for card in session.comparison.cards)
+    screen = comparing.remove(session, models, models.default, [first])
+    (value,) = values([screen])
+    assert value["cards"][0]["run"] == second and len(value["cards"]) == 3
+    assert value["cards"][0]["first_difference"] is None
+    assert first not in session.runs
+    assert screen.inspector is not None and screen.inspector["run"] == second  # it showed the one that went
+    comparing.remove(session, models, models.default, ["compare-9-9", {"no": "name"}, None])
+    assert len(session.comparison.cards) == 3
+    gone = [card.run.id for card in session.comparison.cards]
+    assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("chat")
+    assert session.comparison is None and whole(session, models)["cards"] == []
+
+
+@pytest.mark.parametrize(
+    ("identifier", "index"), [("compare-1-9", 0), ("", 0), ("compare-1-1", 500), ("compare-1-1", -1)]
+)
+def test_a_token_that_is_not_there_is_refused(models: Models, identifier: str, index: int) -> None:
+    session = Session()
+    run(session, models)
+    with pytest.raises(AttendError, match="no longer stored"):
+        comparing.open_token(session, models, identifier, index)
+
+
+def test_a_comparison_outlives_a_change_of_the_model(models: Models) -> None:
+    session = Session()
+    run(session, models)
+    before = whole(session, models)
+    other = next(values([comparing.overview(session, models, "tiny-writer")]))
+    assert other == {**before, "chats": False}
+
+
+def test_the_files_are_the_comparison(models: Models) -> None:
+    session = Session()
+    with pytest.raises(AttendError, match="press Compare first"):
+        comparing.file(session, "csv")
+    run(session, models)
+    table, document = (comparing.file(session, kind) for kind in ("csv", "json"))
+    assert table[0] == "attend-compare.csv" and document[0] == "attend-compare.json"
+    rows = list(csv.DictReader(io.StringIO(table[1])))
+    assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
+    assert json.loads(document[1])["schema"] == "attend.compare/1"
+    with pytest.raises(AttendError, match="choose csv or json"):
+        comparing.file(session, "<exe>")

@@ -1,0 +1,211 @@
+"""Comparing: cards of settings run as one batch, and how cards are made."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from decoding.settings import PRESETS, DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.compare import cards as compare
+from ui.compare import metrics
+from ui.compare.cards import message_prompt, prepare, run_cards, sweep, text_prompt, with_seeds
+from ui.inspector.values import inspector_value
+from ui.runs.answer_text import AnswerText
+from ui.runs.comparison import Comparison, Prompt
+from ui.runs.generation import Progress
+from ui.runs.models import Models
+from ui.runs.session import Turn
+from ui.runs.values import answer_tokens
+
+SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
+
+
+def ran(models: Models, comparison: Comparison, *, attention: bool = True) -> list[Progress]:
+    return list(run_cards(comparison, models, stop=threading.Event(), attention=attention, per_second=1000.0))
+
+
+def compared(
+    models: Models, settings: Sequence[DecodingSettings], *, text: str = "The quick", common_draws: bool = True
+) -> Comparison:
+    loaded = models.get(models.default)
+    comparison = prepare(loaded, text_prompt(loaded, text), settings, common_draws=common_draws)
+    ran(models, comparison)
+    return comparison
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -> None:
+    settings = [
+        DecodingSettings(strategy="greedy", max_new_tokens=10),
+        replace(SEEDED, temperature=1.5),
+        replace(SEEDED, top_k=5),
+        DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8),
+    ]
+    comparison = compared(models, settings)
+    assert comparison.ending == "finished"
+    for card in comparison.cards:
+        own = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        assert own is not None and card.ids == own.tokens
+        assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
+        assert card.builder.seconds > 0
+
+
+def test_cards_that_need_too_many_rows_together_take_turns(
+    models: Models, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every card with its own most rows: 64 + 1 do not fit, 1 + 8 + 4 do."""
+    wide = DecodingSettings(strategy="contrastive", top_k=64, max_new_tokens=4)
+    settings = [
+        wide,
+        SEEDED,
+        DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=4),
+        replace(SEEDED, num_return_sequences=4),
+        wide,
+    ]
+    assert [one.rows for one in settings] == [64, 1, 8, 4, 64]
+    assert compare.turns_of(settings) == [[0], [1, 2, 3], [4]]
+    fed, step = [], tiny.model.step
+    monkeypatch.setattr(
+        tiny.model, "step", lambda tokens, *rest, **want: fed.append(len(tokens)) or step(tokens, *rest, **want)
+    )
+    comparison = prepare(tiny, text_prompt(tiny, "The quick"), settings)
+    for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
+        if comparison.cards[1].ids:
+            assert comparison.cards[0].builder.reason is not None  # the first has had its turn
+        assert len(update.since) == len(settings)
+    assert max(fed) == compare.MOST_ROWS == 64
+    for card in comparison.cards:
+        own = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        assert own is not None and card.ids == own.tokens
+        assert card.builder.seconds > 0
+
+
+def test_a_card_is_a_run_that_the_inspector_can_show(models: Models, tiny: LoadedModel) -> None:
+    comparison = compared(models, [SEEDED, replace(SEEDED, temperature=0.5)])
+    prompt = len(comparison.prompt.ids)
+    assert len({card.run.id for card in comparison.cards}) == 2
+    for card in comparison.cards:
+        assert card.run.ids == (*comparison.prompt.ids, *card.ids)
+        assert card.run.first == prompt and card.run.shape == (2, 4)
+        assert len(inspector_value(card.run, tiny.tokenizer, busy=False)["steps"]) == len(card.ids)
+        shown = answer_tokens(card.run.tokens[prompt:], AnswerText(tiny.tokenizer), finished=True)
+        assert "".join(text for text, _ in shown) == card.trace.text
+        assert all(token.row for token in card.run.tokens[prompt:])
+        kept = [hypothesis.choice.attention for step in card.trace.steps for hypothesis in step.hypotheses]
+        assert kept == [None] * len(kept)  # a trace is kept for its numbers; attention is in the run
+
+
+def test_without_attention_no_row_is_kept(models: Models, tiny: LoadedModel) -> None:
+    comparison = prepare(tiny, text_prompt(tiny, "The quick"), [SEEDED, SEEDED])
+    ran(models, comparison, attention=False)
+    assert all(token.row is None for card in comparison.cards for token in card.run.tokens)
+
+
+def test_updates_say_what_is_new_of_each_card(models: Models, tiny: LoadedModel) -> None:
+    settings = [replace(SEEDED, max_new_tokens=3), DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)]
+    comparison = prepare(tiny, text_prompt(tiny, "The quick"), settings)
+    shown: list[list[int]] = [list(comparison.prompt.ids) for _ in settings]
+    for update in run_cards(comparison, models, stop=threading.Event(), attention=True, per_second=1000.0):
+        for card, since, ids in zip(comparison.cards, update.since, shown, strict=True):
+            ids[since:] = card.run.ids[since:]
+            assert tuple(ids) == card.run.ids
+    assert len(comparison.cards[0].ids) <= 3
+
+
+def test_stop_ends_all_cards_and_keeps_what_they_have(models: Models, tiny: LoadedModel) -> None:
+    comparison = prepare(
+        tiny, text_prompt(tiny, "The"), [replace(SEEDED, max_new_tokens=100), replace(SEEDED, top_p=0.9)]
+    )
+    stop = threading.Event()
+    for _ in run_cards(comparison, models, stop=stop, attention=True, per_second=1000.0):
+        if comparison.cards[0].ids:
+            stop.set()
+    assert comparison.ending == "stopped"
+    assert 0 < len(comparison.cards[0].ids) < 100
+    assert comparison.cards[0].trace.finish_reason == "cancelled"
+    assert metrics.document(comparison)["cards"][0]["finish_reason"] == "cancelled"
+
+
+def test_a_message_is_answered_under_all_cards(models: Models, tiny: LoadedModel) -> None:
+    turns = [Turn("user", "Hi"), Turn("assistant", "Hello"), Turn("user", "How are you?")]
+    settings = [replace(SEEDED, max_new_tokens=2), replace(SEEDED, max_new_tokens=20)]
+    asked = message_prompt(tiny, turns, settings)
+    assert tiny.chat is not None
+    assert asked.text == "How are you?" and [message["content"] for message in asked.messages][:2] == ["Hi", "Hello"]
+    assert asked.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
+    comparison = prepare(tiny, asked, settings)
+    ran(models, comparison)
+    assert comparison.cards[0].trace.document()["messages"][0] == {"role": "user", "content": "Hi"}
+
+
+def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel) -> None:
+    turns = [Turn("user" if place % 2 == 0 else "assistant", "Hi! How are you today?") for place in range(21)]
+    short, long = (replace(SEEDED, max_new_tokens=length) for length in (1, 60))
+    assert len(message_prompt(tiny, turns, [short, short]).ids) > len(message_prompt(tiny, turns, [short, long]).ids)
+    asked = message_prompt(tiny, turns, [long, short])
+    assert len(asked.ids) + 60 <= tiny.model.context_length and asked.dropped > 0
+
+
+# --- settings of the cards -------------------------------------------------------------------------------------------
+
+
+def test_all_cards_share_one_stream_of_draws(models: Models) -> None:
+    settings = [DecodingSettings(temperature=heat, max_new_tokens=10) for heat in (0.7, 1.0, 1.3)]
+    comparison = compared(models, settings)
+    assert len({card.settings.seed for card in comparison.cards}) == 1
+    draws = [[choice.draw for choice in card.trace.choices()] for card in comparison.cards]
+    for one, other in itertools.combinations(draws, 2):
+        shared = min(len(one), len(other))
+        assert one[:shared] == other[:shared]
+
+
+def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
+    comparison = compared(models, [SEEDED] * 3, common_draws=False)
+    assert [card.settings.seed for card in comparison.cards] == [7, 8, 9]
+    assert len({card.trace.choices()[0].draw for card in comparison.cards}) == 3
+
+
+def test_seeds() -> None:
+    none, seven = DecodingSettings(), DecodingSettings(seed=7)
+    assert [one.seed for one in with_seeds([none, seven, none], common_draws=True)] == [7, 7, 7]
+    assert [one.seed for one in with_seeds([none, seven, none], common_draws=False)] == [7, 8, 9]
+    (first, second) = with_seeds([none, none], common_draws=True)
+    assert first.seed == second.seed >= 0
+    last = DecodingSettings(seed=2**32 - 1)  # the greatest there is
+    assert [one.seed for one in with_seeds([last, last], common_draws=False)] == [2**32 - 1, 0]
+    with pytest.raises(AttendError, match="the seeds 7 and 9"):
+        with_seeds([seven, DecodingSettings(seed=9)], common_draws=False)
+
+
+@pytest.mark.parametrize(("count", "way_out"), [(0, "add some"), (1, "add some"), (7, "remove some")])
+def test_too_few_and_too_many_cards_are_refused(tiny: LoadedModel, count: int, way_out: str) -> None:
+    with pytest.raises(AttendError, match=rf"a comparison needs 2 to 6: {way_out}"):
+        prepare(tiny, text_prompt(tiny, "The"), [SEEDED] * count)
+
+
+def test_a_prompt_without_room_is_refused_before_anything_runs(tiny: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="'s context holds "):
+        prepare(tiny, Prompt("x", (1,) * 128), [SEEDED] * 2)
+
+
+def test_a_sweep_varies_one_setting() -> None:
+    base = replace(PRESETS["Balanced"], seed=3)
+    cards = sweep(base, "temperature", compare.SWEEPS["temperature"])
+    assert [card.temperature for card in cards] == [0, 0.5, 1, 1.5]
+    assert all(replace(card, temperature=base.temperature) == base for card in cards)
+    assert [card.strategy for card in sweep(base, "strategy", ["greedy", "beam"])] == ["greedy", "beam"]
+
+
+def test_every_offered_sweep_can_be_run() -> None:
+    for name, values in compare.SWEEPS.items():
+        strategy = "beam" if name == "num_beams" else "sample"
+        cards = sweep(DecodingSettings(strategy=strategy), name, values)
+        compare.check_count(len(cards))

@@ -1,0 +1,115 @@
+"""What of ui/ the page can fetch, and how: scripts and styles alone, under a version made of their contents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from ui.kit import assets
+from ui.kit.declarations import contracts, declarations
+from ui.server.security import POLICY, Guard
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    return TestClient(Starlette(routes=assets.routes(), middleware=[Middleware(Guard)]))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("kit/dom.js", "text/javascript; charset=utf-8"), ("attend.css", "text/css; charset=utf-8")]
+)
+def test_a_file_comes_with_its_type_for_ever_and_under_the_policy(client: TestClient, name: str, kind: str) -> None:
+    answer = client.get(f"/{assets.address(name)}")
+    assert answer.status_code == 200
+    assert answer.content == assets.files()[name]
+    assert answer.headers["content-type"] == kind
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/attend/{assets.version()}/kit/component.py",
+        f"/attend/{assets.version()}/kit/../../app.py",
+        f"/attend/{assets.version()}/..%2f..%2fapp.py",
+        f"/attend/{assets.version()}//etc/passwd",
+        f"/attend/{assets.version()}/",
+        "/attend/000000000000/kit/dom.js",
+    ],
+)
+def test_nothing_else_can_be_fetched(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert b"import" not in answer.content
+
+
+def test_every_style_of_a_component_is_in_the_stylesheet_once() -> None:
+    sheet = assets.files()[assets.STYLESHEET].decode()
+    assert len(set(assets.STYLES)) == len(assets.STYLES)
+    for name in assets.STYLES:
+        assert sheet.count((assets.FOLDER / f"{name}.css").read_text(encoding="utf-8")) == 1
+
+
+def test_other_contents_have_another_version() -> None:
+    files = {"a.js": b"1", "b.js": b"2"}
+    others = [{"a.js": b"1", "b.js": b"3"}, {"a.js": b"1", "c.js": b"2"}, {"a.js": b"12", "b.js": b""}]
+    assert assets.digest(files) == assets.digest(dict(files))
+    assert assets.digest(files) not in [assets.digest(other) for other in others]
+
+
+def test_a_module_needs_what_its_imports_need() -> None:
+    assert "kit/text.js" in assets.needed("learn/learn.js")  # by its chapters alone
+    assert set(assets.needed("kit/storage.js")) == {"kit/storage.js"}
+
+
+def test_an_unknown_file_is_refused_when_the_page_is_made() -> None:
+    with pytest.raises(ValueError, match=r"no file kit/nothing\.js"):
+        assets.address("kit/nothing.js")
+
+
+def test_the_contract_becomes_typescript() -> None:
+    source = '''
+Kind = Literal["a", "b"]
+Row = tuple[int, str | None, list[float]]
+class Value(TypedDict):
+    """A value."""
+    kind: Kind
+    rows: list[Row]
+    by_name: dict[str, Any]
+    several: list[str | None]
+    since: NotRequired[int]
+'''
+    assert declarations(source).split("\n\n", 1)[1] == (
+        "export type Kind = 'a' | 'b';\n\n"
+        "export type Row = [number, string | null, number[]];\n\n"
+        "export interface Value {\n"
+        "  kind: Kind;\n"
+        "  rows: Row[];\n"
+        "  by_name: Record<string, any>;\n"
+        "  several: (string | null)[];\n"
+        "  since?: number;\n"
+        "}\n"
+    )
+
+
+def test_a_type_that_scripts_cannot_be_told_is_refused() -> None:
+    with pytest.raises(ValueError, match="set"):
+        declarations("class Value(TypedDict):\n    names: set[str]\n")
+
+
+def test_a_type_of_another_room_is_imported_from_there() -> None:
+    source = "from ui.runs.contract import TokenKind, Turn\nclass Value(TypedDict):\n    turn: Turn\n"
+    made = declarations(source, assets.FOLDER / "inspector" / "toolbar")
+    assert "\nimport type { TokenKind, Turn } from '../../runs/contract';\n" in made
+
+
+@pytest.mark.parametrize("contract", contracts(), ids=lambda path: path.parent.name)
+def test_every_type_of_a_contract_has_a_counterpart(contract: Path) -> None:
+    text = contract.read_text(encoding="utf-8")
+    assert declarations(text, contract.parent).count("export interface ") == text.count("\nclass ") > 0

@@ -1,0 +1,227 @@
+"""The values of the views, and what may stand in their files; tests/browser/inspector has the drawing itself."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from decoding.step import Candidate, Choice, ContrastiveCandidate, LayerContrast
+from model.loaded import LoadedModel
+from ui.chat import view as chat_view
+from ui.inspector import values
+from ui.inspector import view as inspector_view
+from ui.kit import assets
+from ui.kit.packing import packed
+from ui.runs.answer_text import AnswerText
+from ui.runs.attention import attention_row
+from ui.runs.run import Run, TokenRecord
+from ui.runs.values import answer_tokens
+
+SCRIPTS = sorted(assets.FOLDER.rglob("*.js"))
+FILES = sorted({*SCRIPTS, *assets.FOLDER.rglob("*.css")})
+
+
+def make_choice() -> Choice:
+    """Three candidates under temperature, top-k and top-p: one is chosen, one removed by top-k and one by top-p."""
+    return Choice(
+        token=7,
+        rank=2,
+        draw=0.61,
+        stages=("model", "temperature", "top_k", "top_p"),
+        kept=(50, 50, 3, 2),
+        candidates=(
+            Candidate(5, (0.5, 0.6, 0.75, 0.8)),
+            Candidate(7, (0.25, 0.15, 0.1875, 0.2)),
+            Candidate(9, (0.1, 0.05, 0.0625, 0.0)),
+            Candidate(3, (0.05, 0.01, 0.0, 0.0)),
+        ),
+        rest=(0.1, 0.19, 0.0, 0.0),
+        mass=(1.0, 1.0, 0.8, 0.9375),  # 0.6 + 0.15 + 0.05, then 0.75 + 0.1875
+        stage_entropy=(1.5, 1.2, 1.01, 0.72),
+    )
+
+
+def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
+    value = values.step_value(make_choice(), lambda id: f"<{id}>")
+    assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
+    assert value["kept"] == [50, 50, 3, 2]
+    assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
+    assert (value["rank"], value["draw"], value["way"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
+    assert value["rows"] == [
+        (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
+        (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),
+        (9, "<9>", 0, [0.1, 0.05, 0.0625, 0.0], "top_p"),
+        (3, "<3>", 0, [0.05, 0.01, 0.0, 0.0], "top_k"),
+    ]
+
+
+def test_a_step_tells_what_its_strategy_weighed() -> None:
+    weighed = (ContrastiveCandidate(5, 0.8, 0.9, 0.12), ContrastiveCandidate(7, 0.2, 0.1, 0.08))
+    value = values.step_value(replace(make_choice(), contrastive_candidates=weighed), str)
+    assert value.get("weighed") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
+    contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
+    value = values.step_value(replace(make_choice(), contrast=contrast), str)
+    assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
+    assert not {"weighed", "contrast"} & values.step_value(make_choice(), str).keys()
+
+
+def test_a_probability_too_small_to_write_was_not_removed() -> None:
+    """At a temperature of 0.01 softmax underflows to 0, yet temperature keeps every token."""
+    choice = Choice(
+        token=1,
+        rank=1,
+        draw=None,
+        stages=("model", "temperature"),
+        kept=(2, 2),
+        candidates=(Candidate(1, (0.9, 1.0)), Candidate(2, (0.1, 0.0))),
+        rest=(0.0, 0.0),
+        mass=(1.0, 1.0),
+        stage_entropy=(0.469, 0.0),
+    )
+    assert [row[4] for row in values.step_value(choice, str)["rows"]] == [None, None]
+
+
+def test_numbers_are_sent_with_six_digits() -> None:
+    choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
+    value = values.step_value(choice, str)
+    assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
+
+
+def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
+    """0.123449996 is 12.34 %, but with six digits 0.12345, which is 12.35 % or, as a binary fraction, less."""
+    choice = Choice(7, 1, None, ("model",), (400,), (Candidate(7, (0.123449996,)),), (0.876550004,), (1.0,), (2.0,))
+    run = Run("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
+    value = values.inspector_value(run, tiny.tokenizer, busy=False)
+    assert value["tokens"][0][2] == value["steps"][0]["rows"][0][3][0] == 0.12345
+    ((_, told),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
+    assert told == 0.12345
+
+
+@pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])
+def test_attention_travels_as_square_roots_in_bytes(layers: int, heads: int, keys: int) -> None:
+    torch.manual_seed(keys)
+    attention = torch.softmax(3 * torch.randn(layers, heads, keys), -1).half()
+    sent = base64.b64decode(attention_row(attention))
+    slow = [
+        round(255 * math.sqrt(float(attention[layer, head, key])))
+        for layer in range(layers)
+        for head in range(heads)
+        for key in range(keys)
+    ]
+    assert len(sent) == layers * heads * keys
+    # the root is taken in float32 there and in float64 here: at a half the rounding may differ by one
+    assert max(abs(a - b) for a, b in zip(sent, slow, strict=True)) <= 1
+    back = torch.tensor(list(sent)).div(255).square().view(layers, heads, keys)
+    # half a byte of the root moves a weight by at most 2 · 0.5/255 + (0.5/255)² < 0.004; a whole byte by twice that
+    assert (back - attention.float()).abs().max() < 0.008
+
+
+def test_a_value_travels_as_one_string_in_which_gradio_finds_no_script() -> None:
+    """It warns in the log of `<script>` in the value of a `gr.HTML`."""
+    value = {"tokens": [("Hi", 0.5), (" \u202e</script><script>", 0.01)], "note": None}
+    sent, view = packed(value), chat_view.build()
+    with pytest.warns(UserWarning, match="`<script>` tag"):
+        view.postprocess(json.dumps(value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert view.postprocess(sent) == sent
+    assert json.loads(sent) == {"tokens": [["Hi", 0.5], [" \u202e</script><script>", 0.01]], "note": None}
+
+
+def test_the_components_have_their_events() -> None:
+    conversation, inspector = chat_view.build(), inspector_view.build()
+    for component, events in (
+        (conversation, ("token", "retry", "undo", "edit", "example", "missing")),
+        (inspector, ("take", "missing")),
+    ):
+        for event in events:
+            assert callable(getattr(component, event))
+
+
+def test_templates_hold_no_syntax_that_would_run_data() -> None:
+    """gr.HTML runs `${…}` and `{{…}}` of a template, and what the data puts there."""
+    for component in (chat_view.build(), inspector_view.build()):
+        assert not re.search(r"[$`{}]", component.html_template)
+        assert not component.css_template
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
+def test_scripts_write_text_only(script: Path) -> None:
+    code = script.read_text(encoding="utf-8")
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
+        assert way not in code
+    assert code.startswith("/**\n * "), "each file says what it does"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_nothing_comes_from_another_host(file: Path) -> None:
+    addresses = re.findall(r"https?://[^'\"\s)]+|url\([^)]*\)|@import (?!\{)", file.read_text(encoding="utf-8"))
+    assert addresses in ([], ["http://www.w3.org/2000/svg"])  # a name of a namespace, never fetched
+
+
+def test_no_file_is_left_beside_the_source() -> None:
+    """Gradio writes a .pyi file beside every module that defines a subclass of a component."""
+    assert not list(assets.FOLDER.rglob("*.pyi"))
+
+
+# ---- colours ----
+
+
+def _luminance(colour: tuple[float, float, float]) -> float:
+    """Relative luminance as WCAG 2.1 defines it."""
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (c / 255 for c in colour))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def _contrast(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _hex(text: str) -> tuple[float, float, float]:
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+# Gradio's own text and background in its default theme, and the quiet text's share of the text colour
+THEMES = {"light": ("#27272a", "#ffffff"), "dark": ("#f4f4f5", "#0f0f11")}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
+    style = (assets.FOLDER / "kit" / "shared.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
+    block = light if theme == "light" else dark
+    text, page = (_hex(colour) for colour in THEMES[theme])
+    shades = [_hex(colour) for colour in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", block)]
+    assert len(shades) == 11
+    look = re.search(r"--at-look: (\d+), (\d+), (\d+);", block)
+    assert look
+    violet = [float(part) for part in look.groups()]
+    for alpha in (float(found) for found in re.findall(r"var\(--at-look\), ([\d.]+)\)", style)):
+        r, g, b = (alpha * c + (1 - alpha) * p for c, p in zip(violet, page, strict=True))
+        shades.append((r, g, b))
+    assert min(_contrast(text, shade) for shade in shades) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_unlikely_and_likely_differ_without_red_and_green(theme: str) -> None:
+    """From orange to blue the blue channel, which every common colour blindness leaves, only rises against the red."""
+    style = (assets.FOLDER / "kit" / "shared.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r"\{([^}]*--at-p0:[^}]*)\}", style)
+    shades = [_hex(c) for c in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", light if theme == "light" else dark)]
+    balance = [blue - red for red, _, blue in shades]
+    assert balance == sorted(balance) and balance[0] < -90 and balance[-1] > 90
+
+
+def test_a_component_that_gradio_builds_anew_sends_the_same() -> None:
+    """Once skipped in a session, a component is rebuilt from its class, so nothing may hang on the instance."""
+    for view in (chat_view.build(), inspector_view.build()):
+        assert "postprocess" not in vars(view)

@@ -1,0 +1,181 @@
+"""What the chapters on the small transformer answer to the page, and what they refuse, which may come from anyone."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+import torch
+
+from lesson.block import WORDS, BlockSettings
+from lesson.forward_trace import trace_forward
+from lesson.training import StepSettings, train
+from ui.learn import chapters as lessons
+from ui.runs.models import Models
+
+NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no model, but asked for {name}"))
+
+
+def ask(chapter: str, **given: Any) -> dict[str, Any]:
+    """Through JSON, both ways, as the page asks."""
+    answer = lessons.answer(NONE, chapter, json.loads(json.dumps(given)))
+    assert answer["said"] == "", answer["said"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def refusal(chapter: str, **given: Any) -> str:
+    answer = lessons.answer(NONE, chapter, given)
+    assert answer["result"] is None
+    return answer["said"]
+
+
+def test_the_walk_arrives_whole_and_in_order() -> None:
+    result, traced = ask("block"), trace_forward(BlockSettings())
+    assert [stage["name"] for stage in result["stages"]] == [stage.name for stage in traced.stages]
+    assert result["loss"] == pytest.approx(traced.loss, abs=0.0005)
+    for sent, stage in zip(result["stages"], traced.stages, strict=True):
+        assert (sent["how"], sent["of"], sent["rows"]) == (stage.how, list(stage.of), list(stage.rows))
+        values = torch.tensor(sent["values"]) if stage.how != "mask" else stage.values
+        torch.testing.assert_close(values, stage.values, rtol=0, atol=0.0006)
+    masked = next(stage for stage in result["stages"] if stage["name"] == "decoder.self.masked")
+    assert [row.count(None) for row in masked["values"][0]] == [2, 1, 0]  # minus infinity, which JSON cannot tell
+
+
+@pytest.mark.parametrize("chapter", ["block", "training"])
+def test_what_was_answered_can_be_asked_again(chapter: str) -> None:
+    first = ask(chapter)
+    assert ask(chapter, **first["given"]) == first
+
+
+def test_what_was_changed_is_answered_with_what_it_changed() -> None:
+    given = ask("block")["given"]
+    given["embeddings"][5][0] = 3.5
+    result = ask("block", **{**given, "source": [5, 5], "heads": 3, "encoder_mask": True})
+    stages = {stage["name"]: stage for stage in result["stages"]}
+    assert [row[0] for row in stages["encoder.embeddings"]["values"]] == [3.5, 3.5]
+    assert len(stages["encoder.self.weights"]["values"]) == 3
+    assert stages["encoder.self.masked"]["values"][2][0][1] is None
+    assert result["given"]["heads"] == 3 and result["given"]["embeddings"][5][0] == 3.5
+
+
+def test_the_largest_walk_is_not_much_to_send() -> None:
+    largest = ask("block", source=[5, 8, 9, 5, 8], answer=[6, 3, 4, 1, 2], heads=6, encoder_mask=True)
+    assert len(json.dumps(largest, separators=(",", ":"))) < 40_000
+    assert len(json.dumps(ask("block"), separators=(",", ":"))) < 25_000
+    widest = ask("training", matrix="encoder attention in", step=3)
+    assert len(json.dumps(widest, separators=(",", ":"))) < 15_000
+
+
+def test_a_step_arrives_as_it_was_computed() -> None:
+    result, step = ask("training", step=2, learning_rate=0.05), train(StepSettings(step=2, learning_rate=0.05))
+    assert result["losses"] == pytest.approx(step.losses, rel=1e-3)
+    assert result["norms"] == pytest.approx(dict(step.norms), rel=1e-3)
+    assert [one["read"] for one in result["positions"]] == [[0], [0, 6], [0, 6, 3]]
+    for name, values in (
+        ("gradient", step.update.gradient),
+        ("second_before", step.update.moments_before.second),
+        ("second", step.update.moments.second),
+        ("after", step.update.after),
+    ):
+        assert result["update"][name] == [pytest.approx(row, rel=1e-3) for row in values.tolist()]
+
+
+def test_rows_and_columns_are_named_where_they_have_names() -> None:
+    words = ask("training", matrix="embedding")
+    assert words["rows"] == list(WORDS) and len(words["update"]["gradient"]) == len(WORDS)
+    joint = ask("training", matrix="cross-attention keys, values")
+    assert joint["columns"][0] == "K 0" and joint["columns"][-1] == "V 5"
+    assert len(joint["update"]["gradient"][0]) == len(joint["columns"])
+
+
+@pytest.mark.parametrize("step", [1, 30])
+def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> None:
+    for one in ask("training", step=step)["positions"]:
+        loss = -math.log(one["probabilities"][one["target"]])
+        assert loss == pytest.approx(one["loss"], abs=5e-4, rel=1e-3)  # the loss is sent with four digits
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"source": "how"}, "The source is 'how', but must be a list of whole numbers, the words' ids."),
+        ({"source": [5, 8.5]}, "The source is [5, 8.5], but must be a list of whole numbers, the words' ids."),
+        ({"source": [[5]]}, "The source is [[5]], but must be a list of whole numbers, the words' ids."),
+        ({"answer": [6] * 6}, "The answer has 6 words, but must have 1 to 5."),
+        ({"answer": [10]}, "The answer contains the id 10, but ids must be from 0 to 9."),
+        ({"heads": True}, "heads is True, but must be one of 1, 2, 3, 6."),
+        ({"heads": 4}, "heads is 4, but must be one of 1, 2, 3, 6."),
+        ({"encoder_mask": 1}, "The encoder's mask is 1, but must be true or false."),
+        (
+            {"first_bias": [[1000, 0, 0, 0, 0, 0]]},
+            "The first bias can't contain 1000: each must be a number from −100 to 100.",
+        ),
+        ({"first_bias": [[float("nan"), 0, 0, 0, 0, 0]]}, "First bias can't contain nan: each must be a number from"),
+        ({"embeddings": [[0.0] * 6]}, "Embeddings must have 10 rows of 6 numbers: reload the page to start again."),
+        ({"query_weights": [[0.0] * 5] * 6}, "Query weights must have 6 rows of 6 numbers: reload the page"),
+    ],
+)
+def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> None:
+    assert refusal("block", **given).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
+        ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
+        ({"learning_rate": 0}, "Learning rate is 0, but must be a number from 0.000001 to 1."),
+        ({"matrix": ["x"]}, "Matrix is"),
+        ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
+    ],
+)
+def test_what_no_training_can_be_is_refused(given: dict[str, Any], said: str) -> None:
+    assert refusal("training", **given).startswith(said)
+
+
+_DEEP: list[Any] = []
+for _ in range(10_000):
+    _DEEP = [_DEEP]
+
+
+@pytest.mark.parametrize(
+    ("chapter", "given", "said"),
+    [
+        ("positions", {"length": 129}, "Length is 129, but must be a whole number from 2 to 128."),
+        ("positions", {"width": 2.5}, "Width is 2.5, but must be a whole number"),
+        ("positions", {"position": 3, "shift": -4}, "Shift is -4, but must be a whole number from -3 to 64."),
+        ("positions", {"compared": 10**400}, "Compared is a very large number, but must be a whole number"),
+        ("positions", {"length": _DEEP}, "Length is a deeply nested value, but must be a whole number"),
+        ("attention", {"similarities": [[1, -0.1]]}, "The similarities are 1 and -0.1, but division"),
+        ("attention", {"similarities": [[0, 0]]}, "The similarities are 0 and 0, but division"),
+        ("attention", {"vectors": ["ab", "cd"]}, "Vectors can't contain 'a': each must be a number"),
+        (
+            "attention",
+            {"vectors": [["x" * 3_000, 1], [0, 1]]},
+            "Vectors can't contain '" + "x" * 36 + "...: each must be a number",
+        ),
+        ("attention", {"vectors": [[None, 1], [0, 1]]}, "Vectors can't contain an empty cell: each must be a number"),
+        (
+            "attention",
+            {"vectors": [[1e9, 1], [0, 1]]},
+            "Vectors can't contain 1000000000.0: each must be a number from −1,000,000 to 1,000,000.",
+        ),
+        ("attention", {"scores": [[float("inf")] * 4] * 4}, "Scores can't contain inf: each must be a number"),
+        ("attention", {"scores": [[_DEEP] * 4] * 4}, "Scores can't contain a deeply nested value: each"),
+        ("attention", {"mask": "true"}, "The mask is 'true', but must be true or false."),
+        ("attention", {"sentence": ["dog", "cat"]}, "Sentence is ['dog', 'cat'], but must be text"),
+        ("attention", {"sentence": "dog \ud83d"}, "The text contains half a character"),
+        ("attention", {"sentence": "dog"}, "The sentence has 1 word, but must have 2 to 10"),
+    ],
+)
+def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], said: str) -> None:
+    assert refusal(chapter, **given).startswith(said)
+
+
+def test_the_smallest_similarities_still_weigh() -> None:
+    """1e-50 is zero in single precision, where its share of itself would be no number."""
+    result = ask("attention", similarities=[[3e-50, 1e-50]])
+    assert result["division"]["weights"] == [[0.75, 0.25]]
+    assert result["division"]["vector"] == [[0.75 * 5 + 0.25 * 0, 0.75 * 7 + 0.25 * 8]]

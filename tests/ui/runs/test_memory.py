@@ -1,0 +1,190 @@
+"""One memory budget a visitor: what counts, that it counts what Python allocates, and what goes first."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import weakref
+from dataclasses import replace
+
+import pytest
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from model.loaded import LoadedModel
+from tests.ui.inspector.test_trace import BEAM, SAMPLE, answered
+from ui.chat import actions as chat
+from ui.compare import actions as compare
+from ui.inspector.opening import open_token
+from ui.runs.memory import MOST_BYTES, Ledger, limit_memory
+from ui.runs.models import Models
+from ui.runs.run import Run, TokenRecord
+from ui.runs.run_builder import RunBuilder
+from ui.runs.session import Session
+from ui.write import actions as write
+
+MANY_STAGES = DecodingSettings(
+    seed=5, max_new_tokens=24, top_k=40, top_p=0.95, min_p=0.01, temperature=0.9, top_candidates=20
+)
+
+
+def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[RunBuilder, list[Step]]:
+    """A builder that is still empty, and the steps of its run."""
+    ids = loaded.prompt("The quick")
+    trace = models.prepare(loaded, ids, settings, text="The quick")
+    run = Run("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
+    request = Request.of(loaded, ids, attention=True)
+    return RunBuilder(run, trace), list(generate(loaded.model, ids, settings.strategy_for(request)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [SAMPLE, BEAM, MANY_STAGES, replace(MANY_STAGES, strategy="beam", num_beams=6)],
+    ids=["sample", "beam", "stages", "beams with stages"],
+)
+def test_what_is_counted_is_what_python_allocates(
+    models: Models, tiny: LoadedModel, settings: DecodingSettings
+) -> None:
+    """All objects of a run are made anew while the allocations are traced."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        builder, steps = made(models, tiny, settings)
+        builder.add(steps)
+        builder.close()
+        del steps
+        gc.collect()
+        allocated = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    counted = Ledger.of(Session(runs={"write-1": builder.run})).total
+    assert 0.75 * allocated < counted < 1.35 * allocated
+
+
+@pytest.mark.parametrize("settings", [SAMPLE, BEAM], ids=["sample", "beam"])
+def test_no_step_keeps_its_attention_tensors(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
+    """Neither while a text grows nor afterwards: what the page shows of them is text."""
+    builder, steps = made(models, tiny, settings)
+    tensors = [
+        weakref.ref(one.choice.attention)
+        for step in steps
+        for one in step.hypotheses
+        if one.choice.attention is not None
+    ]
+    assert tensors
+    while steps:
+        builder.add([steps.pop(0)])
+    gc.collect()
+    assert not any(tensor() is not None for tensor in tensors)
+    assert builder.run.tokens[-1].row
+
+
+def test_what_two_share_counts_once(models: Models) -> None:
+    """Undo's states have the same distributions as the text that goes on from them."""
+    session = Session()
+    for _ in range(4):
+        text = session.draft.text or "The quick"
+        list(write.write(session, models, models.default, text, replace(SAMPLE, max_new_tokens=1)))
+    assert len(session.draft.undo) >= 4
+    alone = Ledger.of(Session(runs=dict(session.runs))).total
+    assert alone < Ledger.of(session).total < 1.5 * alone
+
+
+def test_attention_goes_first_the_oldest_before_all_others(models: Models) -> None:
+    session = Session()
+    runs = [answered(models, "Hello", SAMPLE, session) for _ in range(4)]
+    session.shown = runs[0].id
+    total = Ledger.of(session).total
+    rows = sum(len(token.row or "") for token in runs[1].tokens)
+    limit_memory(session, total - rows * 3 // 2)  # the attention of one is not enough
+    assert [any(token.row for token in run.tokens) for run in runs] == [True, False, False, True]
+    assert all(run.trace for run in runs) and runs[1].tokens[-1].choice is not None
+
+
+def test_then_traces_then_what_is_known_of_a_run_and_what_is_shown_goes_last(models: Models) -> None:
+    session = Session()
+    runs = [answered(models, "Hello", BEAM, session) for _ in range(3)]
+    session.shown = runs[0].id
+    for run in runs:
+        run.forget_attention()
+    of_first = Ledger.of(Session(runs={runs[0].id: runs[0]})).total
+    limit_memory(session, Ledger.of(session).total - 1)
+    assert [run.trace is not None for run in runs] == [True, False, True]
+    assert runs[1].tokens[-1].choice is not None, "its numbers stay"
+    limit_memory(session, of_first + 20_000)
+    assert [run.forgotten for run in runs] == [False, True, True]
+    assert runs[0].trace is not None
+    assert session.turns[-1].text, "the texts stay"
+    limit_memory(session, 0)
+    assert runs[0].trace is None and runs[0].tokens[-1].choice is not None
+
+
+def test_the_states_of_undo_go_the_oldest_first(models: Models) -> None:
+    session = Session()
+    for _ in range(6):
+        text = session.draft.text or "The quick"
+        list(write.write(session, models, models.default, text, replace(SAMPLE, max_new_tokens=1)))
+    states = len(session.draft.undo)
+    newest = session.draft.undo[-1]
+    limit_memory(session, 1)
+    assert len(session.draft.undo) < states
+    assert newest.text.startswith("The quick")
+    assert session.run(session.draft.run).tokens[-1].choice is not None, "the text that is shown stays explained"
+
+
+def test_a_session_stays_within_its_budget_whatever_is_done(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is on the screen may be more by itself; all else goes."""
+    monkeypatch.setattr("ui.runs.memory.limit_memory.__defaults__", (60_000,))
+    session = Session()
+    for number in range(5):
+        list(chat.send(session, models, models.default, f"Hello {number}", BEAM))
+        assert session.shown is not None
+        shown = session.run(session.shown)
+        bare = replace_trace(shown)
+        assert Ledger.of(session).total <= max(60_000, bare + 20_000)
+
+
+def replace_trace(run: Run) -> int:
+    """What a run keeps without its trace and its attention."""
+    bare = Run(run.id, run.mode, run.model, [replace(token, row=None) for token in run.tokens])
+    return Ledger.of(Session(runs={run.id: bare})).total
+
+
+def test_a_forgotten_token_says_how_it_comes_back(models: Models) -> None:
+    session = Session()
+    runs = [answered(models, "Hello", SAMPLE, session) for _ in range(2)]
+    session.shown = runs[1].id
+    limit_memory(session, 0)
+    with pytest.raises(Exception, match="retry the answer to inspect it"):
+        open_token(session, models, runs[0], 0, again="retry the answer")
+
+
+def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
+    session = Session()
+    cards = [{"temperature": 0.5}, {"temperature": 1.5}]
+    list(
+        compare.compare(
+            session,
+            models,
+            models.default,
+            "The quick",
+            cards,
+            answer=False,
+            history=False,
+            common_draws=True,
+            panel=SAMPLE,
+        )
+    )
+    assert session.comparison is not None and Ledger.of(session).total > 10_000
+    name, table = compare.file(session, "csv")
+    limit_memory(session, 0)
+    assert compare.file(session, "csv") == (name, table)
+    with pytest.raises(Exception, match="too large to be kept"):
+        compare.file(session, "json")
+
+
+def test_the_budget_is_documented() -> None:
+    assert MOST_BYTES == 64_000_000

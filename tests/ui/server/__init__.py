@@ -1,0 +1,1 @@
+"""The endpoints, the limits and the launch."""

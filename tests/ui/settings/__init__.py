@@ -1,0 +1,1 @@
+"""The settings panel, and a run as code."""

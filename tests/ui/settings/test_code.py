@@ -1,0 +1,151 @@
+"""A run as code: both blocks are executed, and say what the page says."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import generate
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.chat import actions as chat
+from ui.chat.reproduction import chat_reproduction
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.settings import code
+from ui.translate import actions as translate
+from ui.translate.reproduction import translate_reproduction
+from ui.write import actions as write
+from ui.write.reproduction import write_reproduction
+
+SETTINGS = DecodingSettings(temperature=0.7, top_k=30, max_new_tokens=8)
+ODD = DecodingSettings(
+    frequency_penalty=-0.5,
+    banned_words=("it's", "-x, y"),
+    logit_bias=((5, -2.0), (9, 1.5)),
+    order=DecodingSettings.from_dict({"order": "top_p, temperature"}).order,
+    top_p=0.9,
+    temperature=1.2,
+    seed=4,
+    max_new_tokens=8,
+)
+BEAMS = DecodingSettings(strategy="beam", num_beams=3, length_penalty=-0.5, max_new_tokens=8)
+MESSAGE = "It's \"you\" & $HOME,\nisn't it? \\ `ls`"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time is spent on finding the best number of threads."""
+    monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
+
+
+def executed(asked: code.Reproduction, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """What the command prints, and what the lines print."""
+    words = shlex.split(code.command(asked))
+    assert words[:2] == ["python", "generate.py"]
+    capsys.readouterr()
+    assert generate.main(words[2:]) == 0
+    by_command = capsys.readouterr().out
+    exec(compile(code.lines(asked), "copied", "exec"), {})
+    return by_command.removesuffix("\n"), capsys.readouterr().out.removesuffix("\n")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SETTINGS,
+        ODD,
+        BEAMS,
+        DecodingSettings(strategy="greedy", max_new_tokens=8),
+        DecodingSettings(strategy="contrastive", penalty_alpha=0.4, max_new_tokens=8),
+        DecodingSettings(strategy="beam_sample", num_beams=2, temperature=1.5, max_new_tokens=8),
+        DecodingSettings(strategy="diverse_beam", num_beams=4, diversity_penalty=1.0, max_new_tokens=8),
+        DecodingSettings(strategy="dola", dola_layers=(0, 1), temperature=0.5, max_new_tokens=8),
+    ],
+    ids=lambda settings: settings.strategy,
+)
+@pytest.mark.usefixtures("quick")
+def test_both_give_the_answer_of_the_page(
+    models: Models, tiny: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session()
+    list(chat.send(session, models, models.default, MESSAGE, settings.seeded()))
+    asked = chat_reproduction(session, tiny, " ", settings)
+    assert executed(asked, capsys) == (session.turns[-1].text, session.turns[-1].text)
+
+
+@pytest.mark.parametrize("prompt", [MESSAGE, "-1 is a number, --help is not"])
+@pytest.mark.usefixtures("quick")
+def test_both_give_the_continuation_of_the_page(
+    models: Models, tiny: LoadedModel, prompt: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session()
+    list(write.write(session, models, models.default, prompt, SETTINGS.seeded()))
+    text = session.draft.text
+    asked = write_reproduction(session, tiny, text, SETTINGS)
+    assert asked.prompt == prompt
+    assert executed(asked, capsys) == (text.removeprefix(prompt), text.removeprefix(prompt))
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_lines_hold_the_whole_conversation(
+    models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session()
+    for message in ("Hi!", "And then?"):
+        list(chat.send(session, models, models.default, message, SETTINGS.seeded()))
+    asked = chat_reproduction(session, tiny, "", SETTINGS)
+    assert executed(asked, capsys)[1] == session.turns[-1].text
+    terminal, python = code.blocks(asked)
+    assert "only the last message" in terminal["note"] and python["note"] == ""
+
+
+def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_checkpoint: Path) -> None:
+    asked = write_reproduction(Session(), tiny, "Once", SETTINGS)
+    assert shlex.split(code.command(asked))[3:5] == ["--model", str(tiny_checkpoint)]
+    assert f"attend.load({str(tiny_checkpoint)!r})" in code.lines(asked)
+
+
+def test_only_what_differs_and_is_used_is_said() -> None:
+    asked = code.Reproduction("attend-chat", replace(SETTINGS, num_beams=7, seed=3), "Once")
+    assert code.command(asked) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
+    assert code.command(code.Reproduction("attend-chat", DecodingSettings(), "a b")) == "python generate.py 'a b'"
+    assert "run = model.generate('a b')" in code.lines(code.Reproduction("attend-chat", DecodingSettings(), "a b"))
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, BEAMS, DecodingSettings(seed=5)], ids=["sampled", "beams", "defaults"])
+@pytest.mark.usefixtures("quick")
+def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
+    tiny_translator: LoadedModel, settings: DecodingSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = Models((tiny_translator.name,), lambda *_: tiny_translator)
+    session, settings = Session(), replace(settings, max_new_tokens=8)
+    list(translate.translate(session, models, tiny_translator.name, "Le chat est grand.", settings.seeded()))
+    asked = translate_reproduction(session, tiny_translator, "Le chat est grand.", settings)
+    assert session.translation is not None
+    assert tuple(map(str.strip, executed(asked, capsys))) == (session.translation.text.strip(),) * 2
+    assert code.command(asked).count("--strategy") == 1
+
+
+def test_what_the_box_says_comes_before_what_was_said(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    assert chat_reproduction(session, tiny, "", SETTINGS).prompt == "Hi! How are you today?"
+    assert write_reproduction(session, tiny, " ", SETTINGS).prompt == "Once upon a time"
+    list(chat.send(session, models, models.default, "First", replace(SETTINGS, seed=9)))
+    last, next_one = (chat_reproduction(session, tiny, text, SETTINGS) for text in ("", "Second"))
+    assert (last.prompt, [turn.text for turn in last.turns]) == ("First", ["First"])
+    assert (next_one.prompt, len(next_one.turns)) == ("Second", 3)
+    assert last.settings.seed == 9  # that of the last run
+    assert chat_reproduction(session, tiny, "", replace(SETTINGS, seed=2)).settings.seed == 2
+    list(write.write(session, models, models.default, "A fox", SETTINGS.seeded()))
+    assert write_reproduction(session, tiny, "A fox runs", SETTINGS).prompt == "A fox runs"
+    assert write_reproduction(session, tiny, session.draft.text, SETTINGS).prompt == "A fox"
+
+
+def test_a_seed_left_to_chance_is_said_to_be(tiny: LoadedModel) -> None:
+    notes = [block["note"] for block in code.blocks(chat_reproduction(Session(), tiny, "Hi", SETTINGS))]
+    assert notes == ["This uses a random seed."] * 2
+    assert [block["note"] for block in code.blocks(chat_reproduction(Session(), tiny, "Hi", BEAMS))] == ["", ""]

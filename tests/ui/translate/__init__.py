@@ -1,0 +1,1 @@
+"""Translate without a browser."""

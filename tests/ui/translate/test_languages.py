@@ -1,0 +1,120 @@
+"""Languages on the page: every visitor's own, brought to Chat, Compare, the code, the endpoints and back again."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+import generate
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.helpers.translators import nllb
+from ui.chat import actions as chat
+from ui.chat.prompt_value import prompt_value
+from ui.chat.reproduction import chat_reproduction
+from ui.compare.endpoint import comparison
+from ui.inspector.toolbar import counterfactual as whatif
+from ui.models import select as choosing
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.settings import code
+from ui.write.endpoint import continuation
+
+SOURCE = "the cat sat on the mat"
+GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=6)
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return catalog.load(str(nllb(tmp_path_factory.mktemp("page") / "nllb")))
+
+
+@pytest.fixture
+def page(translator: LoadedModel, tiny: LoadedModel) -> Models:
+    loaded = {one.name: one for one in (translator, tiny)}
+    return Models(tuple(loaded), lambda name, _: loaded[name])
+
+
+def answer(session: Session, page: Models) -> str:
+    *_, last = chat.send(session, page, page.current(session), SOURCE, GREEDY)
+    assert last.running is False
+    return session.turns[-1].text
+
+
+def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
+    """What the same model says between these languages when nobody else is there."""
+    told = translator.with_languages(source, target)
+    return continuation(Models(["it"], lambda *_: told), SOURCE, "it", GREEDY.to_dict())["ids"]
+
+
+def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
+    first, second = Session(model="nllb"), Session(model="nllb")
+    screen = choosing.translate(first, page, "en", "fr")
+    assert screen.model is not None and screen.model["languages"]["target"] == "fra_Latn"
+    choosing.translate(second, page, "fr", "zho_Hant")
+    for _ in range(2):  # neither changes the other's
+        for session, source, target in ((first, "eng_Latn", "fra_Latn"), (second, "fra_Latn", "zho_Hant")):
+            answer(session, page)
+            run = session.newest_answer
+            assert run is not None and run.trace is not None
+            assert run.model == f"nllb [{source}→{target}]"
+            assert list(run.trace.ids) == alone(translator, source, target)
+            value = prompt_value(session, page.get(page.current(session)))
+            assert value["manner"] == f"each message on its own, {source}→{target}"
+            assert (source, True) in value["parts"] and (target, True) in value["parts"]
+    chosen = choosing.standing(Session(model="nllb"), page)["languages"]
+    assert (chosen["source"], chosen["target"]) == ("eng_Latn", "")  # of a third one, as it comes
+
+
+def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None:
+    session = Session(model="nllb")
+    choosing.translate(session, page, "en", "fr")
+    answer(session, page)
+    run = session.newest_answer
+    assert run is not None
+    choosing.translate(session, page, "fr", "en")
+    asked = whatif.answer(session, page, run.id, {})  # its own settings
+    assert asked["first_difference"] is None and len(asked["tokens"]) == len(run.tokens) - run.first
+    assert chat.open_token(session, page, 1, 0).inspector is not None
+    list(choosing.choose(session, page, "tiny-chat"))
+    assert session.languages is None and page.current(session) == "tiny-chat"
+
+
+@pytest.mark.parametrize("said", [("", ""), ("en", "fr"), ("", "fr")])
+def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: Models, said: tuple[str, str]) -> None:
+    session = Session(model="tiny-chat")
+    with pytest.raises(AttendError, match="tiny-chat takes no languages"):
+        choosing.translate(session, page, *said)
+    assert session.languages is None and page.current(session) == "tiny-chat"
+
+
+def test_programs_name_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
+    for name in ("nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"):
+        assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
+    compared = comparison(page, SOURCE, "nllb [fr->es]", [GREEDY.to_dict()] * 2, True, True, [])
+    assert compared["cards"][1]["trace"]["ids"] == alone(translator, "fr", "es")
+    for name, sentence in (
+        ("nllb [en->xx]", "doesn't know the language 'xx': choose one of its 5, such as"),
+        ("tiny-chat [en->fr]", "tiny-chat takes no languages: leave them out"),
+        ("nowhere [en->fr]", "There is no model nowhere here".replace("nowhere", "'nowhere'")),
+    ):
+        with pytest.raises(AttendError, match=sentence):
+            continuation(page, SOURCE, name, {})
+
+
+def test_the_code_translates_between_the_same_languages(
+    page: Models, translator: LoadedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session(model="nllb")
+    choosing.translate(session, page, "fr", "es")
+    said = answer(session, page)
+    asked = chat_reproduction(session, page.get(page.current(session)), "", GREEDY)
+    command, lines = code.command(asked), code.lines(asked)
+    assert generate.main(shlex.split(command)[2:]) == 0
+    assert capsys.readouterr().out == f"{said}\n"
+    assert "from_language='fra_Latn', to_language='spa_Latn'" in lines
+    exec(compile(lines, "<code>", "exec"), {})
+    assert capsys.readouterr().out == f"{said}\n"

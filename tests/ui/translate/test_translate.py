@@ -1,0 +1,216 @@
+"""Translate without a browser: what the page is told, held equal to the model's own steps."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.trace import Trace
+from model import catalog, names
+from model.errors import AttendError
+from model.interface import Want
+from model.loaded import LoadedModel
+from tests.helpers.translators import nllb
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.switch import Switch
+from ui.tabs import TABS
+from ui.translate import actions as translate
+from ui.translate import alignment
+from ui.translate.actions import TranslateScreen
+from ui.translate.contract import AlignmentValue, HeadsValue
+from ui.translate.endpoint import translated
+
+SOURCE = "Le chat est grand."
+BEAMS = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)
+ROUNDING = 0.005  # of a weight near 1: its square root is half a byte's step off, 2 · 1/510 and a little
+EMBEDDED = Path(names.EMBEDDED / "attend-translate" / "model.safetensors")
+
+
+@pytest.fixture
+def both(tiny: LoadedModel, tiny_translator: LoadedModel) -> Models:
+    loaded = {one.name: one for one in (tiny, tiny_translator)}
+    return Models(tuple(loaded), lambda name, _: loaded[name])
+
+
+def run(
+    session: Session, models: Models, name: str, text: str, settings: DecodingSettings = BEAMS
+) -> list[TranslateScreen]:
+    return list(translate.translate(session, models, name, text, settings))
+
+
+def weights(heads: HeadsValue | None) -> Iterator[np.ndarray]:
+    """Each row's weights (layers, heads, keys), as the page reads them."""
+    assert heads is not None
+    for row in heads["rows"]:
+        numbers = np.frombuffer(base64.b64decode(row), dtype=np.uint8)
+        yield (numbers.reshape(heads["layers"], heads["heads"], -1) / 255) ** 2
+
+
+def shown(screens: list[TranslateScreen]) -> AlignmentValue:
+    value = screens[-1].alignment
+    assert value
+    return value
+
+
+def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: LoadedModel) -> None:
+    session = Session()
+    screens = run(session, both, tiny_translator.name, SOURCE)
+    ids = tiny_translator.prompt(SOURCE)
+    request = Request.of(tiny_translator, ids)
+    plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer.label)
+    plain.collect(generate(tiny_translator.model, ids, BEAMS.strategy_for(request)))
+    assert session.translation is not None
+    assert session.translation.text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
+    assert [screen.running for screen in screens if screen.running is not None] == [True, False]
+    assert screens[0].alignment is False and not session.busy
+
+
+@pytest.fixture(params=["ours", "nllb"])
+def translator(
+    request: pytest.FixtureRequest, tiny_translator: LoadedModel, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[LoadedModel, str]:
+    """A model and a text for it. NLLB's answers begin with two tokens: its own start, and the language."""
+    if request.param == "ours":
+        return tiny_translator, SOURCE
+    loaded = catalog.load(str(nllb(tmp_path_factory.mktemp("nllb") / "nllb"))).with_languages("eng_Latn", "fra_Latn")
+    assert len(loaded.model.decoder_start) == 2
+    return loaded, "the cat sat on the mat"
+
+
+def test_a_row_belongs_to_the_pass_that_chose_its_token(translator: tuple[LoadedModel, str]) -> None:
+    """Decoded once more, one token a step: the pass whose logits chose token i looked where row i says."""
+    loaded, given = translator
+    session, models = Session(), Models((loaded.name,), lambda *_: loaded)
+    value = shown(run(session, models, loaded.name, given))
+    model, label, source = loaded.model, loaded.tokenizer.label, loaded.prompt(given)
+    (ran,) = session.runs.values()
+    text = ran.ids[ran.first :]
+    assert value["source"] == [label(token) for token in source]
+    assert value["text"] == [label(token) for token in (*model.decoder_start, *text)]
+    assert value["first"] == len(model.decoder_start)
+    forward = model.prefill(source, want=Want(attention=True))
+    for cross, own, token in zip(weights(value["cross"]), weights(value["decoder"]), text, strict=True):
+        assert forward.attention is not None and forward.attention.cross is not None
+        for drawn, expected in ((cross, forward.attention.cross), (own, forward.attention.decoder)):
+            np.testing.assert_allclose(drawn, expected[0, :, :, -1].numpy(), atol=ROUNDING)
+        forward = model.step([token], forward.cache, want=Want(attention=True))
+    inside = model.inspect((*model.decoder_start, *text[:-1]), source=source).attention.encoder
+    assert inside is not None
+    for query, row in enumerate(weights(value["encoder"])):
+        np.testing.assert_allclose(row, inside[0, :, :, query].numpy(), atol=ROUNDING)
+
+
+def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_translator: LoadedModel) -> None:
+    long = "Le chat 1 est grand. " * 10
+    length = len(tiny_translator.prompt(long))
+    assert length > alignment.MOST_DRAWN
+    value = shown(run(Session(), both, tiny_translator.name, long))
+    assert str(length) in value["said"] and value["cross"] is None
+    with pytest.raises(AttendError, match="context holds 127"):
+        run(Session(), both, tiny_translator.name, long * 2)
+
+
+def test_the_next_takes_the_place_of_the_last_and_clear_empties(both: Models, tiny_translator: LoadedModel) -> None:
+    session, name = Session(model=tiny_translator.name), tiny_translator.name
+    run(session, both, name, SOURCE)
+    run(session, both, name, "Le chien est petit.")
+    assert len(session.runs) == 1
+    opened = translate.open_token(session, both, 0).inspector
+    assert opened is not None and opened["selected"] == opened["first"]
+    again = translate.overview(session, both, name)
+    assert again.alignment and again.translation and again.translation["turns"]
+    emptied = translate.clear(session, both, name)
+    assert emptied.given == "" and emptied.alignment is False and not session.runs
+    assert emptied.translation is not None and not emptied.translation["turns"]
+    with pytest.raises(AttendError, match="no longer stored"):
+        translate.open_token(session, both, 0)
+
+
+def test_another_models_translation_is_not_shown(both: Models, tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    session = Session()
+    run(session, both, tiny_translator.name, SOURCE)
+    shown_now = translate.overview(session, both, tiny.name)
+    assert shown_now.translation is not None and not shown_now.translation["turns"]
+    assert shown_now.alignment is False
+
+
+def test_clearing_ends_what_is_being_written(both: Models, tiny_translator: LoadedModel) -> None:
+    session = Session()
+    going = translate.translate(session, both, tiny_translator.name, SOURCE, BEAMS)
+    next(going)
+    translate.clear(session, both, tiny_translator.name)
+    rest = list(going)
+    assert all(screen.translation is screen.answer is None and screen.alignment is None for screen in rest)
+    assert not session.busy
+
+
+def test_what_cannot_be_translated_is_refused_in_words(
+    both: Models, tiny: LoadedModel, tiny_translator: LoadedModel
+) -> None:
+    session = Session()
+    for text, name, words in (
+        ("  ", tiny_translator.name, "is empty"),
+        ("x" * 20_001, tiny_translator.name, "20,001 characters"),
+        (
+            "chat " * 200,
+            tiny_translator.name,
+            r"^The text has \d+ tokens, but this model's context holds 127: shorten",
+        ),
+        (SOURCE, tiny.name, "can't translate"),
+    ):
+        with pytest.raises(AttendError, match=words):
+            run(session, both, name, text)
+    assert session.translation is None and not session.busy
+
+
+def test_the_switch_has_what_the_model_can_do(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    def entries(loaded: LoadedModel) -> list[str]:
+        return Switch([tab() for tab in TABS], Models((loaded.name,), lambda *_: loaded)).entries(loaded)
+
+    assert entries(tiny) == ["Chat", "Write", "Compare", "Learn"]
+    assert entries(tiny_translator) == ["Translate", "Compare", "Learn"]
+
+
+def test_programs_get_beams_unless_they_say_otherwise(
+    both: Models, tiny: LoadedModel, tiny_translator: LoadedModel
+) -> None:
+    name = tiny_translator.name
+    told = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
+    assert told["trace"]["settings"]["strategy"] == "beam" and told["trace"]["settings"]["num_beams"] == 4
+    assert told["text"] == told["trace"]["text"].strip()
+    drawn = translated(both, SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
+    assert drawn["trace"]["settings"]["strategy"] == "sample"
+    json.dumps(told)
+    assert set(translated(both, SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
+        "text",
+        "finish_reason",
+    }
+    for text, model, settings, trace, words in (
+        (SOURCE, tiny.name, {}, False, "can't translate"),
+        ("", name, {}, False, "is empty"),
+        (SOURCE, name, [], False, "settings"),
+        (SOURCE, name, {}, "yes", "true or false"),
+    ):
+        with pytest.raises(AttendError, match=words):
+            translated(both, text, model, settings, trace)
+
+
+@pytest.mark.skipif(not EMBEDDED.is_file(), reason="the translator is not there")
+def test_the_embedded_translator_says_student_and_looks_at_it() -> None:
+    loaded = catalog.load("attend-translate")
+    value = shown(run(Session(), Models((loaded.name,), lambda *_: loaded), loaded.name, "Je suis étudiant."))
+    text = value["text"][value["first"] :]
+    assert "".join(text).strip().startswith(("I am a student.", "I'm a student."))
+    last = [row[-1].mean(axis=0) for row in weights(value["cross"])]  # the last layer's mean, which the page opens with
+    looked = value["source"][int(last[text.index(" student")].argmax())]
+    assert looked == " étudiant"
+    assert translate.examples(loaded)  # in its language

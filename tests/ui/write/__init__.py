@@ -1,0 +1,1 @@
+"""Write without a browser."""

@@ -1,0 +1,329 @@
+"""Write as its functions do it: continued in place, one token at a time, changed by hand, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from decoding.step import Candidate
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.sentencepiece_tokenizer import USER
+from ui.runs.models import Models
+from ui.runs.run import Run
+from ui.runs.session import Session
+from ui.write import actions as write
+from ui.write.actions import WriteScreen
+
+SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
+ONE = replace(SAMPLE, max_new_tokens=1)
+START = "The quick brown fox"
+
+
+def last(screens: Iterator[WriteScreen]) -> WriteScreen:
+    return list(screens)[-1]
+
+
+def run_of(session: Session) -> Run:
+    return session.run(session.draft.run)
+
+
+def undo(session: Session, models: Models) -> WriteScreen:
+    return write.undo(session, models, models.default, session.draft.text)
+
+
+def redo(session: Session, models: Models) -> WriteScreen:
+    return write.redo(session, models, models.default, session.draft.text)
+
+
+def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    ids = run_of(session).ids
+    assert ids[: len(ids) - 6] == tiny.prompt(START)
+    assert screen.text == session.draft.text == tiny.tokenizer.decode(ids)
+    assert session.draft.text.startswith(START)
+    assert screen.running is False
+
+
+def test_the_prompts_own_tokens_have_numbers_and_attention_too(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, SAMPLE))
+    value = write.overview(session, models, models.default).inspector
+    assert screen.inspector is not None and value is not None
+    assert value["first"] == 1
+    assert len(value["steps"]) == len(value["rows"]) == len(value["tokens"]) - 1
+    assert value["rows_from"] == 0
+    run = run_of(session)
+    expected = tiny.model.logits(run.ids[:1], run.ids[1:]).double().softmax(-1)  # the slow twin
+    for place, token in enumerate(run.tokens[1:]):
+        assert token.choice is not None
+        assert token.choice.probability == pytest.approx(float(expected[place, token.id]), rel=1e-4)
+        assert token.choice.rank == int((expected[place] > expected[place, token.id]).sum()) + 1
+
+
+def test_next_token_is_exactly_one_step(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, START)
+    count = len(run_of(session).tokens)
+    for number in (1, 2, 3):
+        last(write.write(session, models, models.default, session.draft.text or START, ONE))
+        assert len(run_of(session).tokens) == count + number
+
+
+def test_one_by_one_and_at_once_give_the_same_text(models: Models) -> None:
+    """A seed is one stream of draws for the whole text, however it is cut into runs."""
+    at_once, one_by_one = Session(), Session()
+    last(write.write(at_once, models, models.default, START, SAMPLE))
+    last(write.write(one_by_one, models, models.default, START, ONE))
+    for _ in range(5):
+        last(write.write(one_by_one, models, models.default, one_by_one.draft.text, ONE))
+    assert run_of(one_by_one).ids == run_of(at_once).ids
+
+
+def test_an_edited_text_is_cut_into_tokens_anew(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    last(write.write(session, models, models.default, "Something else", ONE))
+    assert run_of(session).ids[:-1] == tiny.prompt("Something else")
+    assert run_of(session).first == 1
+
+
+def test_taking_another_token_cuts_what_followed(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = run_of(session)
+    index = len(before.tokens) - 4
+    choice = before.tokens[index].choice
+    assert choice is not None
+    other = next(candidate for candidate in choice.candidates if candidate.id != choice.token)
+    screen = write.take(session, models, index, other.id)
+    after = run_of(session)
+    assert after.ids == (*before.ids[:index], other.id)
+    assert screen.text == tiny.tokenizer.decode(after.ids)
+    assert screen.inspector is not None
+    assert screen.inspector["run"] != before.id  # the page forgets what was selected
+    taken = after.tokens[-1].choice
+    assert taken is not None
+    assert (taken.token, taken.draw) == (other.id, None)
+    assert taken.probability == other.probabilities[0]
+    assert sum(candidate.probabilities[0] for candidate in taken.candidates) + taken.rest[0] == pytest.approx(1.0)
+    expected = tiny.model.logits(before.ids[:index], (other.id,))[0]
+    assert taken.rank == int((expected > expected[other.id]).sum()) + 1
+
+
+def test_undo_takes_back_one_step_after_the_other(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, START)
+    texts, ids = [START], [run_of(session).ids]
+    for _ in range(3):
+        last(write.write(session, models, models.default, session.draft.text, ONE))
+        texts.append(session.draft.text)
+        ids.append(run_of(session).ids)
+    for text, tokens in reversed(list(zip(texts[:-1], ids[:-1], strict=True))):
+        screen = undo(session, models)
+        assert screen.text == text
+        assert run_of(session).ids == tokens
+        assert screen.inspector is not None
+        assert len(screen.inspector["rows"]) == len(tokens) - 1  # attention is back as well
+    assert write.overview(session, models, models.default).history == (False, True)
+    with pytest.raises(AttendError, match="nothing to undo"):
+        undo(session, models)
+    for text, tokens in zip(texts[1:], ids[1:], strict=True):
+        assert redo(session, models).text == text
+        assert run_of(session).ids == tokens
+    with pytest.raises(AttendError, match="nothing to redo"):
+        redo(session, models)
+
+
+def test_what_was_typed_since_is_a_step_of_its_own(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    generated, ids = session.draft.text, run_of(session).ids
+    for typed in (" a", " and", " and so"):
+        write.preview(session, models, models.default, generated + typed)
+    assert undo(session, models).text == generated
+    assert run_of(session).ids == ids
+    assert undo(session, models).text == START
+    assert [redo(session, models).text for _ in range(2)] == [generated, f"{generated} and so"]
+    undo(session, models)
+    assert write.preview(session, models, models.default, "Something else").history == (True, False)
+
+
+def test_undo_takes_up_words_that_the_page_had_no_time_to_tell(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    generated = session.draft.text
+    assert write.undo(session, models, models.default, f"{generated} or not").text == generated
+    assert redo(session, models).text == f"{generated} or not"
+
+
+def test_typing_behind_the_models_words_keeps_what_they_were_chosen_from(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = run_of(session)
+    write.preview(session, models, models.default, f"{session.draft.text} and so on")
+    after = run_of(session)
+    assert after.ids == (*before.ids, *tiny.tokenizer.encode(" and so on"))
+    assert [token.given for token in after.tokens].count(False) == 6
+    assert [(token.given, token.choice) for token in after.tokens[: len(before.tokens)]] == [
+        (token.given, token.choice) for token in before.tokens
+    ]
+    assert all(token.row is not None for token in after.tokens[1:])
+    write.preview(session, models, models.default, START[:-1])  # before the model's first token: nothing is kept
+    assert all(token.given for token in run_of(session).tokens)
+
+
+def test_typed_words_grow_as_one(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    for typed in ("wee", "week", "weekends"):
+        write.preview(session, models, models.default, typed)
+        assert run_of(session).ids == tiny.prompt(typed)
+
+
+def test_a_text_that_the_model_has_ended_goes_on_only_when_somebody_types(models: Models, tiny: LoadedModel) -> None:
+    (end,) = tiny.end_tokens
+    session = Session()
+    last(write.write(session, models, models.default, START, replace(SAMPLE, logit_bias=((end, 100.0),))))
+    assert run_of(session).ids[-1] == end
+    assert session.draft.text == START
+    with pytest.raises(AttendError, match="ended its text"):
+        next(iter(write.write(session, models, models.default, START, ONE)))
+    assert not session.busy
+    last(write.write(session, models, models.default, f"{START} jumps", ONE))
+    assert run_of(session).ids[:-1] == tiny.prompt(f"{START} jumps")
+
+
+def test_clear_can_be_undone(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    text = session.draft.text
+    ids = run_of(session).ids
+    assert write.clear(session, models, models.default).text == ""
+    assert undo(session, models).text == text
+    assert run_of(session).ids == ids
+    assert [token.given for token in run_of(session).tokens].count(False) == 6
+
+
+def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
+    session = Session()
+    screens = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
+    next(screens)
+    next(screens)
+    write.clear(session, models, models.default)
+    assert all(screen.text is None and screen.inspector is None for screen in screens)
+    assert session.draft.text == ""
+    assert not session.busy
+
+
+def test_an_emptied_box_can_be_undone_and_redone(models: Models) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    text = session.draft.text
+    assert write.preview(session, models, models.default, "").history == (True, False)
+    assert undo(session, models).text == text
+    assert redo(session, models).text == ""
+    write.preview(session, models, models.default, "New")
+    assert undo(session, models).text == ""
+
+
+def test_nothing_can_be_undone_while_the_model_writes(models: Models) -> None:
+    session = Session()
+    screens = write.write(session, models, models.default, START, SAMPLE)
+    assert next(screens).history == (False, False)
+    with pytest.raises(AttendError, match="still writing"):
+        undo(session, models)
+    assert last(screens).history == (True, False)
+
+
+def test_a_model_without_a_chat_format_writes(models: Models, tiny_writer: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, tiny_writer.name, START, SAMPLE))
+    assert run_of(session).model == tiny_writer.name
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+def test_every_strategy_goes_on_and_takes_single_steps(models: Models, strategy: str) -> None:
+    session = Session()
+    settings = DecodingSettings.from_dict({"strategy": strategy, "max_new_tokens": 4, "seed": 2})
+    last(write.write(session, models, models.default, START, settings))
+    count = len(run_of(session).tokens)
+    last(write.write(session, models, models.default, session.draft.text, replace(settings, max_new_tokens=1)))
+    assert len(run_of(session).tokens) == count + 1
+
+
+def test_a_full_context_says_so(models: Models) -> None:
+    session = Session()
+    screen = last(write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=1000)))
+    if len(run_of(session).tokens) == 128:  # the random model did not end by itself
+        assert screen.meter is not None and "context limit" in screen.meter["text"]
+        with pytest.raises(AttendError, match="filled the context of 128 tokens"):
+            next(iter(write.write(session, models, models.default, session.draft.text, ONE)))
+        assert not session.busy
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "must be text"),
+        ("", "The text is empty: write at least one character."),
+        (" \n", "The text is empty"),
+        ("x" * 20_001, "20,001 characters"),
+        ("\udc80", "half a character"),
+        ("dog " * 400, "reads at most 128"),
+    ],
+)
+def test_bad_texts_are_refused_and_the_draft_stays(models: Models, text: object, sentence: str) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = session.draft.text
+    with pytest.raises(AttendError, match=sentence):
+        next(iter(write.write(session, models, models.default, text, ONE)))
+    assert session.draft.text == before
+    assert not session.busy
+
+
+@pytest.mark.parametrize(("index", "token"), [(0, 5), (-1, 5), (10**9, 5), (2, -1), (2, 10**9)])
+def test_only_tokens_of_the_table_can_be_taken(models: Models, index: int, token: int) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    with pytest.raises(AttendError, match=r"no longer exists|not in the table"):
+        write.take(session, models, index, token)
+
+
+def test_a_token_without_a_text_cannot_be_taken(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    run, control = run_of(session), tiny.tokenizer.special_token_id(USER)
+    newest = run.tokens[-1]
+    assert newest.choice is not None
+    offered = Candidate(control, (0.0,) * len(newest.choice.stages))
+    run.tokens[-1] = replace(newest, choice=replace(newest.choice, candidates=(*newest.choice.candidates, offered)))
+    before = session.draft.text
+    with pytest.raises(
+        AttendError, match="<user> has no text of its own, so it can't be used here: choose another row"
+    ):
+        write.take(session, models, len(run.tokens) - 1, control)
+    assert session.draft.text == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (replace(SAMPLE, logit_bias=((99_999, 3.0),)), "logit_bias names token 99999"),
+        (replace(SAMPLE, strategy="dola", dola_layers=(99,)), "dola_layers lists layer 99"),
+    ],
+)
+def test_settings_that_the_model_cannot_follow_leave_the_text_and_nothing_to_undo(
+    models: Models, settings: DecodingSettings, sentence: str
+) -> None:
+    session = Session()
+    last(write.write(session, models, models.default, START, SAMPLE))
+    before = session.draft_version, list(session.draft.undo)
+    with pytest.raises(AttendError, match=sentence):
+        next(write.write(session, models, models.default, session.draft.text, settings))
+    assert (session.draft_version, session.draft.undo) == before
+    assert not session.busy

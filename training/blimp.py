@@ -1,0 +1,48 @@
+"""BLiMP: which of two sentences, one of them ungrammatical, a model finds likelier (Warstadt et al., 2020).
+
+https://github.com/alexwarstadt/blimp (CC BY 4.0), 67 paradigms; for measuring only, never for training
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from tqdm import tqdm
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from training.data import read_records
+
+MinimalPair = tuple[str, str]  # the grammatical sentence first
+
+
+def read_blimp(path: Path) -> dict[str, list[MinimalPair]]:
+    """The pairs of each paradigm, from gzipped JSON lines as BLiMP has them; `AttendError` for another form."""
+    found: dict[str, list[MinimalPair]] = defaultdict(list)
+    try:
+        for record in read_records(path):
+            found[record["UID"]].append((record["sentence_good"], record["sentence_bad"]))
+    except (KeyError, TypeError) as error:
+        raise AttendError(f"{path} does not hold BLiMP's pairs: give its JSON lines, gzipped.") from error
+    if not found:
+        raise AttendError(f"{path} holds no pair: give BLiMP's JSON lines, gzipped.")
+    return found
+
+
+def accuracy(loaded: LoadedModel, pairs: list[MinimalPair]) -> float:
+    """The share of pairs whose grammatical sentence has the higher probability, as a text of its own."""
+    return sum(log_probability(loaded, good) > log_probability(loaded, bad) for good, bad in pairs) / len(pairs)
+
+
+def log_probability(loaded: LoadedModel, sentence: str) -> float:
+    """Of all tokens of a sentence behind what begins every text, summed, in nats."""
+    tokens = loaded.tokenizer.encode(sentence, begins=True)
+    log_probabilities = loaded.model.logits(loaded.prefix_tokens, tokens).log_softmax(dim=-1)  # (T, V)
+    return float(log_probabilities[range(len(tokens)), tokens].sum())
+
+
+def measure(loaded: LoadedModel, path: Path, limit: int | None, *, progress: bool = False) -> dict[str, float]:
+    """The accuracy of each paradigm, on its first `limit` pairs or all."""
+    paradigms = tqdm(read_blimp(path).items(), disable=not progress, unit="paradigm", leave=False)
+    return {name: accuracy(loaded, pairs[:limit]) for name, pairs in paradigms}

@@ -1,0 +1,241 @@
+"""The training loop: for a decoder on conversations and stories, or an encoder with a decoder on sentence pairs.
+
+A run that was stopped goes on from its last save with the same result: the order of the data follows from the seed,
+every step seeds its own dropout, and all other state is saved. The run's folder then holds the checkpoint (config,
+weights, tokenizer), `curve.csv` and `curve.png`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from torch import nn
+from tqdm import tqdm
+
+from model.command_line import INTERRUPTED
+from model.errors import AttendError
+from model.transformer import checkpoint
+from model.transformer.decoder import Transformer
+from model.transformer.encoder_decoder import build
+from training.conversations import ChatLessons
+from training.lessons import Lessons
+from training.run import curve
+from training.run.average import Average
+from training.run.machine import fastest_precision
+from training.run.optimizer import make_optimizers, rate
+from training.settings import TrainingSettings
+from training.translation import TranslationLessons
+
+
+def make_lessons(settings: TrainingSettings, folder: Path, output: Path) -> Lessons[Any]:
+    """Those of the run's task; `AttendError` when the data is missing or too little."""
+    return (TranslationLessons if settings.task == "translate" else ChatLessons)(settings, folder, output)
+
+
+def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
+    """Run, or go on with, one training; the module's text says what `output` holds then.
+
+    Returns:
+        The command's exit code: 0, or that of Ctrl-C, which like SIGTERM ends the run with a save after the step.
+
+    Raises `AttendError` when the data is missing, when `output` holds another run, or when the loss is no number.
+    """
+    torch.manual_seed(settings.seed)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    chosen, precision = _precision(settings.precision, device)
+    accelerator = Accelerator(mixed_precision=chosen, cpu=device.type == "cpu")
+    with accelerator.main_process_first():
+        lessons = make_lessons(settings, folder, output)
+    for note in lessons.notes:
+        accelerator.print(f"Note: {note}")
+    bare, batches = _begin(settings), lessons.batches
+    model = accelerator.prepare(bare)
+    plain = make_optimizers(
+        bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+    optimizers = [accelerator.prepare(optimizer) for optimizer in plain]
+    averaged = Average(bare, settings.average)
+    start, history = _resume(output, settings, lessons.fingerprint(), bare, averaged, optimizers, accelerator.device)
+    accelerator.print(
+        f"{sum(parameter.numel() for parameter in bare.parameters()):,} parameters, {len(batches):,} steps of "
+        f"{settings.batch_tokens:,} tokens, from step {start:,}, in {precision}"
+    )
+    spent = history[-1].seconds if history else 0.0
+    began = saved = time.monotonic()
+    with (
+        _stop_signals() as stopped,
+        tqdm(
+            range(start, len(batches)),
+            initial=start,
+            total=len(batches),
+            disable=not accelerator.is_main_process,
+            unit="step",
+            mininterval=5,
+        ) as bar,
+    ):
+        for step in bar:
+            share = rate(step, len(batches), warm_up=settings.warm_up, decay=settings.decay, schedule=settings.schedule)
+            for optimizer in optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = settings.learning_rate * share
+            torch.manual_seed(settings.seed * 1_000_003 + step * 1_009 + accelerator.process_index)
+            loss = learn(accelerator, lessons, model.train(), optimizers, batches[step], settings.clip)
+            if not math.isfinite(loss):
+                raise AttendError(f"The loss is {loss} at step {step}: lower --learning-rate and start again.")
+            last = step + 1 == len(batches)
+            if (step + 1) % settings.average_steps == 0 or last:
+                averaged.take()
+            figure = None
+            if accelerator.is_main_process and ((step + 1) % settings.validate_steps == 0 or last):
+                with averaged.weights():
+                    figure = lessons.measure(bare.eval(), whole=last)
+                tqdm.write(f"step {step + 1:,}: loss {loss:.4f}, {lessons.figure} {figure:.4f}")
+            tokens, seconds = (step + 1) * settings.batch_tokens, time.monotonic() - began
+            history.append(curve.Point(step + 1, tokens, spent + seconds, loss, figure))
+            speed = (step + 1 - start) * settings.batch_tokens / seconds
+            bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
+            due = last or stopped() or time.monotonic() - saved > 60 * settings.save_minutes
+            if accelerator.is_main_process and due:
+                _save(output, settings, step + 1, lessons, bare, averaged, optimizers, history)
+                saved = time.monotonic()
+            if stopped() and not last:
+                bar.close()
+                accelerator.print(f"Stopped and saved at step {step + 1:,}: the same command goes on from there.")
+                return INTERRUPTED
+    accelerator.end_training()
+    return 0
+
+
+def _precision(asked: str, device: torch.device) -> tuple[str, str]:
+    """The precision of matrix products as accelerate calls it, and in words; "auto" is the faster one here."""
+    chosen = fastest_precision(device) if asked == "auto" else asked
+    words = "float32" if chosen == "no" else "bfloat16 where it is safe"
+    return chosen, f"{words}, the faster here" if asked == "auto" else words
+
+
+@contextmanager
+def _stop_signals() -> Iterator[Callable[[], bool]]:
+    """Within, tells whether Ctrl-C or SIGTERM came; a second one ends the program at once."""
+    came: list[int] = []
+    before = {}
+
+    def note(number: int, _: object) -> None:
+        came.append(number)
+        signal.signal(number, before[number])
+
+    if threading.current_thread() is threading.main_thread():  # no other may listen
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.getsignal(number)
+            signal.signal(number, note)
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _begin(settings: TrainingSettings) -> Transformer:
+    """The model before its first step; `AttendError` when the weights to begin with are another model's."""
+    model = build(settings.config())
+    if settings.init_from:
+        first = checkpoint.load(Path(settings.init_from))
+        if replace(first.config, dropout=settings.dropout) != model.config:
+            raise AttendError(
+                f"{settings.init_from} is a model of another shape: use the same width, layers and so on."
+            )
+        model.load_state_dict(first.state_dict())
+    return model
+
+
+def learn(
+    accelerator: Accelerator,
+    lessons: Lessons[Any],
+    model: nn.Module,
+    optimizers: Sequence[torch.optim.Optimizer],
+    batch: Sequence[Any],
+    clip: float,
+) -> float:
+    """One step on this process's share of a batch, forward, backward and optimizers; the whole batch's loss in nats per
+    learned token.
+
+    Of a batch with fewer rows than processes, one without a share feeds a row that counts nothing: all of them must
+    meet where gradients are averaged.
+    """
+    mine = batch[accelerator.process_index :: accelerator.num_processes]
+    with accelerator.autocast():
+        loss = lessons.loss(model, mine or batch[:1], accelerator.device) * bool(mine) / lessons.learned(batch)
+    accelerator.backward(loss * accelerator.num_processes)  # the processes' gradients are averaged, not summed
+    accelerator.clip_grad_norm_(model.parameters(), clip)
+    for optimizer in optimizers:
+        optimizer.step()
+        optimizer.zero_grad()
+    return accelerator.reduce(loss.detach(), reduction="sum").item()  # type: ignore[union-attr]
+
+
+def _save(
+    output: Path,
+    settings: TrainingSettings,
+    step: int,
+    lessons: Lessons[Any],
+    model: Transformer,
+    averaged: Average,
+    optimizers: Sequence[torch.optim.Optimizer],
+    history: Sequence[curve.Point],
+) -> None:
+    """The checkpoint people use, the curve, and the state to resume from; the last by renaming, so never by halves."""
+    with averaged.weights():
+        checkpoint.save(model, output)
+    curve.write(history, output, measured=lessons.figure)
+    state = {
+        "settings": asdict(settings),
+        "lessons": lessons.fingerprint(),
+        "step": step,
+        "model": model.state_dict(),
+        "averaged": averaged.kept,
+        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
+    }
+    torch.save(state, output / "resume.tmp")
+    os.replace(output / "resume.tmp", output / "resume.pt")
+
+
+def _resume(
+    output: Path,
+    settings: TrainingSettings,
+    lessons: str,
+    model: Transformer,
+    averaged: Average,
+    optimizers: Sequence[torch.optim.Optimizer],
+    device: torch.device,
+) -> tuple[int, list[curve.Point]]:
+    """Load what `_save` left, if anything: the step to go on with and the curve so far."""
+    path = output / "resume.pt"
+    if not path.exists():
+        return 0, []
+    state = torch.load(path, map_location=device, weights_only=True)
+    free = ("precision", "save_minutes", "validate_steps", "passes")  # may change between two sittings of one run
+    for name, value in asdict(settings).items():
+        if name not in free and (held := state["settings"].get(name)) != value:
+            raise AttendError(
+                f"{output} has a run with {name} {held}, not {value}: resume it with that value, or choose a new "
+                "folder."
+            )
+    if state["lessons"] != lessons:
+        raise AttendError(
+            f"{output} has a run with other data or another recipe: resume it with those, or choose a new folder."
+        )
+    model.load_state_dict(state["model"])
+    averaged.kept = state["averaged"]
+    for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
+        optimizer.load_state_dict(saved)
+    return state["step"], curve.read(output)[: state["step"]]

@@ -1,0 +1,46 @@
+"""How weights move: the optimisers and their learning rate over a run."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from training.settings import Optimizer, Schedule
+
+
+def rate(step: int, steps: int, *, warm_up: float, decay: float, schedule: Schedule = "flat") -> float:
+    """The share of the peak learning rate at a step: a rise, a stretch, a straight fall to nothing.
+
+    The stretch is level, or falls with the inverse square root of the step (Vaswani et al., 2017, section 5.3).
+    `warm_up` and `decay` are parts of the run, from 0 to 1; without decay there is no last fall.
+    """
+    risen = max(1.0, warm_up * steps)
+    rise = min(1.0, (step + 1) / risen)
+    fall = min(1.0, (steps - step) / max(1.0, decay * steps))
+    if schedule == "flat":
+        return min(rise, fall)
+    return min(rise, (risen / max(risen, step + 1)) ** 0.5 * fall)
+
+
+def make_optimizers(
+    model: nn.Module, kind: Optimizer, *, learning_rate: float, weight_decay: float
+) -> list[torch.optim.Optimizer]:
+    """AdamW (Loshchilov and Hutter, 2019); with "muon", the blocks' matrices take Muon (Jordan et al., 2024) instead.
+
+    Muon makes each matrix's step orthogonal, scaled here to the size of AdamW's so that one rate serves both. The model
+    card has what each reached in equal tokens. Norms and biases are not decayed.
+    """
+    named = list(model.named_parameters())
+    in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]
+    turned = in_blocks if kind == "muon" else []
+    taken = {id(parameter) for parameter in turned}
+    rest = [parameter for _, parameter in named if id(parameter) not in taken]
+    groups = [
+        {"params": [parameter for parameter in rest if parameter.dim() == 2], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in rest if parameter.dim() != 2], "weight_decay": 0.0},
+    ]
+    adamw = torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.95))
+    if not turned:
+        return [adamw]
+    muon = torch.optim.Muon(turned, lr=learning_rate, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
+    return [adamw, muon]

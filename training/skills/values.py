@@ -1,0 +1,129 @@
+"""What facts can be: lists of values, each value either for training or for the test.
+
+A value belongs to the test by a checksum of its spelling, so it does in every list that holds it. Two kinds of values
+are for training alone: those that stand in a wording, and those of which a part belongs to the test are left out.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+Part = Literal["seen", "unseen"]  # by training
+
+FOLDER = Path(__file__).parent
+_INVENTED = 0.4  # of the names of people and pets: copying, not knowing, must be what finds them
+_STRANGE = 0.4  # of the values of all facts in training, for the same reason: its lists of colours or days are short
+_ONSETS = ("b", "br", "c", "ch", "d", "dr", *"fg", "gr", *"hjklmnp", "qu", *"rs", "sh", "st", "t", "th", "tr", *"vwyz")
+_VOWELS = (*"aeiou", "ai", "ee", "ia", "o", "a")
+_MIDDLES = ("", "", "", "n", "l", "r", "m", "s")  # end a syllable before another
+_CODAS = ("", "", "", *"nlrsmx", "nd", "ck", "th", "rt")  # end a name
+_BEFORE = (0, 1, 1, 1, 2)  # syllables before the last one
+_RUDE = re.compile(  # parts that an invented name must not have
+    "nig|neg|fag|fu[ck]|shi[ts]|cu[mn]|di[ck]|dy|co[ck]|ti[ts]|rap|homo|ki[k]|gook|chin|paki|coo|sl[ui]|who|jap|spi[ck]|"
+    "tra[n]|pis|pus|hoar|shar|feck|hick|jiz|wan[ck]|poo|pee|gaz|gay"
+)
+
+
+@cache
+def read(name: str) -> dict[str, Any]:
+    """One of the folder's files of wordings."""
+    with (FOLDER / name).open("rb") as file:
+        return tomllib.load(file)
+
+
+def draw(dice: random.Random, name: str, part: Part) -> str:
+    """A value of a list, a number of two to four digits for "digits"; some names are invented."""
+    if name == "digits" or (name in ("people", "pets") and dice.random() < _INVENTED):
+        make = _number if name == "digits" else _invented
+        while _is_unseen(value := make(dice)) != (part == "unseen") or (name != "digits" and value in _all_listed()):
+            pass
+        return value
+    return dice.choice(values(name, part))
+
+
+def draw_any(dice: random.Random, name: str, part: Part) -> str:
+    """The same for a fact: in training often a value that nobody expects there, invented or of another list.
+
+    A model that has seen 32 colours learns to guess among them; one whose favourite color was "Tuesday" or "quenor" as
+    well learns to look up what was told.
+    """
+    if part == "unseen" or name == "digits" or dice.random() >= _STRANGE:
+        return draw(dice, name, part)
+    if dice.random() < 0.5:
+        return draw(dice, dice.choice(sorted(_lists())), part)
+    while _is_unseen(value := _invented(dice)) or value in _all_listed():
+        pass
+    return value if values(name, part)[0][0].isupper() else value.lower()
+
+
+@cache
+def values(name: str, part: Part) -> tuple[str, ...]:
+    """The values of a list that training sees, or those that it does not."""
+    unseen = _unseen_values()
+    if part == "unseen":
+        return tuple(value for value in _lists()[name] if value in unseen)
+    return tuple(
+        value for value in _lists()[name] if value not in unseen and not any(within(other, value) for other in unseen)
+    )
+
+
+def within(value: str, text: str) -> bool:
+    """Whether a text holds a value as whole words, whatever their case."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, flags=re.IGNORECASE) is not None
+
+
+def article(value: str) -> str:
+    """The indefinite article before a noun."""
+    return "an" if re.match(r"[aeio]|u(?!k|ni)", value, flags=re.IGNORECASE) else "a"
+
+
+def _is_unseen(value: str) -> bool:
+    return zlib.crc32(value.casefold().encode()) % 5 == 0
+
+
+@cache
+def _lists() -> Mapping[str, tuple[str, ...]]:
+    return {
+        name: tuple(found.split() if isinstance(found, str) else found) for name, found in read("values.toml").items()
+    }
+
+
+@cache
+def _all_listed() -> frozenset[str]:
+    return frozenset(value for found in _lists().values() for value in found)
+
+
+@cache
+def _unseen_values() -> frozenset[str]:
+    said = "\n".join(text for name in ("kinds.toml", "wordings.toml", "talk.toml") for text in _texts(read(name)))
+    return frozenset(value for value in _all_listed() if _is_unseen(value) and not within(value, said))
+
+
+def _texts(found: Any) -> Iterator[str]:
+    """All texts within what a TOML file holds."""
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, dict | list):
+        for inner in found.values() if isinstance(found, dict) else found:
+            yield from _texts(inner)
+
+
+def _number(dice: random.Random) -> str:
+    return str(dice.randint(10, 10 ** dice.randint(2, 4) - 1))
+
+
+def _invented(dice: random.Random) -> str:
+    while True:
+        before = (
+            dice.choice(_ONSETS) + dice.choice(_VOWELS) + dice.choice(_MIDDLES) for _ in range(dice.choice(_BEFORE))
+        )
+        name = "".join(before) + dice.choice(_ONSETS) + dice.choice(_VOWELS) + dice.choice(_CODAS)
+        if len(name) > 2 and not _RUDE.search(name):
+            return name.capitalize()

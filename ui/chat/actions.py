@@ -1,0 +1,258 @@
+"""What happens in Chat: send, retry, edit, undo, clear, and opening a token of an answer.
+
+Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
+the model writes. Nothing is changed before everything has been checked, so an error leaves the conversation as it was.
+The file knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from decoding.settings import DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from ui.chat.contract import ConversationValue, PromptValue
+from ui.chat.prompt_value import prompt_value
+from ui.chat.values import conversation_value
+from ui.inspector.opening import open_token as inspect_token
+from ui.inspector.opening import opened_if_loaded, streamed
+from ui.inspector.values import inspector_value
+from ui.kit.validation import checked_message, checked_system
+from ui.runs.answer_text import AnswerText
+from ui.runs.answers import GrowingAnswer
+from ui.runs.contract import AnswerUpdate, MeterValue
+from ui.runs.generation import Progress, alone, run_for_visitor
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
+from ui.runs.run import Run, TokenRecord
+from ui.runs.run_builder import RunBuilder
+from ui.runs.session import Session, Turn
+from ui.runs.values import meter_value
+from ui.screen import Screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatScreen(Screen):
+    """What changes in Chat."""
+
+    conversation: ConversationValue | None = None
+    answer: AnswerUpdate | None = None  # what is new of the newest answer, where the conversation is the same
+    message: str | None = None  # what stands in the message box
+    prompt: PromptValue | None = None
+    running: bool | None = None  # whether Stop is shown
+    replaced: str | None = None  # what was done to the conversation and can be undone: clear; "": nothing
+
+
+def set_system(session: Session, models: Models, name: str, system: object) -> ChatScreen:
+    """This system prompt stands before every conversation from here on; what has been answered stays as it is."""
+    session.system = checked_system(system)
+    return ChatScreen(prompt=prompt_value(session, models.get(name)))
+
+
+def send(
+    session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, system: object = None
+) -> Iterator[ChatScreen]:
+    """A new message and its answer.
+
+    Args:
+        system: here and below the system prompt as it stands in its box, which becomes the session's; None leaves that.
+    """
+    message = Turn("user", checked_message(text))
+    yield from _answer(session, models, name, [*session.turns, message], settings, system=system, message="")
+
+
+def retry(
+    session: Session, models: Models, name: str, turn: int, settings: DecodingSettings, *, system: object = None
+) -> Iterator[ChatScreen]:
+    """The answer at `turn` once more; what came after it goes, unless it is taken back."""
+    number = _user_turn_before(session, turn)
+    yield from _answer(session, models, name, session.turns[: number + 1], settings, system=system, replacing="retry")
+
+
+def edit(
+    session: Session,
+    models: Models,
+    name: str,
+    turn: int,
+    text: object,
+    settings: DecodingSettings,
+    *,
+    system: object = None,
+) -> Iterator[ChatScreen]:
+    """The user's message at `turn` in new words, and its answer; what came after it goes, unless it is taken back."""
+    number = _user_turn_before(session, turn)
+    turns = [*session.turns[:number], Turn("user", checked_message(text))]
+    yield from _answer(session, models, name, turns, settings, system=system, replacing="edit")
+
+
+def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
+    """Take back the exchange of `turn`; its words return to the message box."""
+    session.refuse_while_busy()
+    number = _user_turn_before(session, turn)
+    words = session.turns[number].text
+    session.turns = session.turns[:number]
+    return replace(overview(session, models, name), message=words)
+
+
+def clear(session: Session, models: Models, name: str) -> ChatScreen:
+    """Start anew; the conversation can be brought back until the next message."""
+    session.cancel()
+    session.former = session.turns or session.former
+    session.turns = []
+    return replace(overview(session, models, name), replaced="" if session.former is None else "clear")
+
+
+def restore(session: Session, models: Models, name: str) -> ChatScreen:
+    """Bring back the conversation that was cleared, edited or answered anew, with its runs."""
+    session.refuse_while_busy()
+    if session.former is not None:
+        session.turns, session.former = session.former, None
+        session.drop_unused_runs()
+    return replace(overview(session, models, name), replaced="")
+
+
+def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
+    """What lies behind one token of any answer."""
+    if not 0 <= turn < len(session.turns):
+        raise AttendError("This message no longer exists: reload the page to see the current conversation.")
+    run = session.run(session.turns[turn].run)
+    return Screen(inspector=inspect_token(session, models, run, index, again="retry the answer"))
+
+
+def whole(session: Session) -> ChatScreen:
+    """The conversation, for a page that missed an update."""
+    return ChatScreen(conversation=conversation_value(session))
+
+
+def overview(session: Session, models: Models, name: str) -> ChatScreen:
+    """Chat as it stands: the conversation, the newest answer's numbers, and the context usage."""
+    loaded = models.get(name)
+    session.shown = None
+    run = session.newest_answer
+    return ChatScreen(
+        conversation=conversation_value(session),
+        prompt=prompt_value(session, loaded),
+        inspector=opened_if_loaded(session, models, run),
+        meter=_context_usage(session, loaded, run),
+    )
+
+
+def _context_usage(session: Session, loaded: LoadedModel, run: Run | None) -> MeterValue:
+    """Context usage; of a model that has not answered yet, by its own tokens of what has been said."""
+    limit = loaded.model.context_length
+    if run is None or run.model == loaded.name:
+        return meter_value(run.length if run else 0, limit, session.dropped)
+    *turns, answer = session.turns
+    messages = [Message(turn.role, turn.text) for turn in turns]
+    try:
+        prompt = loaded.chat_prompt(messages, system=supported_system_prompt(session.system, loaded), reserve=1)
+        used = len(prompt.ids) + len(loaded.tokenizer.encode(answer.text))
+    except AttendError:  # what cannot be said to this model
+        return meter_value(0, limit)
+    return meter_value(min(used, limit), limit, prompt.dropped)
+
+
+def _answer(
+    session: Session,
+    models: Models,
+    name: str,
+    turns: Sequence[Turn],
+    settings: DecodingSettings,
+    *,
+    system: object,
+    message: str | None = None,
+    replacing: str = "",
+) -> Iterator[ChatScreen]:
+    """Let the model answer the last of `turns`, which becomes the conversation.
+
+    Args:
+        message: what then stands in the message box.
+        replacing: what was done to the conversation before, which is kept for Undo; nothing where it only goes on.
+    """
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    if loaded.chat is None and (coming := session.choosing) is not None:
+        raise AttendError(f"{coming.name} is still loading: send again once it is ready.")
+    instruction = session.system if system is None else checked_system(system)
+    settings = chat_settings(loaded, settings)
+    turns = latest(turns)
+    prompt, messages = chat_prompt(loaded, turns, settings, supported_system_prompt(instruction, loaded))
+    trace = models.prepare(loaded, prompt.ids, settings, text=turns[-1].text, messages=messages)
+    request = trace.request
+    # nothing is refused from here on
+    session.system = instruction
+    run = session.add_run(
+        "chat", name, [TokenRecord(token, "given") for token in request.attended], source=request.source
+    )
+    run.dropped = prompt.dropped
+    turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+    session.former = session.turns if replacing else None
+    session.turns, session.shown = [*turns, turn], run.id
+    session.drop_unused_runs()
+    builder = RunBuilder(run, trace)
+    text = AnswerText(loaded.tokenizer, settings.stop_texts, begins=loaded.starts_new_text)
+    view = _Answer(session, loaded, builder, GrowingAnswer(turn, builder, text), message, replacing)
+    passes = alone(models.decode(name, prompt.ids, settings, 0))
+    try:
+        yield from run_for_visitor(session, models, [builder], passes, view)
+    finally:
+        if turn.state == "streaming":
+            view.answer.stop()  # the visitor has left
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What Chat shows of an answer while it is written."""
+
+    session: Session
+    loaded: LoadedModel
+    builder: RunBuilder
+    answer: GrowingAnswer
+    message: str | None
+    replacing: str
+
+    def started(self) -> ChatScreen:
+        run, limit = self.builder.run, self.loaded.model.context_length
+        return ChatScreen(
+            conversation=conversation_value(self.session),
+            prompt=prompt_value(self.session, self.loaded),
+            inspector=inspector_value(run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(self.builder.request.prompt), limit, run.dropped),
+            running=True,
+            message=self.message,
+            replaced="",
+        )
+
+    def updated(self, progress: Progress) -> ChatScreen:
+        session, run = self.session, self.builder.run
+        self.answer.update(progress.ending)
+        if not self._shown:
+            return ChatScreen(running=False if progress.ended and not session.busy else None)
+        return ChatScreen(
+            answer=self.answer.value(busy=session.busy),
+            inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
+            meter=meter_value(run.length, self.loaded.model.context_length, session.dropped),
+            running=False if progress.ended else None,
+            seed=session.seed if progress.ended else None,
+            replaced=self.replacing if progress.ended else None,
+        )
+
+    def failed(self) -> ChatScreen:
+        self.answer.stop()
+        answer = self.answer.value(busy=self.session.busy) if self._shown else None
+        return ChatScreen(answer=answer, running=False, replaced=self.replacing)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the conversation still has it: it may have been cleared."""
+        return any(turn is self.answer.turn for turn in self.session.turns)
+
+
+def _user_turn_before(session: Session, turn: int) -> int:
+    """The user's message that `turn` is or answers."""
+    if not 0 <= turn < len(session.turns):
+        raise AttendError("This message no longer exists: reload the page to see the current conversation.")
+    return next(number for number in range(turn, -1, -1) if session.turns[number].role == "user")

@@ -1,0 +1,187 @@
+/**
+ * The conversation: bubbles whose answers are made of clickable tokens.
+ *
+ * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
+ * 'token', 'retry', 'undo', 'edit', 'example' and 'missing' (updates were lost; send the conversation whole).
+ *
+ * @typedef {{node: HTMLElement, show: (turn: Turn, place: {last: boolean, busy: boolean}) => void, turn: Turn | null,
+ *   body: ReturnType<typeof makeAnswer>}} TurnView
+ */
+
+/** @import { AnswerUpdate, Turn } from '../runs/contract' */
+/** @import { ConversationValue } from './contract' */
+
+import { find, iconButton, make } from '../kit/dom.js';
+import { followColour } from '../kit/theme.js';
+import { copy } from '../kit/transfer.js';
+import { unpacked } from '../kit/values.js';
+import { makeAnswer, offerTokens } from '../runs/answer.js';
+import { NOTHING, received } from '../runs/turns.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-conversation');
+  const log = make('div', {
+    class: 'at-log', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
+  });
+  const divider = make('div', { class: 'at-divider', role: 'separator', text: 'no longer in the context' });
+  let conversation = NOTHING;
+  /** @type {TurnView[]} */
+  let views = [];
+
+  root.replaceChildren(log);
+  let pinned = true; // whether the end is in view
+  log.addEventListener('scroll', () => {
+    pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
+  });
+  new ResizeObserver(() => {
+    if (pinned) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
+  }).observe(log);
+  followColour(root);
+  offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
+  watch('value', receive);
+  receive();
+
+  function receive() {
+    if (!props.value) return;
+    const now = received(conversation, /** @type {ConversationValue | AnswerUpdate} */ (unpacked(props.value)));
+    if (!now) return trigger('missing', {});
+    if (now === conversation) return;
+    conversation = now;
+    draw(now);
+  }
+
+  /** @param {ConversationValue} value */
+  function draw({ turns, examples, busy }) {
+    const grown = turns.length > views.length;
+    document.body.dataset.chat = turns.length ? '' : 'empty'; // for the styles of what stands around it
+    if (turns.length) drawTurns(turns, busy);
+    else drawEmpty(examples, busy);
+    log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
+    if (pinned || grown) log.scrollTop = log.scrollHeight;
+  }
+
+  /** @param {Turn[]} turns @param {boolean} busy */
+  function drawTurns(turns, busy) {
+    log.querySelector('.at-empty')?.remove();
+    for (const view of views.splice(turns.length)) view.node.remove();
+    turns.forEach((turn, number) => {
+      const old = views[number];
+      if (!old || old.turn.role !== turn.role) {
+        views[number] = makeTurn(turn.role, number);
+        if (old) old.node.replaceWith(views[number].node);
+        else log.append(views[number].node);
+      }
+      views[number].show(turn, { last: number === turns.length - 1, busy });
+    });
+    const kept = turns.findIndex((turn) => !turn.dropped);
+    if (kept > 0 && views[kept].node.previousElementSibling !== divider) views[kept].node.before(divider);
+    if (kept <= 0) divider.remove();
+  }
+
+  /** @param {string[]} examples @param {boolean} busy */
+  function drawEmpty(examples, busy) {
+    views = [];
+    const chips = examples.map((text) => {
+      const chip = make('button', { type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text });
+      chip.addEventListener('click', () => trigger('example', { text }));
+      return chip;
+    });
+    log.replaceChildren(
+      make('div', { class: 'at-empty' },
+        make('p', { class: 'at-empty-title', text: 'Say something and watch the model choose every word.' }),
+        make('p', {
+          class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
+        }),
+        make('div', { class: 'at-examples' }, ...chips)),
+    );
+  }
+
+  /** @param {'user' | 'assistant'} role @param {number} number @returns {TurnView} */
+  function makeTurn(role, number) {
+    const user = role === 'user';
+    const body = makeAnswer(number);
+    const bubble = make('div', { class: 'at-bubble' },
+      make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node);
+    const note = make('p', { class: 'at-note' });
+    const tools = make('div', { class: 'at-tools' });
+    const node = make('div', { class: `at-turn at-${role}` }, bubble, note, tools);
+    let toolsFor = '';
+
+    /** @type {TurnView} */
+    const view = {
+      node, body, turn: null,
+      show(turn, { last, busy }) {
+        const wanted = [busy, last, turn.state === 'streaming'].join();
+        if (toolsFor !== wanted) drawTools(turn, last, busy);
+        toolsFor = wanted;
+        if (view.turn === turn) return;
+        view.turn = turn;
+        node.classList.toggle('at-dropped', turn.dropped);
+        body.show(turn);
+        const notes = [turn.state === 'stopped' ? 'stopped' : '', turn.note || ''].filter(Boolean).join(' · ');
+        if (note.textContent !== notes) note.textContent = notes;
+      },
+    };
+
+    /** @param {Turn} turn @param {boolean} last @param {boolean} busy */
+    function drawTools(turn, last, busy) {
+      const copyButton = iconButton('copy', 'Copy', () => copy(view.turn.text, copyButton));
+      const buttons = [];
+      if (turn.state !== 'streaming') buttons.push(copyButton);
+      if (user && !busy) buttons.unshift(iconButton('edit', 'Edit', () => edit(view, number)));
+      if (!user && last && !busy) {
+        const copyAll = iconButton('copyAll', 'Copy the whole conversation', () => copy(transcript(), copyAll));
+        buttons.unshift(
+          iconButton('retry', 'Retry: get a new answer', () => trigger('retry', { turn: number })),
+          iconButton('undo', 'Undo: remove your message and this answer', () => trigger('undo', { turn: number })),
+        );
+        buttons.push(copyAll);
+      }
+      tools.replaceChildren(...buttons);
+    }
+    return view;
+  }
+
+  const transcript = () =>
+    views.map(({ turn }) => `${turn.role === 'user' ? 'User' : 'Assistant'}: ${turn.text}`).join('\n\n') + '\n';
+
+  /** Change a message in its place. @param {TurnView} view @param {number} number */
+  function edit(view, number) {
+    const area = make('textarea', { class: 'at-edit-text', rows: 2, 'aria-label': 'Edit your message', dir: 'auto' });
+    area.value = view.turn.text;
+    const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend' });
+    const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel' });
+    const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
+      make('span', { class: 'at-keys', text: 'Ctrl+Enter to send, Esc to cancel' }), save, cancel));
+    const fit = () => {
+      area.style.height = 'auto';
+      area.style.height = `${area.scrollHeight + 2}px`;
+      save.disabled = !area.value.trim();
+    };
+    const close = () => {
+      form.remove();
+      view.node.classList.remove('at-editing');
+      find(view.node, '.at-icon').focus();
+    };
+    const send = () => {
+      if (save.disabled || conversation.busy) return;
+      close();
+      trigger('edit', { turn: number, text: area.value });
+    };
+    area.addEventListener('input', fit);
+    form.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') {
+        event.preventDefault(); // it stops nothing
+        close();
+      }
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
+    });
+    save.addEventListener('click', send);
+    cancel.addEventListener('click', close);
+    view.node.classList.add('at-editing');
+    view.node.prepend(form);
+    fit();
+    area.focus();
+  }
+}

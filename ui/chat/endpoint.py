@@ -1,0 +1,74 @@
+"""`/chat`: streams an answer to a program. Everything that arrives is hostile until it has been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from decoding.settings import DecodingSettings
+from ui.kit.validation import checked_message, checked_system
+from ui.runs.answer_text import AnswerText
+from ui.runs.generation import stream_for_program
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings, checked_history
+from ui.runs.session import Turn
+
+
+def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
+    """The function behind `/chat`."""
+
+    def chat(
+        message: str,
+        history: list[dict[str, str]] | None = None,
+        model: str = models.default,
+        settings: dict[str, Any] | None = None,
+        system: str = "",
+    ) -> Iterator[dict[str, Any]]:
+        """Answer a message.
+
+        Args:
+            message: what the user says.
+            history: the conversation so far, oldest first: [{"role": "user" or "assistant", "content": text}, …].
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
+            settings: fields of DecodingSettings by name; what is missing keeps its default.
+            system: the system prompt before the conversation, of a model that takes one.
+
+        Returns:
+            One item a token: {"text": the answer so far, "token": {"id", "text"}, "finish_reason": null}; the last has
+            a finish_reason and, as "trace", the run as an attend.trace/1 document.
+        """
+        yield from chat_items(models, message, history or [], model, settings or {}, system)
+
+    return chat
+
+
+def chat_items(
+    models: Models, message: object, history: object, model: object, settings: object, system: object = ""
+) -> Iterator[dict[str, Any]]:
+    """What `/chat` streams."""
+    loaded = models.get(model)
+    chosen = DecodingSettings.from_dict(settings).seeded()
+    chosen = chat_settings(loaded, chosen)
+    turns = [*checked_history(history), Turn("user", checked_message(message))]
+    prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
+    trace = Models.prepare(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages)
+    written = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text)
+    for _ in stream_for_program(models, loaded, trace):
+        best = trace.best
+        if best is not None:
+            token = best.tokens[-1]
+            written.update(best.tokens)
+            item = {
+                "text": written.text(finished=False),
+                "token": {"id": token, "text": loaded.tokenizer.label(token)},
+                "finish_reason": None,
+            }
+            if trace.steps[-1].finished:
+                break
+            yield item
+    yield {
+        "text": trace.text,
+        "token": {"id": trace.ids[-1], "text": loaded.tokenizer.label(trace.ids[-1])} if trace.ids else None,
+        "finish_reason": trace.finish_reason,
+        "trace": trace.document(),
+    }

@@ -1,0 +1,31 @@
+/**
+ * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
+ */
+
+import { find } from '../kit/dom.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, watch }) {
+  const fold = find(element, '.attend-prompt');
+  const manner = find(element, '.attend-prompt-manner');
+  const of = find(element, '.attend-prompt-of');
+  const text = find(element, '.attend-prompt-text');
+
+  function draw() {
+    if (!props.value) return;
+    const value = JSON.parse(props.value);
+    fold.hidden = !value.manner;
+    manner.textContent = value.manner;
+    of.textContent = value.of;
+    text.replaceChildren(
+      ...value.parts.map(([said, control]) => {
+        const part = document.createElement(control ? 'b' : 'span');
+        part.textContent = said;
+        return part;
+      }),
+    );
+  }
+
+  watch('value', draw);
+  draw();
+}

@@ -1,0 +1,34 @@
+"""Chat as code: what "Copy as code" repeats. Nothing of gradio."""
+
+from __future__ import annotations
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.chat.values import EXAMPLES
+from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
+from ui.runs.session import Session, Turn
+from ui.settings.code import Reproduction, with_last_seed
+
+
+def chat_reproduction(
+    session: Session, loaded: LoadedModel, message: str, settings: DecodingSettings, system: str | None = None
+) -> Reproduction:
+    """The message in the box or, where it is blank, the last one that was sent.
+
+    Args:
+        system: the system prompt in its box; None for the session's.
+    """
+    turns = list(session.turns)
+    if message.strip() or not turns:
+        turns.append(Turn("user", message if message.strip() else EXAMPLES[0]))
+    else:
+        turns = turns[: 1 + max(number for number, turn in enumerate(turns) if turn.role == "user")]
+    return Reproduction(
+        loaded.address,
+        chat_settings(loaded, with_last_seed(session, settings)),
+        turns[-1].text,
+        loaded.languages,
+        tuple(turns),
+        supported_system_prompt(session.system if system is None else system, loaded),
+        translates=is_translator(loaded),
+    )

@@ -1,0 +1,174 @@
+"""Chat: a conversation, its components and which function answers which of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import gradio as gr
+from gradio.components import Component
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.chat import actions as chat
+from ui.chat import view
+from ui.chat.actions import ChatScreen
+from ui.chat.endpoint import chat_endpoint
+from ui.chat.prompt_value import prompt_value
+from ui.chat.reproduction import chat_reproduction
+from ui.chat.values import conversation_value
+from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.inspector.opening import open_run
+from ui.kit import assets
+from ui.kit.button import button
+from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.packing import packed
+from ui.kit.validation import checked_system, checked_text
+from ui.runs.models import Models
+from ui.runs.prompts import is_translator
+from ui.runs.session import Session
+from ui.screen import Screen
+from ui.settings.code import Reproduction
+
+
+class ChatTab(Tab):
+    """One that translates answers every text for itself, so that a conversation with it would promise a memory that it
+    has not. A model that only continues texts keeps the entry, which then leads to Write and says why."""
+
+    name = "Chat"
+    element = "attend-chat"
+    styles = (Path(__file__).parent / "prompt.css",)
+    takes_system_prompt = True
+
+    def offered(self, loaded: LoadedModel) -> bool:
+        return not is_translator(loaded)
+
+    def unusable(self, loaded: LoadedModel) -> str:
+        if loaded.chat is not None:
+            return ""
+        return f"{loaded.name} is not a chat model, so it can only continue a text: choose a model that chats."
+
+    def lay_out(self, models: Models, *, first: bool) -> None:
+        with gr.Column(elem_id="attend-chat"):
+            self.conversation = view.build()
+            self.conversation.value = packed(conversation_value(Session()))
+            with gr.Row(elem_id="attend-message-row"):
+                self.message = gr.Textbox(
+                    "",
+                    placeholder="Type a message",
+                    label="Message",
+                    show_label=False,
+                    container=False,
+                    lines=1,
+                    max_lines=6,
+                    scale=1,
+                    autofocus=first,
+                    elem_id="attend-message",
+                )
+                self.send = button("Send", "attend-send", variant="primary", min_width=84)
+                self.stop = button("Stop", "attend-stop", variant="stop", visible=False, min_width=84)
+            with gr.Row(elem_id="attend-chat-tools"):
+                self.clear = button("Clear", "attend-clear", size="sm")
+                self.restore = button("Undo clear", "attend-restore", size="sm", visible=False)
+            self.prompt = gr.HTML(
+                packed(prompt_value(Session(), models.first)),
+                html_template=assets.template("chat/prompt.html"),
+                js_on_load=assets.loader("chat/prompt.js"),
+                apply_default_css=False,
+                elem_id="attend-prompt",
+            )
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.conversation, self.message, self.prompt, self.send, self.stop, self.restore]
+
+    def render(self, screen: Screen) -> Changes:
+        if not isinstance(screen, ChatScreen):
+            return {}
+        changes: Changes = {}
+        if screen.conversation is not None:
+            changes[self.conversation] = packed({**screen.conversation, "number": screen.number})
+        elif screen.answer is not None:
+            changes[self.conversation] = packed(screen.answer)
+        if screen.message is not None:
+            changes[self.message] = screen.message
+        if screen.prompt is not None:
+            changes[self.prompt] = packed(screen.prompt)
+        if screen.running is not None:
+            changes[self.send] = gr.update(visible=not screen.running)
+            changes[self.stop] = gr.update(visible=screen.running)
+        if screen.replaced is not None:
+            changes[self.restore] = gr.update(value=f"Undo {screen.replaced}", visible=bool(screen.replaced))
+        return changes
+
+    def overview(self, session: Session, models: Models, name: str) -> Screen:
+        return chat.overview(session, models, name)
+
+    @property
+    def reproduced(self) -> Sequence[Component]:
+        return [self.message]
+
+    def reproduction(
+        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
+    ) -> Reproduction:
+        (message,) = values
+        return chat_reproduction(
+            session, loaded, checked_text(message, "The message"), settings, checked_system(system)
+        )
+
+    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
+        return {"chat": chat_endpoint(models)}
+
+    def wire(self, frame: Frame) -> None:
+        models, panel = frame.models, frame.panel
+
+        def send(session: Session, system: str, text: str, *settings: object) -> Iterator[Screen]:
+            return chat.send(session, models, models.current(session), text, panel.read(settings), system=system)
+
+        def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            return send(session, system, field(event, "text", str), *settings)
+
+        def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            name, turn = models.current(session), field(event, "turn", int)
+            return chat.retry(session, models, name, turn, panel.read(settings), system=system)
+
+        def edit(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            name, turn, text = models.current(session), field(event, "turn", int), field(event, "text", str)
+            return chat.edit(session, models, name, turn, text, panel.read(settings), system=system)
+
+        def undo(session: Session, event: gr.EventData) -> Screen:
+            return chat.undo(session, models, models.current(session), field(event, "turn", int))
+
+        def clear(session: Session) -> Screen:
+            return chat.clear(session, models, models.current(session))
+
+        def restore(session: Session) -> Screen:
+            return chat.restore(session, models, models.current(session))
+
+        def token(session: Session, event: gr.EventData) -> Screen:
+            return chat.open_token(session, models, field(event, "turn", int), field(event, "index", int))
+
+        def missing_run(session: Session, event: gr.EventData) -> Screen:
+            return Screen(inspector=open_run(session, models, field(event, "run", str)))
+
+        def set_system(session: Session, system: str) -> Screen:
+            return chat.set_system(session, models, models.current(session), system)
+
+        session, outputs = frame.session, self.all_outputs(frame)
+        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
+        inputs = [session, frame.system, *panel.inputs]
+        typed = [session, frame.system, self.message, *panel.inputs]
+        gr.on([self.message.submit, self.send.click], streams(send), typed, outputs, **RUNNING)
+        self.conversation.example(streams(example), inputs, outputs, **RUNNING)
+        self.conversation.retry(streams(retry), inputs, outputs, **RUNNING)
+        self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
+        self.conversation.undo(answers(undo), session, outputs, **QUICK)
+        self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+        self.conversation.missing(answers(chat.whole), session, outputs, trigger_mode="always_last", **QUICK)
+        self.clear.click(answers(clear), session, outputs, **QUICK)
+        self.restore.click(answers(restore), session, outputs, **QUICK)
+        self.stop.click(Session.halt, session, None, queue=False, **QUIET)
+        # `input` would miss a text that is pasted or set by the browser
+        frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)
+        frame.inspector.missing(answers(missing_run), session, outputs, **QUICK)

@@ -1,0 +1,22 @@
+"""What Chat shows of its conversation. Pure functions."""
+
+from __future__ import annotations
+
+from ui.chat.contract import ConversationValue
+from ui.runs.session import Session
+from ui.runs.values import turn_value
+
+EXAMPLES = (
+    "Hi! How are you today?",
+    "What do you like to do on weekends?",
+    "I feel a bit tired this evening.",
+    "What kind of music do you like?",
+)
+
+
+def conversation_value(session: Session) -> ConversationValue:
+    return {
+        "turns": [turn_value(turn, dropped=place < session.dropped) for place, turn in enumerate(session.turns)],
+        "examples": list(EXAMPLES),
+        "busy": session.busy,
+    }

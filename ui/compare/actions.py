@@ -1,0 +1,221 @@
+"""What happens in Compare: run the cards, open a token of one, take one away, and the files.
+
+Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
+the model writes. What is asked for comes from the page's script, so everything is checked before anything changes. The
+file knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from decoding.parameters.parameter import shown
+from decoding.settings import DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.compare import metrics
+from ui.compare.cards import checked_cards, message_prompt, passes_of, prepare, text_prompt, update_cards
+from ui.compare.contract import CompareValue
+from ui.compare.values import FROM_PANEL, comparison_value, no_comparison
+from ui.inspector.contract import InspectorValue
+from ui.inspector.opening import open_token as inspect_token
+from ui.inspector.opening import opened_if_loaded, streamed
+from ui.kit.validation import checked_message, checked_switch, checked_system
+from ui.runs.comparison import Comparison
+from ui.runs.generation import Progress, run_for_visitor
+from ui.runs.models import Models
+from ui.runs.prompts import latest, supported_system_prompt
+from ui.runs.run import Run
+from ui.runs.session import Session, Turn
+from ui.runs.values import meter_value
+from ui.screen import Screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareScreen(Screen):
+    """What changes in Compare."""
+
+    comparison: CompareValue | None = None
+
+
+def compare(
+    session: Session,
+    models: Models,
+    name: str,
+    text: object,
+    cards: object,
+    *,
+    answer: object,
+    history: object,
+    common_draws: object,
+    panel: DecodingSettings,
+    system: object = None,
+) -> Iterator[CompareScreen]:
+    """Run the cards over a text, or over a message to be answered.
+
+    The last comparison stays until the first token has come, so that whatever cannot be run takes nothing away.
+
+    Args:
+        answer: whether the text is a message.
+        history: whether the message goes on from the chat, whose turns then stand before it.
+        system: the system prompt as it stands in its box, which becomes the session's; None leaves that.
+        panel: the settings beside the text. The seed of all cards is theirs, and how long a text may be and how much of
+            it is recorded, where a card says nothing else.
+    """
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    shared = {name: getattr(panel, name) for name in FROM_PANEL}
+    settings = [replace(one, seed=panel.seed) for one in checked_cards(cards, shared)]
+    instruction = session.system if system is None else checked_system(system)
+    goes_on = checked_switch(history, "history")
+    if checked_switch(answer, "answer"):
+        before = session.turns if goes_on else []
+        turns = latest([*before, Turn("user", checked_message(text))])
+        prompt = message_prompt(loaded, turns, settings, supported_system_prompt(instruction, loaded))
+    else:
+        prompt = text_prompt(loaded, text)
+    session.counter += 1
+    identifier = f"compare-{session.counter}"
+    common = checked_switch(common_draws, "common_draws")
+    comparison = prepare(loaded, prompt, settings, common_draws=common, identifier=identifier)
+    session.system = instruction
+    passes = passes_of(comparison, models, attention=True)
+    builders = [card.builder for card in comparison.cards]
+    yield from run_for_visitor(session, models, builders, passes, _Cards(session, models, loaded, comparison))
+
+
+@dataclass(slots=True)
+class _Cards:
+    """What Compare shows of its cards while they run."""
+
+    session: Session
+    models: Models
+    loaded: LoadedModel
+    comparison: Comparison
+
+    def started(self) -> CompareScreen:
+        return CompareScreen(comparison={**_value(self.session, self.models, self.loaded.name), "busy": True})
+
+    def updated(self, progress: Progress) -> CompareScreen:
+        session, comparison = self.session, self.comparison
+        update_cards(comparison, progress)
+        since = progress.since
+        if session.comparison is not comparison and any(card.ids for card in comparison.cards):
+            _keep(session, comparison)
+            since = (0,) * len(since)
+        if session.comparison is comparison:
+            return _update(session, comparison, self.loaded, since, busy=not progress.ended)
+        return CompareScreen(comparison=_value(session, self.models, self.loaded.name) if progress.ended else None)
+
+    def failed(self) -> CompareScreen:
+        return CompareScreen(comparison=_value(self.session, self.models, self.loaded.name))
+
+
+def open_token(session: Session, models: Models, identifier: str, index: int) -> Screen:
+    """What lies behind one token of a card."""
+    run = _run_of_card(session, identifier)
+    return Screen(inspector=inspect_token(session, models, run, index, again="compare again"))
+
+
+def remove(session: Session, models: Models, name: str, identifiers: Sequence[object]) -> CompareScreen:
+    """Take cards and their texts away; the others are compared with what is then the first."""
+    session.refuse_while_busy()
+    comparison = session.comparison
+    if comparison is None:
+        return CompareScreen()
+    comparison.cards = tuple(card for card in comparison.cards if card.run.id not in identifiers)
+    if not comparison.cards:
+        session.comparison = None
+    session.drop_unused_runs()
+    screen = whole(session, models, name)
+    return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
+
+
+def overview(session: Session, models: Models, name: str) -> CompareScreen:
+    """Compare as it stands: the cards, the first one's numbers, and how full the context is."""
+    session.shown = None
+    return replace(whole(session, models, name), inspector=_first_card(session, models))
+
+
+def whole(session: Session, models: Models, name: str) -> CompareScreen:
+    """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
+    comparison = session.comparison
+    if comparison is None:
+        meter = meter_value(0, models.get(name).model.context_length)
+    else:
+        meter = meter_value(_longest(comparison), comparison.context_length, comparison.prompt.dropped)
+    return CompareScreen(comparison=_value(session, models, name), meter=meter)
+
+
+def file(session: Session, kind: str) -> tuple[str, str]:
+    """Name and content of the comparison as CSV or as JSON."""
+    if session.comparison is None:
+        raise AttendError("There is nothing to download yet: press Compare first.")
+    if kind == "csv":
+        text = metrics.table(session.comparison)
+    elif kind == "json":
+        text = json.dumps(metrics.document(session.comparison), ensure_ascii=False, indent=1)
+    else:
+        raise AttendError(f"A comparison can't be downloaded as {shown(kind)}: choose csv or json.")
+    return f"attend-compare.{kind}", text
+
+
+def _value(session: Session, models: Models, name: str) -> CompareValue:
+    """What stands in Compare, whole."""
+    chats, comparison = models.get(name).chat is not None, session.comparison
+    if comparison is None:
+        return no_comparison(chats=chats, history=bool(session.turns))
+    return comparison_value(comparison, busy=_growing(session), chats=chats, history=bool(session.turns))
+
+
+def _keep(session: Session, comparison: Comparison) -> None:
+    """Let its cards be opened, in place of those of the last comparison."""
+    session.comparison = comparison
+    session.runs |= {card.run.id: card.run for card in comparison.cards}
+    session.drop_unused_runs()
+    session.shown = comparison.cards[0].run.id
+
+
+def _update(
+    session: Session, comparison: Comparison, loaded: LoadedModel, since: Sequence[int], *, busy: bool
+) -> CompareScreen:
+    """What an update of the cards changes on the page; at the end, all of them are sent whole."""
+    sent = since if busy else None
+    chats = loaded.chat is not None
+    shown = [
+        streamed(session, card.run, new, loaded, busy=busy)
+        for card, new in zip(comparison.cards, since, strict=True)
+        if card.run.id == session.shown
+    ]
+    return CompareScreen(
+        comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
+        inspector=shown[0] if shown else None,
+        meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
+        seed=None if busy else session.seed,
+    )
+
+
+def _run_of_card(session: Session, identifier: str) -> Run:
+    """`AttendError` for a card that is not there, whoever made up its name."""
+    cards = () if session.comparison is None else session.comparison.cards
+    for card in cards:
+        if card.run.id == identifier:
+            return card.run
+    raise AttendError("This card's text is no longer stored: compare again to inspect it.")
+
+
+def _first_card(session: Session, models: Models) -> InspectorValue:
+    comparison = session.comparison
+    return opened_if_loaded(session, models, None if comparison is None else comparison.cards[0].run)
+
+
+def _growing(session: Session) -> bool:
+    cards = () if session.comparison is None else session.comparison.cards
+    return any(card.run.id in session.growing for card in cards)
+
+
+def _longest(comparison: Comparison) -> int:
+    """Tokens of the fullest context."""
+    return max(card.run.length for card in comparison.cards)

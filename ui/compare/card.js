@@ -1,0 +1,127 @@
+/**
+ * One card of a comparison: its settings in words or as a form, its text, where that leaves the first card's, its numbers.
+ *
+ * It shows what it is given; what cards there are is the comparison's business.
+ *
+ * @typedef {{run: string, tokens: [string, number][], state: 'streaming' | 'done' | 'stopped', note: string | null,
+ *   length: number, first_difference: number | null, figures: (number | null)[]}} Result
+ */
+
+/** @import { CompareForm } from './contract' */
+/** @import { Settings } from './form.js' */
+/** @import { Range } from './metrics.js' */
+
+import { find, iconButton, make } from '../kit/dom.js';
+import { visibleText } from '../kit/text.js';
+import { makeAnswer } from '../runs/answer.js';
+import { makeForm } from './form.js';
+import { makeMetrics } from './metrics.js';
+
+/**
+ * @param {CompareForm} offered
+ * @param {{change: (settings: Settings) => void, panel: () => void, remove: () => void}} actions
+ */
+export function makeCard(offered, actions) {
+  const title = make('h3', {});
+  const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
+  const removeButton = iconButton('remove', 'Remove this card', actions.remove);
+  const form = makeForm(offered, actions);
+  const answer = makeAnswer(0);
+  const text = make('div', { class: 'at-card-text', tabindex: -1 }, answer.node);
+  const parted = make('button', { type: 'button', class: 'at-parted-note' });
+  const note = make('p', { class: 'at-note' });
+  const figures = makeMetrics(offered.figures);
+  const written = make('i');
+  const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
+  const node = make('article', { class: 'at-card' }, bar,
+    make('div', { class: 'at-card-head' }, title, editButton, removeButton), form.node, text, parted, note, figures.node);
+  let partedToken = null;
+  let growing = false;
+
+  form.node.hidden = true;
+  editButton.setAttribute('aria-expanded', 'false');
+  parted.addEventListener('click', () => {
+    bringIn(partedToken);
+    partedToken.click();
+  });
+  form.node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault(); // it stops nothing
+    open(false);
+    editButton.focus();
+  });
+
+  /** @param {boolean} wide the form is in sight */
+  function open(wide) {
+    form.node.hidden = !wide;
+    editButton.setAttribute('aria-expanded', String(wide));
+    if (wide) find(form.node, '.at-fields :is(select, input)').focus();
+  }
+
+  /**
+   * @param {{number: number, words: string[], result: Result | null, first: Result | null, stale: boolean,
+   *   ranges: Range[], busy: boolean, removable: boolean}} now
+   */
+  function show(now) {
+    const { number, words: [strategy, ...words], result } = now;
+    title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
+      make('span', { class: 'at-card-words', text: words.join(' · ') }));
+    node.setAttribute('aria-label', `Card ${number}: ${[strategy, ...words].join(', ')}`);
+    node.classList.toggle('at-stale', now.stale);
+    form.node.disabled = now.busy;
+    editButton.disabled = now.busy;
+    removeButton.disabled = now.busy || !now.removable;
+    const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
+    written.style.width = `${100 * part}%`;
+    drawText(result);
+    drawParted(now);
+    if (growing && result?.state !== 'streaming' && partedToken) bringIn(partedToken); // it was followed to its end
+    growing = result?.state === 'streaming';
+    const told = [now.stale && result ? 'Settings changed, run again' : '',
+      result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
+    if (note.textContent !== told) note.textContent = told;
+    figures.node.hidden = !result;
+    if (result) figures.show(result.figures, now.ranges);
+  }
+
+  /** @param {Result | null} result */
+  function drawText(result) {
+    const pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
+    const tokens = result ? result.tokens : [];
+    answer.show({
+      text: tokens.map(([word]) => word).join(''), tokens, run: result && result.run,
+      state: result ? result.state : 'done',
+    });
+    text.classList.toggle('at-waiting', !result);
+    if (pinned && result?.state === 'streaming') text.scrollTop = text.scrollHeight;
+  }
+
+  /** Scroll the text so that this token is in sight. @param {HTMLElement} token */
+  function bringIn(token) {
+    const [{ top, bottom }, frame] = [token, text].map((one) => one.getBoundingClientRect());
+    if (top < frame.top || bottom > frame.bottom) text.scrollTop += top - frame.top - (frame.height - bottom + top) / 2;
+  }
+
+  /** The first token that is another than the first card's. */
+  function drawParted({ number, result, first }) {
+    const place = result ? result.first_difference : null;
+    const token = place === null ? null : answer.token(place) || null;
+    if (token !== partedToken) {
+      partedToken?.classList.remove('at-parted');
+      token?.classList.add('at-parted');
+      partedToken = token;
+    }
+    parted.disabled = !token;
+    parted.hidden = !result || !result.tokens.length;
+    const going = result?.state === 'streaming' || first?.state === 'streaming';
+    const told = number === 1 ? 'Baseline'
+      : token ? `Differs from token ${place + 1}: ${wordAt(result, place)} instead of ${wordAt(first, place)}`
+        : going ? 'Same as card 1 so far' : 'No token differs from card 1';
+    if (parted.textContent !== told) parted.textContent = told;
+  }
+
+  return { node, show, open, form };
+}
+
+/** @param {Result | null} result @param {number} place */
+const wordAt = (result, place) => `“${visibleText(result?.tokens[place]?.[0] ?? '')}”`;

@@ -1,0 +1,183 @@
+"""Comparing: one prompt under several cards of settings, side by side, in one batch through the model.
+
+Cards that would make the batch too large together take turns: the next are begun when those before them have ended.
+
+All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
+off, every card has a stream of its own.
+
+Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `metrics.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from types import MappingProxyType
+
+from decoding.settings import DecodingSettings
+from decoding.uniform import SEEDS
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.compare.metrics import measure
+from ui.kit.validation import checked_start, on_card
+from ui.runs.answer_text import AnswerText
+from ui.runs.comparison import Card, Comparison, Prompt
+from ui.runs.generation import Pass, Passes, Progress, follow, timed
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings
+from ui.runs.run import Run, TokenRecord
+from ui.runs.run_builder import RunBuilder
+from ui.runs.session import Turn
+from ui.runs.values import answer_tokens
+
+FEWEST, MOST = 2, 6  # cards
+MOST_ROWS = 64  # of one pass: as many as one card can need, which keeps a step of all cards as quick as that card's
+
+# Values that show what a setting does, from careful to bold.
+SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(
+    {
+        "temperature": (0, 0.5, 1, 1.5),
+        "top_k": (1, 5, 40, 0),
+        "top_p": (0.5, 0.8, 0.95, 1),
+        "num_beams": (1, 2, 4, 8),
+        "strategy": ("greedy", "sample", "beam"),
+    }
+)
+
+
+def text_prompt(loaded: LoadedModel, text: object) -> Prompt:
+    """A raw text to continue."""
+    checked = checked_start(text, "The prompt")
+    return Prompt(checked, loaded.prompt(checked))
+
+
+def message_prompt(
+    loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings], system: str = ""
+) -> Prompt:
+    """A conversation whose last message is to be answered, with room for the longest answer asked for."""
+    if loaded.chat is None:
+        raise AttendError(f"{loaded.name} is not a chat model: let it continue the text instead.")
+    longest = max(settings, key=lambda one: one.max_new_tokens)
+    prompt, messages = chat_prompt(loaded, turns, longest, system)
+    return Prompt(turns[-1].text, prompt.ids, tuple(messages), prompt.dropped)
+
+
+def sweep(base: DecodingSettings, name: str, values: Sequence[float | str]) -> list[DecodingSettings]:
+    """A card for each value of one setting, all else as in `base`."""
+    return [replace(base, **{name: value}) for value in values]
+
+
+def check_count(cards: int) -> None:
+    """`AttendError` for fewer or more cards than can be compared."""
+    if not FEWEST <= cards <= MOST:
+        raise AttendError(
+            f"There {'is 1 card' if cards == 1 else f'are {cards:,} cards'}, but a comparison needs {FEWEST} to "
+            f"{MOST}: {'add some' if cards < FEWEST else 'remove some'}."
+        )
+
+
+def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyType({})) -> list[DecodingSettings]:
+    """What several cards should run under; `shared` holds where a card says nothing else, and None says nothing."""
+    if not isinstance(settings, list):
+        raise AttendError("The settings must be a list of JSON objects, one per card.")
+    check_count(len(settings))
+    cards = []
+    for number, one in enumerate(settings, start=1):
+        with on_card(number):
+            changes = {} if one is None else one
+            cards.append(DecodingSettings.from_dict({**shared, **changes} if isinstance(changes, Mapping) else changes))
+    return cards
+
+
+def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
+    """Definite seeds: one for all cards, or that of the first and those that follow it."""
+    given = sorted({one.seed for one in settings if one.seed >= 0})
+    if len(given) > 1:
+        raise AttendError(
+            f"The cards have the seeds {given[0]} and {given[1]}, but a comparison uses one seed: set it once, or "
+            "give all cards the same one."
+        )
+    seed = given[0] if given else next((one.seeded().seed for one in settings if one.drawn), 0)
+    return [replace(one, seed=(seed + (0 if common_draws else index)) % SEEDS) for index, one in enumerate(settings)]
+
+
+def prepare(
+    loaded: LoadedModel,
+    prompt: Prompt,
+    settings: Sequence[DecodingSettings],
+    *,
+    common_draws: bool = True,
+    identifier: str = "compare",
+) -> Comparison:
+    """All that can be refused is refused here, before anything runs.
+
+    Args:
+        identifier: what the runs of the cards are called, with the card's number behind it; another one for every
+            comparison that a page shows.
+    """
+    check_count(len(settings))
+    if prompt.messages:
+        settings = [chat_settings(loaded, one) for one in settings]
+    limit = loaded.model.context_length
+    cards = []
+    for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
+        with on_card(number):
+            trace = Models.prepare(loaded, prompt.ids, one, text=prompt.text, messages=prompt.messages)
+        request = trace.request
+        tokens = [TokenRecord(token, "given") for token in request.attended]
+        run = Run(f"{identifier}-{number}", "chat", loaded.name, tokens, dropped=prompt.dropped, source=request.source)
+        text = AnswerText(loaded.tokenizer, one.stop_texts, begins=loaded.starts_new_text)
+        cards.append(Card(RunBuilder(run, trace), text, length=min(one.max_new_tokens, limit - len(prompt.ids))))
+    return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
+
+
+def update_cards(comparison: Comparison, progress: Progress) -> None:
+    """Let the cards say what their runs say, after every update and at the end."""
+    for card in comparison.cards:
+        builder = card.builder
+        made = builder.run.tokens[len(builder.request.attended) :]
+        card.tokens = answer_tokens(made, card.answer_text, finished=progress.ended or builder.reason is not None)
+        card.ids = tuple(token.id for token in made)
+        card.metrics = measure(builder.trace, builder.seconds)
+        if progress.ended:
+            card.text, card.finish_reason = builder.trace.text, builder.trace.finish_reason
+    comparison.ending = progress.ending
+
+
+def passes_of(comparison: Comparison, models: Models, *, attention: bool) -> Passes:
+    """All cards to their ends; computing is timed anew for each turn."""
+    settings = [card.settings for card in comparison.cards]
+    for indices in turns_of(settings):
+        cards = {index + 1: settings[index] for index in indices}
+        steps = models.decode_together(comparison.model, comparison.prompt.ids, cards, attention)
+        with closing(timed(steps)) as passes:
+            for one in passes:
+                yield Pass({number - 1: step for number, step in one.steps.items()}, one.seconds)
+
+
+def run_cards(
+    comparison: Comparison, models: Models, *, stop: threading.Event, attention: bool, per_second: float = 20.0
+) -> Iterator[Progress]:
+    """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
+    the work."""
+    lock, builders = models.get(comparison.model).lock, [card.builder for card in comparison.cards]
+    passes = passes_of(comparison, models, attention=attention)
+    limits = {"time_limit": models.time_limit, "per_second": per_second}
+    for progress in follow(builders, passes, lock=lock, stop=stop, **limits):
+        update_cards(comparison, progress)
+        yield progress
+
+
+def turns_of(settings: Sequence[DecodingSettings]) -> list[list[int]]:
+    """The indices of the cards that run together, in their order: as many at a time as `MOST_ROWS` has room for."""
+    turns: list[list[int]] = []
+    room = 0
+    for index, one in enumerate(settings):
+        if one.rows > room:
+            turns.append([])
+            room = MOST_ROWS
+        turns[-1].append(index)
+        room -= one.rows
+    return turns

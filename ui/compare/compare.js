@@ -1,0 +1,274 @@
+/**
+ * The comparison: what is asked, the cards of settings that answer it side by side, and the files of it.
+ *
+ * The cards and what is asked live here until they are sent; what became of them comes from the server, only what is new
+ * each time. Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
+ *
+ * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
+ */
+
+/** @import { CompareForm, CompareValue } from './contract' */
+/** @import { Result } from './card.js' */
+/** @import { Settings } from './form.js' */
+
+import { find, make } from '../kit/dom.js';
+import { Questions } from '../kit/questions.js';
+import { panelSettings } from '../kit/signals.js';
+import { counted } from '../kit/text.js';
+import { followColour } from '../kit/theme.js';
+import { download } from '../kit/transfer.js';
+import { unpacked } from '../kit/values.js';
+import { offerTokens } from '../runs/answer.js';
+import { makeCard } from './card.js';
+import { same, summary } from './form.js';
+import { offerHelp, rangesOf } from './metrics.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-compare');
+  const offered = /** @type {CompareForm} */ (unpacked(props.form));
+  /** @type {Card[]} */
+  let cards = [];
+  /** @type {Card[]} those that were sent last */
+  let asked = [];
+  /** @type {Map<string, Result>} what became of cards, by their runs */
+  const results = new Map();
+  const questions = new Questions(trigger);
+  let run = null;
+  let busy = false;
+  let hasChat = false;
+  /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
+  let panel = {};
+  /** @type {number | null | undefined} */
+  let panelSeed;
+
+  const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
+  const go = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
+  const halt = make('button', { type: 'button', class: 'at-stop', text: 'Stop', hidden: true });
+  const ways = [['continue', 'continue as text'], ['answer', 'answer as a message']].map(([value, label]) => {
+    const input = make('input', { type: 'radio', name: 'attend-ask', value, class: 'at-hidden' });
+    return { input, node: make('label', {}, input, make('span', { text: label })) };
+  });
+  const [, answering] = ways.map((way) => way.input);
+  const common = make('input', { type: 'checkbox', checked: true });
+  const history = make('input', { type: 'checkbox' });
+  const goOn = make('label', {
+    class: 'at-common', hidden: true,
+    'data-help': 'Puts your whole conversation before the message, as for the next answer in Chat.',
+  }, history, ' Include the chat history');
+  const held = make('span', { class: 'at-quiet at-held' });
+  const fills = offered.fills.map(({ name, cards: filled }) => {
+    const chip = make('button', { type: 'button', class: 'at-plain', text: name });
+    chip.addEventListener('click', () => fill(filled));
+    return chip;
+  });
+  const add = make('button', { type: 'button', class: 'at-plain', text: '+ Add card' });
+  const files = ['csv', 'json'].map((kind) => {
+    const button = make('button', { type: 'button', class: 'at-plain', text: kind.toUpperCase() });
+    button.addEventListener('click', () => questions.ask('file', { kind }, ({ file }) => {
+      if (file) download(file[0], file[1]);
+    }));
+    return button;
+  });
+  const progress = make('progress', { 'aria-label': 'Progress of the comparison', hidden: true });
+  const status = make('p', { class: 'at-quiet at-compare-status', role: 'status' });
+  const grid = make('div', { class: 'at-cards' });
+
+  root.replaceChildren(
+    make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
+    make('div', { class: 'at-ask-row' },
+      make('fieldset', { class: 'at-switch' },
+        make('legend', { class: 'at-hidden', text: 'What to do with the prompt' }), ...ways.map((way) => way.node)),
+      goOn,
+      make('label', {
+        class: 'at-common',
+        'data-help': 'All cards use the same random numbers, so that their texts differ because of their settings, '
+          + 'not by chance. When this is off, each card gets its own. The seed is the one in the sidebar.',
+      }, common, ' Same random numbers for all cards'), held),
+    make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, add,
+      make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
+    make('div', { class: 'at-ask-row at-compare-told' }, progress, status),
+    grid,
+  );
+  text.value = offered.example;
+  ways[0].input.checked = true;
+  followColour(root);
+  offerHelp(root);
+  offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
+  go.addEventListener('click', compare);
+  halt.addEventListener('click', () => trigger('halt', {}));
+  add.addEventListener('click', () => {
+    cards.push(newCard(cards.at(-1).settings));
+    draw();
+    cards.at(-1).view.open(true);
+  });
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
+  });
+  fill(offered.fills[0].cards);
+  for (const { input } of ways) input.addEventListener('change', draw);
+  panelSettings.subscribe(root, drawPanel);
+  watch('value', receive);
+  receive();
+
+  /** What was written stays until it is compared again. @param {Settings[]} list a card for each */
+  function fill(list) {
+    forget(cards.slice(list.length));
+    cards = list.map((settings, place) => {
+      if (!cards[place]) return newCard(settings);
+      change(cards[place], settings);
+      cards[place].view.form.show(settings);
+      return cards[place];
+    });
+    draw();
+  }
+
+  /** @param {Card} card @param {Settings} settings */
+  function change(card, settings) {
+    card.settings = settings;
+    draw();
+  }
+
+  /** @param {Settings} settings @returns {Card} */
+  function newCard(settings) {
+    /** @type {Card} */
+    const card = { settings, run: null, sent: null, view: null };
+    card.view = makeCard(offered, {
+      change: (changed) => change(card, changed),
+      panel: () => questions.ask('panel', {}, ({ settings: taken }) => {
+        if (!taken) return;
+        change(card, taken);
+        card.view.form.show(taken);
+      }),
+      remove: () => {
+        cards = cards.filter((other) => other !== card);
+        forget([card]);
+        draw();
+        add.focus();
+      },
+    });
+    card.view.form.show(settings);
+    card.view.form.hold(panel);
+    return card;
+  }
+
+  /**
+   * What the settings beside the text say where a card says nothing else. No card is drawn again: this comes with every
+   * move of a slider, whether or not the comparison is in sight.
+   * @param {Record<string, number | null>} settings with the seed
+   */
+  function drawPanel({ seed, ...shared }) {
+    if (same(panel, shared) && seed === panelSeed) return;
+    [panel, panelSeed] = [shared, seed];
+    held.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
+      + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`;
+    cards.forEach((card) => card.view.form.hold(shared));
+  }
+
+  /** The server takes what became of them away, too. @param {Card[]} gone */
+  function forget(gone) {
+    const runs = gone.map((card) => card.run).filter((name) => name && results.delete(name));
+    if (runs.length) trigger('remove', { runs });
+  }
+
+  function compare() {
+    if (busy) return;
+    const wrong = cards.find((card) => card.view.form.wrong());
+    if (wrong) {
+      wrong.view.open(true);
+      wrong.view.form.wrong().focus();
+      return;
+    }
+    asked = cards.slice();
+    trigger('compare', {
+      text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
+      cards: asked.map((card) => card.settings),
+    });
+  }
+
+  /** A value arrived: the reply to a question, or what is new of the cards. */
+  function receive() {
+    if (!props.value) return;
+    const value = unpacked(props.value);
+    if (value.number !== undefined) questions.settle(value);
+    else merge(/** @type {CompareValue} */ (value));
+  }
+
+  /** @param {CompareValue} value */
+  function merge(value) {
+    if (value.run !== run && value.run !== null) {
+      results.clear();
+      asked.forEach((card, place) => {
+        card.run = value.cards[place]?.run ?? null;
+        card.sent = card.settings;
+      });
+    }
+    run = value.run;
+    const focused = go === document.activeElement || halt === document.activeElement;
+    busy = value.busy;
+    let gap = false;
+    for (const { since, tokens, ...rest } of value.cards) {
+      const before = results.get(rest.run)?.tokens || [];
+      gap ||= since > before.length;
+      results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
+    }
+    if (gap && !busy) trigger('missing', {});
+    hasChat = value.chats && value.history;
+    answering.disabled = !value.chats;
+    if (!value.chats) ways[0].input.checked = true;
+    draw();
+    if (focused) (busy ? halt : go).focus();
+  }
+
+  function draw() {
+    goOn.hidden = !hasChat || !answering.checked;
+    const all = cards.map((card) => card.settings);
+    const shown = cards.map((card) => results.get(card.run) || null);
+    const told = shown.filter((result) => result !== null);
+    const ranges = rangesOf(told.map((result) => result.figures));
+    cards.forEach((card, place) => card.view.show({
+      number: place + 1, words: summary(offered, card.settings, all), result: shown[place], first: told[0] || null,
+      stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
+    }));
+    const nodes = cards.map((card) => card.view.node);
+    if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
+      grid.replaceChildren(...nodes);
+    }
+    grid.dataset.count = String(cards.length);
+    fills.forEach((chip, i) => {
+      chip.disabled = busy;
+      chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
+    });
+    for (const button of files) button.disabled = busy || !told.length;
+    add.disabled = busy || cards.length >= offered.most;
+    add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
+    go.hidden = busy;
+    halt.hidden = !busy;
+    drawProgress(told);
+  }
+
+  /** @param {Result[]} told */
+  function drawProgress(told) {
+    const tokens = told.reduce((sum, result) => sum + result.tokens.length, 0);
+    const writing = told.filter((result) => result.state === 'streaming').length;
+    progress.hidden = !busy;
+    // what has ended counts as whole: it will not grow
+    const lengths = told.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
+    progress.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
+    progress.value = writing ? tokens : 0;
+    grid.setAttribute('aria-busy', String(busy));
+    const stopped = told.some((result) => result.state === 'stopped');
+    const said = busy ? (writing ? `Writing ${writing} of ${told.length} cards …` : 'Waiting for the first token …')
+      : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.`
+        : 'Each card has its own settings. Compare runs them together.';
+    if (status.textContent !== said) status.textContent = said;
+  }
+}
+
+/** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
+function reveal(token) {
+  const { bottom } = document.querySelector('.attend-inspector').getBoundingClientRect();
+  const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  if (room > 0) window.scrollBy({ top: room, behavior });
+}

@@ -1,0 +1,82 @@
+"""What Compare is told of its cards; made by `ui/compare/values.py`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from ui.kit.contract import SettingField
+
+
+class CardField(SettingField):
+    """A setting of a card."""
+
+    main: bool  # in sight on every card
+    panel: bool  # the panel's, where a card says nothing else
+
+
+class CardFill(TypedDict):
+    """Settings that all cards can be filled with at once, a card for each."""
+
+    name: str
+    cards: list[dict[str, Any]]  # what is not as it is by default, as typed
+
+
+class CardPreset(TypedDict):
+    name: str
+    settings: dict[str, Any]
+
+
+class FigureText(TypedDict):
+    """How one number of `CardMetrics` is shown."""
+
+    name: str
+    label: str
+    unit: Literal["", "%"]
+    digits: int
+    help: str
+
+
+class CompareForm(TypedDict):
+    """All that the component must know to offer cards; it never changes."""
+
+    example: str
+    fewest: int  # cards
+    most: int
+    parameters: list[CardField]
+    fills: list[CardFill]
+    presets: list[CardPreset]
+    figures: list[FigureText]
+
+
+class CardValue(TypedDict):
+    """One card's answer. `tokens` are those from number `since` on; the ones before it stand as they were."""
+
+    run: str
+    since: int
+    tokens: list[tuple[str, float]]  # text and the model's probability
+    state: Literal["streaming", "done", "stopped"]
+    note: str | None
+    length: int  # the most tokens it can have
+    first_difference: int | None
+    figures: list[float | None]  # in the order of the form's
+
+
+class CompareValue(TypedDict):
+    """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
+    `token {run, index}`, `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`,
+    `file {number, kind}`.
+    """
+
+    run: str | None  # another name is another comparison, whose cards take the places of those asked for
+    busy: bool
+    chats: bool  # whether the model answers messages
+    history: bool  # whether there is a chat that a message could go on from
+    cards: list[CardValue]
+
+
+class Answer(TypedDict):
+    """The reply to the question of this number."""
+
+    number: int
+    settings: NotRequired[dict[str, Any]]
+    file: NotRequired[tuple[str, str]]  # name and content

@@ -1,0 +1,73 @@
+"""`/compare`: one text under several settings, for a program. What arrives is hostile until it has been checked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from model.errors import AttendError
+from ui.compare.cards import checked_cards, message_prompt, prepare, run_cards, text_prompt
+from ui.compare.metrics import document
+from ui.kit.validation import checked_message, checked_switch, checked_system
+from ui.runs.models import Models
+from ui.runs.prompts import checked_history
+from ui.runs.session import Turn
+
+
+def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
+    """The function behind `/compare`."""
+
+    def compare(
+        prompt: str,
+        model: str = models.default,
+        settings: list[dict[str, Any]] | None = None,
+        common_draws: bool = True,
+        chat: bool = False,
+        history: list[dict[str, str]] | None = None,
+        system: str = "",
+    ) -> dict[str, Any]:
+        """Continue one text under several settings, side by side in one batch.
+
+        Args:
+            prompt: the text, taken as it is.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
+            settings: 2 to 6 objects with fields of DecodingSettings by name; what is missing keeps its default.
+            common_draws: whether all share one stream of random numbers; otherwise the seeds count on from the first.
+            chat: whether the text is a message to answer instead.
+            history: the conversation before such a message, as `/chat` takes it.
+            system: the system prompt before that, likewise.
+
+        Returns:
+            The comparison as an attend.compare/1 document, with each run as an attend.trace/1 document.
+        """
+        return comparison(models, prompt, model, settings or [], common_draws, chat, history or [], system)
+
+    return compare
+
+
+def comparison(
+    models: Models,
+    prompt: object,
+    model: object,
+    settings: object,
+    common_draws: object,
+    chat: object,
+    history: object,
+    system: object = "",
+) -> dict[str, Any]:
+    """What `/compare` returns."""
+    loaded = models.get(model)
+    cards = checked_cards(settings)
+    turns, instruction = checked_history(history), checked_system(system)
+    if checked_switch(chat, "chat"):
+        given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
+    elif turns or instruction:
+        what = "A history" if turns else "A system prompt"
+        raise AttendError(f"{what} needs a message to answer, not a text to continue: set chat to true as well.")
+    else:
+        given = text_prompt(loaded, prompt)
+    compared = prepare(loaded, given, cards, common_draws=checked_switch(common_draws, "common_draws"))
+    for _ in run_cards(compared, models, stop=threading.Event(), attention=False):
+        pass
+    return document(compared)

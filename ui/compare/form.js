@@ -1,0 +1,155 @@
+/**
+ * The settings of a card: what they say in a few words, and the form in which they are changed.
+ *
+ * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
+ *
+ * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
+ */
+
+/** @import { CardField, CompareForm } from './contract' */
+
+import { iconButton, make } from '../kit/dom.js';
+import { accepted, isWrong, makeControl, readSetting } from '../kit/setting.js';
+import { signed } from '../kit/text.js';
+
+/** @param {Settings} settings @param {CardField} parameter */
+const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.default;
+
+/** @param {any} one @param {any} other settings of one kind */
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Those that the strategy uses. @param {CardField[]} parameters @param {Settings} settings */
+function usedBy(parameters, settings) {
+  const strategy = String(valueOf(settings, parameters.find(({ name }) => name === 'strategy')));
+  return parameters.filter((parameter) => parameter.strategies.includes(strategy));
+}
+
+/**
+ * A card in a few words: its strategy, what does something in it, and what sets it apart from the other cards.
+ * @param {Pick<CompareForm, 'parameters'>} offered @param {Settings} settings @param {Settings[]} all of the cards
+ * @returns {string[]}
+ */
+export function summary({ parameters }, settings, all) {
+  const told = [];
+  for (const parameter of usedBy(parameters, settings)) {
+    const { name, label, neutral, panel, kind, choices } = parameter;
+    const value = valueOf(settings, parameter);
+    const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
+    const own = panel && name in settings; // what the panel says is no word of this card
+    const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
+      && !same(valueOf(other, parameter), value));
+    const acts = !panel && neutral !== null && value !== neutral;
+    if (name === 'strategy') told.push(word);
+    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
+  }
+  return told;
+}
+
+/**
+ * @param {CompareForm} offered
+ * @param {{change: (settings: Settings) => void, panel: () => void}} actions
+ */
+export function makeForm(offered, actions) {
+  const fields = make('div', { class: 'at-fields' });
+  const preset = makeChoice('Start from a preset', 'Choose a preset …');
+  offered.presets.forEach(({ name }, place) => preset.append(make('option', { value: place, text: name })));
+  const panel = make('button', {
+    type: 'button', class: 'at-plain', text: 'Use sidebar settings',
+    'data-help': 'Copies the settings in the sidebar, including the advanced ones.',
+  });
+  const more = makeChoice('Add a setting', 'Add a setting …');
+  const node = make('fieldset', { class: 'at-form' },
+    make('legend', { class: 'at-hidden', text: 'Settings of this card' }),
+    make('div', { class: 'at-form-start' }, preset, panel), fields, make('div', { class: 'at-form-more' }, more));
+  /** @type {Settings} */
+  let settings = {};
+  /** @type {Set<string>} those that were asked for, whether or not they have been changed */
+  let added = new Set();
+  /** @type {Record<string, number | string>} what the panel says of those that it holds for a card */
+  let held = {};
+
+  preset.addEventListener('change', () => {
+    const { max_new_tokens: length } = settings; // the presets say how to choose, not how much
+    const chosen = offered.presets[Number(preset.value)].settings;
+    show(length === undefined ? chosen : { ...chosen, max_new_tokens: length });
+    actions.change(settings);
+  });
+  panel.addEventListener('click', actions.panel);
+  more.addEventListener('change', () => {
+    const { value } = more;
+    added.add(value);
+    draw();
+    field(value).focus();
+  });
+
+  /** @param {Settings} now in place of all that the form had */
+  function show(now) {
+    settings = now;
+    added = new Set();
+    draw();
+  }
+
+  /** @param {CardField} parameter */
+  const inSight = ({ name, main }) => main || name in settings || added.has(name);
+  const field = (name) => /** @type {HTMLElement | null} */ (fields.querySelector(`[data-name="${name}"]`));
+
+  function draw() {
+    const used = usedBy(offered.parameters, settings);
+    fields.replaceChildren(...used.filter(inSight).map(makeField));
+    more.replaceChildren(more.firstChild,
+      ...used.filter((parameter) => !inSight(parameter)).map(({ name, label }) => make('option', { value: name, text: label })));
+    more.value = '';
+    preset.value = '';
+  }
+
+  /** @param {string} name @param {number | string | undefined} value undefined: the card says nothing of it */
+  function put(name, value) {
+    const { [name]: _, ...others } = settings;
+    settings = value === undefined ? others : { ...others, [name]: value };
+    actions.change(settings);
+  }
+
+  /** @param {CardField} parameter */
+  function makeField(parameter) {
+    const { label, help, name, main, panel: isHeld } = parameter;
+    const value = isHeld ? settings[name] ?? '' : valueOf(settings, parameter);
+    const control = makeControl(parameter, { 'data-name': name });
+    const wrong = make('span', { class: 'at-wrong', role: 'alert' });
+    control.value = String(value);
+    if (isHeld) control.setAttribute('placeholder', String(held[name] ?? ''));
+    control.addEventListener('change', () => {
+      const read = isHeld && control.value.trim() === '' ? undefined : readSetting(parameter, control.value);
+      const refused = read !== undefined && isWrong(parameter, read);
+      control.setAttribute('aria-invalid', String(refused));
+      wrong.textContent = refused ? `${label} must be ${accepted(parameter)}.` : '';
+      if (refused) return;
+      put(name, read);
+      if (name !== 'strategy') return;
+      draw(); // another strategy has other settings
+      field(name).focus();
+    });
+    const row = make('label', { 'data-help': help || null }, make('span', { text: label }), control, wrong);
+    if (main) return row;
+    const remove = iconButton('remove', `Remove ${label}`, () => {
+      added.delete(name);
+      put(name, undefined);
+      draw();
+      more.focus();
+    });
+    return make('div', { class: 'at-added' }, row, remove);
+  }
+
+  return {
+    node, show,
+    wrong: () => /** @type {HTMLElement | null} */ (fields.querySelector('[aria-invalid="true"]')),
+    /** What the panel says now. @param {Record<string, number | string>} values */
+    hold: (values) => {
+      held = values;
+      for (const [name, value] of Object.entries(values)) field(name)?.setAttribute('placeholder', String(value ?? ''));
+    },
+  };
+}
+
+/** @param {string} label @param {string} hint what it says when nothing is chosen */
+const makeChoice = (label, hint) =>
+  make('select', { 'aria-label': label }, make('option', { value: '', text: hint, disabled: true, selected: true }));

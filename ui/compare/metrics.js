@@ -1,0 +1,94 @@
+/**
+ * The numbers of one card, each beside where it lies between the lowest and the highest of all cards, and the one hint
+ * that explains whatever asks for it by `data-help`.
+ *
+ * @typedef {{low: number, high: number} | null} Range null where the cards do not differ
+ */
+
+/** @import { FigureText } from './contract' */
+
+import { around, make } from '../kit/dom.js';
+import { signed } from '../kit/text.js';
+
+/** @param {FigureText[]} texts */
+export function makeMetrics(texts) {
+  const rows = texts.map(({ label, help }) => {
+    const value = make('span', { class: 'at-figure-value' });
+    const place = make('i', { 'aria-hidden': 'true' });
+    const mark = make('span', { class: 'at-figure-mark' });
+    const name = make('button', { type: 'button', class: 'at-figure-name', 'data-help': help, text: label });
+    const node = make('div', { class: 'at-figure', role: 'listitem' }, name,
+      make('span', { class: 'at-figure-track' }, place), value, mark);
+    return { node, value, place, mark };
+  });
+  const node = make('div', { class: 'at-figures', role: 'list', 'aria-label': 'Metrics' },
+    ...rows.map((row) => row.node));
+
+  /** @param {(number | null)[]} numbers @param {Range[]} ranges those of all cards */
+  function show(numbers, ranges) {
+    rows.forEach(({ value, place, mark, node: row }, i) => {
+      const number = numbers[i];
+      const range = number === null ? null : ranges[i];
+      value.textContent = number === null ? '–' : worded(number, texts[i]);
+      place.hidden = !range;
+      if (range) place.style.insetInlineStart = `${(100 * (number - range.low)) / (range.high - range.low)}%`;
+      const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
+      row.dataset.extreme = extreme || '';
+      mark.textContent = { highest: '▲', lowest: '▼' }[extreme] || '';
+      mark.title = extreme || '';
+      if (extreme) mark.setAttribute('aria-label', extreme);
+      else mark.removeAttribute('aria-label');
+    });
+  }
+
+  return { node, show };
+}
+
+/** @param {number} number @param {FigureText} text */
+function worded(number, { unit, digits }) {
+  if (unit === '%') return `${(100 * number).toFixed(digits)}\u00a0%`;
+  if (number >= 1e5) return number.toExponential(1);
+  return signed(number.toFixed(number < 1000 ? digits : 0));
+}
+
+/** Lowest and highest of each number, where the cards differ. @param {(number | null)[][]} cards @returns {Range[]} */
+export function rangesOf(cards) {
+  return (cards[0] || []).map((_, i) => {
+    const numbers = cards.map((card) => card[i]).filter((number) => number !== null);
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+    return low < high ? { low, high } : null;
+  });
+}
+
+/** @param {HTMLElement} container what is inside may ask for help by the pointer or the focus; Escape hides it */
+export function offerHelp(container) {
+  const tip = make('div', { class: 'at-tip', role: 'tooltip', id: 'at-tip', hidden: true });
+  let owner = null;
+
+  /** @param {HTMLElement | null} wanted */
+  function show(wanted) {
+    if (owner === wanted) return;
+    owner?.removeAttribute('aria-describedby');
+    owner = wanted;
+    tip.hidden = !owner;
+    if (!owner) return;
+    tip.textContent = owner.dataset.help;
+    owner.setAttribute('aria-describedby', tip.id);
+    const box = owner.getBoundingClientRect();
+    const frame = container.getBoundingClientRect();
+    const right = frame.width - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(box.left - frame.left, right))}px`;
+    const above = box.top - tip.offsetHeight - 6;
+    tip.style.top = `${(above > 0 ? above : box.bottom + 6) - frame.top}px`;
+  }
+
+  const asks = (event) => around(event, '[data-help]');
+  container.append(tip);
+  container.addEventListener('pointerover', (event) => show(asks(event)));
+  container.addEventListener('pointerleave', () => show(null));
+  container.addEventListener('focusin', (event) => show(around(event, ':focus-visible') === event.target ? asks(event) : null));
+  container.addEventListener('focusout', () => show(null));
+  container.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') show(null);
+  });
+}

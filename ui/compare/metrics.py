@@ -1,0 +1,98 @@
+"""The numbers under each card of a comparison, and the comparison as a table (CSV) and as a document (JSON).
+
+Pure functions; they can be called while the cards are still running.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from decoding.trace import Trace
+from ui.runs.comparison import Card, CardMetrics, Comparison
+
+SCHEMA = "attend.compare/1"
+
+
+def card_metrics(card: Card, first: Card) -> CardMetrics:
+    """A card's numbers; `first` is the one that the others are compared with."""
+    return replace(card.metrics, first_difference=first_difference(card.ids, first.ids))
+
+
+def measure(trace: Trace, seconds: float) -> CardMetrics:
+    """The numbers of one run by itself.
+
+    Args:
+        seconds: that computing it took.
+    """
+    ids, choices, best = trace.ids, trace.choices(), trace.best
+    count = len(ids)
+    if best is None or not count:
+        return CardMetrics()
+    mean = best.log_probability / count
+    pairs = list(itertools.pairwise(ids))
+    return CardMetrics(
+        tokens=count,
+        tokens_per_second=count / seconds if seconds else None,
+        mean_log_probability=mean,
+        perplexity=math.exp(min(-mean, 700.0)),  # beyond it a float overflows
+        mean_entropy=sum(choice.entropy for choice in choices) / count,
+        distinct_2=len(set(pairs)) / len(pairs) if pairs else None,
+        top_share=sum(choice.rank == 1 for choice in choices) / count,
+    )
+
+
+def first_difference(ids: Sequence[int], reference: Sequence[int]) -> int | None:
+    """The first place where two texts have different tokens; a text that only ends earlier differs nowhere."""
+    return next((place for place, (one, other) in enumerate(zip(ids, reference, strict=False)) if one != other), None)
+
+
+def all_metrics(comparison: Comparison) -> list[CardMetrics]:
+    return [card_metrics(card, comparison.cards[0]) for card in comparison.cards]
+
+
+def table(comparison: Comparison) -> str:
+    """CSV with a row for each card: its number, its settings, its numbers, how it ended, its text."""
+    rows = []
+    for number, (card, numbers) in enumerate(zip(comparison.cards, all_metrics(comparison), strict=True), start=1):
+        row = {"card": number, **card.settings.to_dict(), **dataclasses.asdict(numbers)}
+        rows.append({**row, "finish_reason": card.finish_reason, "text": _harmless(card.text)})
+    written = io.StringIO()
+    writer = csv.DictWriter(written, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison in plain values, ready for JSON; each card with its run as an attend.trace/1 document.
+
+    `AttendError` where the runs were too large to be kept.
+    """
+    return {
+        "schema": SCHEMA,
+        "model": comparison.model,
+        "prompt": {"text": comparison.prompt.text, "ids": list(comparison.prompt.ids)},
+        "common_draws": comparison.common_draws,
+        "cards": [
+            {
+                "settings": card.settings.to_dict(),
+                "text": card.text,
+                **dataclasses.asdict(numbers),
+                "finish_reason": card.finish_reason,
+                "trace": card.trace.document(),
+            }
+            for card, numbers in zip(comparison.cards, all_metrics(comparison), strict=True)
+        ],
+    }
+
+
+def _harmless(text: str) -> str:
+    """A spreadsheet runs a cell that begins like a formula, whoever wrote it; JSON has the text as it is."""
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

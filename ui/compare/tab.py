@@ -1,0 +1,103 @@
+"""Compare: one prompt under several cards of settings; its component and which function answers which of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from decoding.settings import DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.compare import actions as compare
+from ui.compare.actions import CompareScreen
+from ui.compare.endpoint import compare_endpoint
+from ui.compare.values import card_settings, compare_form, no_comparison
+from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.kit.component import component
+from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
+from ui.kit.packing import packed
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.screen import Screen
+from ui.settings.code import Reproduction
+
+
+class CompareTab(Tab):
+    """Offered with every model."""
+
+    name = "Compare"
+    element = "attend-compare"
+    takes_system_prompt = True
+
+    def lay_out(self, models: Models, *, first: bool) -> None:
+        form = compare_form()
+        self.comparison = component(
+            "compare/compare.js", "compare", "halt", "token", "remove", "missing", "panel", "file", form=form
+        )
+        # so that the page shows it at once, with no question to the server
+        self.comparison.value = packed(no_comparison(chats=models.first.chat is not None))
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.comparison]
+
+    def render(self, screen: Screen) -> Changes:
+        if not isinstance(screen, CompareScreen) or screen.comparison is None:
+            return {}
+        return {self.comparison: packed(screen.comparison)}
+
+    def overview(self, session: Session, models: Models, name: str) -> Screen:
+        return compare.overview(session, models, name)
+
+    def reproduction(
+        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
+    ) -> Reproduction:
+        raise AttendError("A comparison can't be copied as one command: download it as JSON, or switch to another tab.")
+
+    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
+        return {"compare": compare_endpoint(models)}
+
+    def wire(self, frame: Frame) -> None:
+        models, panel = frame.models, frame.panel
+
+        def run(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            return compare.compare(
+                session,
+                models,
+                models.current(session),
+                field(event, "text", str),
+                field(event, "cards", list),
+                answer=field(event, "answer", bool),
+                history=field(event, "history", bool),
+                common_draws=field(event, "common", bool),
+                panel=panel.read(settings),
+                system=system,
+            )
+
+        def panel_settings(event: gr.EventData, *settings: object) -> Any:
+            return reply(event, lambda: {"settings": card_settings(panel.read(settings))})
+
+        def token(session: Session, event: gr.EventData) -> Screen:
+            return compare.open_token(session, models, field(event, "run", str), field(event, "index", int))
+
+        def remove(session: Session, event: gr.EventData) -> Screen:
+            return compare.remove(session, models, models.current(session), field(event, "runs", list))
+
+        def file(session: Session, event: gr.EventData) -> Any:
+            return reply(event, lambda: {"file": compare.file(session, field(event, "kind", str))})
+
+        def missing(session: Session) -> Screen:
+            return compare.whole(session, models, models.current(session))
+
+        view, session, outputs = self.comparison, frame.session, self.all_outputs(frame)
+        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
+        view.compare(streams(run), [session, frame.system, *panel.inputs], outputs, **RUNNING)
+        view.panel(panel_settings, panel.inputs, view, trigger_mode="multiple", **QUICK)
+        view.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+        view.remove(answers(remove), session, outputs, trigger_mode="multiple", **QUICK)
+        view.file(file, session, view, trigger_mode="multiple", **QUICK)
+        view.missing(answers(missing), session, outputs, **QUICK)
+        view.halt(Session.halt, session, None, queue=False, **QUIET)

@@ -1,0 +1,173 @@
+"""What Compare shows: pure functions that build the values of its component, and the words that go with its numbers.
+
+Knows nothing of gradio's events, of threads or of how cards are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from decoding.parameters.parameter import Parameter
+from decoding.settings import PRESETS, DecodingSettings, parameters
+from ui.compare.cards import FEWEST, MOST, SWEEPS, sweep
+from ui.compare.contract import CardField, CardValue, CompareForm, CompareValue, FigureText
+from ui.compare.metrics import card_metrics
+from ui.kit.labels import LABELS
+from ui.kit.setting import setting_field
+from ui.runs.answers import ending_note
+from ui.runs.comparison import Card, CardMetrics, Comparison
+from ui.runs.values import OVERLAP
+from ui.settings.panel import PLAIN, RUN
+
+EXAMPLE = "Once upon a time there was a little fox"
+
+FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, where a card says nothing else
+MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # in sight on every card
+_SHARED = "seed"  # the panel's, for all cards: what differs between them shall come of their settings
+
+
+FIGURES: tuple[FigureText, ...] = (
+    {"name": "tokens", "label": "Tokens", "unit": "", "digits": 0, "help": "How many tokens the text has."},
+    {
+        "name": "tokens_per_second",
+        "label": "Tokens/s (batch)",
+        "unit": "",
+        "digits": 1,
+        "help": "How fast this card’s tokens were generated while all cards ran together in one batch. A card on its "
+        "own is faster.",
+    },
+    {
+        "name": "mean_log_probability",
+        "label": "Log-probability",
+        "unit": "",
+        "digits": 2,
+        "help": "The average log-probability of the tokens (natural logarithm), before any filter. Closer to 0 means "
+        "the model finds the text more likely.",
+    },
+    {
+        "name": "perplexity",
+        "label": "Perplexity",
+        "unit": "",
+        "digits": 2,
+        "help": "The model was as uncertain as if choosing among this many equally likely tokens: e to the power of "
+        "minus the average log-probability. Lower means the text surprises the model less.",
+    },
+    {
+        "name": "mean_entropy",
+        "label": "Entropy, bits",
+        "unit": "",
+        "digits": 2,
+        "help": "How uncertain the model was before each choice, on average. 0 bits means certain; each extra bit "
+        "doubles the number of equally likely tokens.",
+    },
+    {
+        "name": "distinct_2",
+        "label": "Distinct-2",
+        "unit": "%",
+        "digits": 0,
+        "help": "The share of different pairs among all pairs of neighbouring tokens. Low means the text repeats "
+        "itself.",
+    },
+    {
+        "name": "top_share",
+        "label": "Top token",
+        "unit": "%",
+        "digits": 0,
+        "help": "How often the chosen token was the model’s most probable one.",
+    },
+)
+
+
+def no_comparison(*, chats: bool, history: bool = False) -> CompareValue:
+    """Nothing was compared yet."""
+    return {"run": None, "busy": False, "chats": chats, "history": history, "cards": []}
+
+
+def comparison_value(
+    comparison: Comparison,
+    *,
+    busy: bool,
+    chats: bool,
+    history: bool,
+    since: Sequence[int] | None = None,
+) -> CompareValue:
+    """The comparison as it stands, or what is new of it.
+
+    Args:
+        chats: whether the model that is chosen by now, maybe another, answers messages.
+        history: whether there is a chat that a message could go on from.
+        since: of each card's run the first token that is new; None sends the whole.
+    """
+    starts = since or [0] * len(comparison.cards)
+    cards = [_card_value(card, comparison, busy, start) for card, start in zip(comparison.cards, starts, strict=True)]
+    return {
+        "run": comparison.cards[0].run.id.rpartition("-")[0],
+        "busy": busy,
+        "chats": chats,
+        "history": history,
+        "cards": cards,
+    }
+
+
+def compare_form() -> CompareForm:
+    """All that the component must know to offer cards: settings, ways to fill them, and what their numbers mean."""
+    return {
+        "example": EXAMPLE,
+        "fewest": FEWEST,
+        "most": MOST,
+        "parameters": [_field(parameter) for parameter in parameters() if parameter.name != _SHARED],
+        "fills": [
+            *({"name": LABELS[name], "cards": _sweep(name)} for name in SWEEPS),
+            {"name": "Presets", "cards": [_changed(preset) for preset in PRESETS.values()]},
+        ],
+        "presets": [{"name": name, "settings": _changed(preset)} for name, preset in PRESETS.items()],
+        "figures": list(FIGURES),
+    }
+
+
+def card_settings(settings: DecodingSettings) -> dict[str, Any]:
+    """The settings of the panel as a card has them: what holds for every card anyway is not repeated."""
+    return {name: value for name, value in _changed(settings).items() if name not in (_SHARED, *FROM_PANEL)}
+
+
+def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
+    reason = card.builder.reason
+    # what is held back for a stop text may be let go much later
+    first = 0 if card.settings.stop_texts else max(0, since - len(comparison.prompt.ids) - OVERLAP)
+    numbers = card_metrics(card, comparison.cards[0])
+    return {
+        "run": card.run.id,
+        "since": first,
+        "tokens": card.tokens[first:],
+        "state": "streaming" if busy and reason is None else "done" if reason else "stopped",
+        "note": ending_note(card.run, "finished" if reason else comparison.ending, reason),
+        "length": card.length,
+        "first_difference": numbers.first_difference,
+        "figures": [_number(numbers, figure["name"]) for figure in FIGURES],
+    }
+
+
+def _number(numbers: CardMetrics, name: str) -> float | None:
+    value = getattr(numbers, name)
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _field(parameter: Parameter) -> CardField:
+    return {
+        **setting_field(parameter),
+        "help": "" if parameter.name == "strategy" else parameter.help,  # its choices say as much
+        "main": parameter.name in MAIN,
+        "panel": parameter.name in FROM_PANEL,
+    }
+
+
+def _sweep(name: str) -> list[dict[str, Any]]:
+    base = DecodingSettings(strategy="beam" if name == "num_beams" else "sample")
+    cards = sweep(base, name, SWEEPS[name])
+    return [_changed(card) for card in cards]
+
+
+def _changed(settings: DecodingSettings) -> dict[str, Any]:
+    """What is not as it is by default, as typed."""
+    return {one.name: one.typed(value) for one in parameters() if (value := getattr(settings, one.name)) != one.default}

@@ -1,0 +1,70 @@
+/**
+ * A text as an encoder reads it: its tokens, and where each of them looks, before and behind it.
+ */
+
+/** @import { ReadingValue } from './contract' */
+
+import { makeAttention } from '../inspector/attention/attention.js';
+import { makeAttentionPanel } from '../inspector/attention/attention_panel.js';
+import { attentionSheet } from '../inspector/sheets.js';
+import { makeStrip } from '../inspector/tokens.js';
+import { makeData } from '../kit/data.js';
+import { find, make } from '../kit/dom.js';
+import { level } from '../kit/text.js';
+import { whenThemed } from '../kit/theme.js';
+import { unpacked } from '../kit/values.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, watch }) {
+  const root = find(element, '.attend-reading');
+  const read = { tokens: /** @type {[string, string, null][]} */ ([]), selected: -1 };
+  const textOf = (token) => read.tokens[token]?.[0] ?? '';
+  const attention = makeAttention(() => read.tokens.length);
+  const strip = makeStrip(select);
+  const look = makeAttentionPanel({
+    attention, textOf, onPick: select, onChange: draw, both: true,
+    sinks: { name: 'the special tokens', are: (key) => read.tokens[key]?.[1] === 'control' },
+  });
+  const data = makeData(() => {
+    const weights = look.numbers(read.selected);
+    return weights ? [attentionSheet(weights, textOf)] : [];
+  });
+
+  root.append(
+    make('section', { 'aria-label': 'Tokens' }, make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }),
+      make('span', { class: 'at-legend', 'aria-hidden': 'true' },
+        'ignored', make('i', { class: 'at-ramp at-ramp-attention' }), 'attended to')), strip.node),
+    look.node, data.node);
+  whenThemed(() => {
+    look.forgetColours();
+    draw();
+  });
+  watch('value', receive);
+  receive();
+
+  function receive() {
+    if (!props.value) return;
+    const value = /** @type {ReadingValue} */ (unpacked(props.value));
+    read.tokens = value.tokens;
+    attention.cut(0);
+    attention.put(value.rows, 0, [value.layers, value.heads]);
+    strip.update(value.tokens);
+    look.offer();
+    select(value.tokens.findLastIndex(([, kind]) => kind !== 'control'));
+  }
+
+  /** @param {number} index */
+  function select(index) {
+    read.selected = Math.max(0, index);
+    strip.select(read.selected, true);
+    draw();
+  }
+
+  function draw() {
+    if (!read.tokens.length || !element.isConnected) return;
+    look.draw(read.selected);
+    const weights = look.weightsOf(read.selected) ?? new Float32Array(0);
+    const peak = Math.max(...weights) || 1;
+    strip.shade(Array.from(weights, (weight) => level(weight / peak)));
+  }
+}

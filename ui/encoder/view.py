@@ -1,0 +1,125 @@
+"""What is shown of an encoder alone, on a page of its own or in the place of the tabs: components and their events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.components import Component
+
+from model.encoder import Encoder
+from ui.encoder import actions
+from ui.encoder.actions import EncoderScreen
+from ui.encoder.contract import InspectionValue
+from ui.frame import Changes, Output
+from ui.kit.component import component
+from ui.kit.errors import for_people
+from ui.kit.events import RUNNING
+from ui.kit.packing import packed
+from ui.screen import Screen
+
+STYLE = Path(__file__).parent / "encoder.css"
+_NEWEST = {**RUNNING, "trigger_mode": "always_last"}  # of several questions the last one counts
+_SENTENCES = "\n".join(actions.SENTENCES)
+
+
+class EncoderView:
+    """Hidden, with a style that hides all else while it is seen, until an encoder is chosen."""
+
+    def lay_out(self, value: InspectionValue | None = None) -> None:
+        """Put it where the caller stands; without an encoder it is not seen."""
+        layers = [] if value is None else value["layers"]
+        with gr.Column(visible=value is not None, elem_id="attend-inspect") as self.side:
+            self.about = component("encoder/about.js")
+            with gr.Row(elem_id="attend-inspect-sides"):
+                with gr.Column(min_width=320):
+                    with gr.Row(elem_classes="attend-ask"):
+                        self.text = gr.Textbox(
+                            actions.TEXT,
+                            label="Text to read",
+                            lines=1,
+                            max_lines=6,
+                            scale=1,
+                            elem_id="attend-read-text",
+                        )
+                        self.read = gr.Button("Read", variant="primary", scale=0, min_width=84, elem_id="attend-read")
+                    self.reading = component("encoder/reading.js")
+                with gr.Column(min_width=320):
+                    self.sentences = gr.Textbox(
+                        _SENTENCES, label="Sentences, one per line", lines=4, max_lines=8, elem_id="attend-sentences"
+                    )
+                    with gr.Row(elem_classes="attend-ask"):
+                        self.word = gr.Textbox(
+                            actions.WORD,
+                            label="Word they all contain",
+                            lines=1,
+                            max_lines=1,
+                            scale=1,
+                            min_width=120,
+                            elem_id="attend-word",
+                        )
+                        self.layer = gr.Dropdown(
+                            layers,
+                            value=len(layers) - 1 if layers else None,
+                            label="Output of",
+                            scale=1,
+                            min_width=120,
+                            elem_id="attend-layer",
+                        )
+                        self.compare = gr.Button(
+                            "Compare", variant="primary", scale=0, min_width=96, elem_id="attend-compare-words"
+                        )
+                    self.words = component("encoder/words.js")
+        if value is not None:
+            self.about.value, self.reading.value, self.words.value = (
+                value["about"],
+                packed(value["reading"]),
+                packed(value["words"]),
+            )
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """Everything that another encoder changes."""
+        fields = [self.text, self.sentences, self.word, self.layer]
+        return [self.side, self.about, self.reading, self.words, *fields]
+
+    def render(self, screen: Screen) -> Changes:
+        """Hidden again by every screen of the switch."""
+        if not isinstance(screen, EncoderScreen):
+            return {} if screen.tab is None else {self.side: gr.update(visible=False)}
+        value = screen.inspection
+        return {
+            self.side: gr.update(visible=True),
+            self.about: value["about"],
+            self.text: actions.TEXT,
+            self.reading: packed(value["reading"]),
+            self.sentences: _SENTENCES,
+            self.word: actions.WORD,
+            self.layer: gr.update(choices=value["layers"], value=value["layers"][-1][1]),
+            self.words: packed(value["words"]),
+        }
+
+    def wire(self, encoder_of: Callable[..., Encoder], known_by: Sequence[Component] = ()) -> None:
+        """
+        Args:
+            encoder_of: the encoder that is asked; given the values of the components `known_by`.
+        """
+        count = len(known_by)
+
+        def read_text(*given: Any) -> Any:
+            with for_people():
+                return packed(actions.read(encoder_of(*given[:count]), *given[count:]))
+            return gr.skip()
+
+        def compare_words(*given: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
+            with for_people():
+                return packed(actions.compare(encoder_of(*given[:count]), *given[count:]))
+            return gr.skip()
+
+        reads = [self.text.submit, self.read.click]
+        gr.on(reads, read_text, [*known_by, self.text], self.reading, **_NEWEST)
+        compares = [self.word.submit, self.compare.click, self.layer.input]
+        inputs = [*known_by, self.word, self.sentences, self.layer]
+        gr.on(compares, compare_words, inputs, self.words, **_NEWEST)

@@ -1,0 +1,67 @@
+/**
+ * One word in several sentences: how alike a layer's vectors of it are, as a coloured table.
+ */
+
+/** @import { WordsValue } from './contract' */
+/** @import { Sheet } from '../kit/data.js' */
+
+import { makeData } from '../kit/data.js';
+import { find, make, makeTable } from '../kit/dom.js';
+import { unpacked } from '../kit/values.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, watch }) {
+  const root = find(element, '.attend-words');
+  const caption = make('p', { class: 'at-quiet' });
+  const table = make('div', {
+    class: 'at-cosines-scroll', tabindex: 0, role: 'region', 'aria-label': 'Cosine similarities',
+  });
+  let value = /** @type {WordsValue | null} */ (null);
+  const data = makeData(() => (value ? [cosineSheet(value), vectorSheet(value)] : []));
+
+  root.append(
+    make('div', { class: 'at-head' }, make('h3', { text: 'Cosine similarity' }), make('span',
+      { class: 'at-legend', 'aria-hidden': 'true' }, '0', make('i', { class: 'at-ramp at-ramp-cosine' }), '1')),
+    table, caption, data.node);
+  watch('value', receive);
+  receive();
+
+  function receive() {
+    if (!props.value) return;
+    value = /** @type {WordsValue} */ (unpacked(props.value));
+    const numbers = value.sentences.map((_, place) => make('th', { scope: 'col', text: place + 1 }));
+    table.replaceChildren(
+      makeTable({ class: 'at-cosines' }, [make('td'), ...numbers], value.sentences.map(sentenceRow)));
+    caption.textContent = `“${value.word}” after ${value.layer}: a vector of ${value.vectors[0].length} numbers`
+      + (value.pieces.some((pieces) => pieces.length > 1) ? ', the average of its tokens.' : '.');
+    data.draw();
+  }
+
+  /** @param {[string, string, string]} sentence @param {number} place */
+  function sentenceRow([before, word, behind], place) {
+    return make('tr', {},
+      make('th', { scope: 'row' }, make('span', { class: 'at-cosine-number', text: place + 1 }),
+        make('span', { dir: 'auto' }, before, make('mark', { text: word }), behind)),
+      ...value.cosines[place].map(cosineCell));
+  }
+}
+
+/** Likeness is crowded near 1, so the colour goes by the cube. @param {number} cosine */
+function cosineCell(cosine) {
+  const cell = make('td', { text: cosine.toFixed(2) });
+  cell.style.setProperty('--at-like', String(Math.max(0, Math.min(1, cosine)) ** 3));
+  return cell;
+}
+
+/** @param {WordsValue} value @returns {Sheet} */
+function cosineSheet({ sentences, cosines }) {
+  const rows = cosines.map((row, place) =>
+    [JSON.stringify(sentences[place].join('')), ...row.map((one) => one.toFixed(4))]);
+  return { title: 'Cosine similarities', head: ['sentence', ...sentences.map((_, place) => String(place + 1))], rows };
+}
+
+/** @param {WordsValue} value @returns {Sheet} */
+function vectorSheet({ pieces, vectors }) {
+  const rows = vectors.map((row, place) => [place + 1, JSON.stringify(pieces[place].join(' ')), ...row]);
+  return { title: 'Vectors', head: ['sentence', 'tokens', ...vectors[0].map((_, i) => String(i + 1))], rows };
+}

@@ -1,0 +1,206 @@
+"""What a tab is, and what stands around every tab: the settings, the inspector, the meter.
+
+A tab is a folder of ui/ with a `tab.py`; `ui/tabs.py` lists them. It says for which models it is offered, lays out its
+components, joins them with its functions, and shows the screens that these return. Tabs do not know each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import gradio as gr
+from gradio.blocks import Block, BlockContext
+from gradio.components import Component
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.kit.errors import for_people
+from ui.kit.labels import LABELS
+from ui.kit.packing import packed
+from ui.runs.models import Models
+from ui.runs.session import Session, SessionsByHash
+from ui.screen import Screen
+from ui.settings import panel as settings_panel
+from ui.settings.code import Reproduction
+from ui.settings.panel import Panel
+
+Output = Component | BlockContext
+Changes = dict[Block, Any]  # new values of components
+Endpoint = Callable[..., Any]
+
+
+class View(Protocol):
+    """Some components, and what they show of a screen."""
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """Everything that its functions change: each costs the browser a little with every update."""
+        ...
+
+    def render(self, screen: Screen) -> Changes:
+        """The new values of its components; nothing of a screen that is another's."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The components that every tab may read and change."""
+
+    models: Models
+    session: gr.State
+    system: gr.Textbox  # the system prompt
+    panel: Panel
+    inspector: gr.HTML
+    meter: gr.HTML
+    sessions_by_hash: SessionsByHash = field(default_factory=SessionsByHash)
+
+    @property
+    def outputs(self) -> list[Output]:
+        return [self.inspector, self.meter, self.panel.used]
+
+    def render(self, screen: Screen) -> Changes:
+        """What stands around the tabs."""
+        changes: Changes = {}
+        if screen.inspector is not None:
+            changes[self.inspector] = packed({**screen.inspector, "number": screen.number})
+        if screen.meter is not None:
+            changes[self.meter] = screen.meter
+        if screen.seed is not None:
+            changes[self.panel.used] = settings_panel.seed_note(screen.seed)
+        return changes
+
+    def screens(
+        self,
+        views: Sequence[View],
+        outputs: Sequence[Output],
+        function: Callable[..., Iterator[Screen]],
+        *,
+        in_turn: bool = True,
+    ) -> Callable[..., Any]:
+        """The handler of a function, of the session first, that gives one screen after another.
+
+        Args:
+            in_turn: whether its first screen waits until the visitor's earlier events are answered.
+        """
+
+        @wraps(function)  # gradio reads the signature, to know who wants the event
+        def handler(session: Session, *arguments: Any) -> Iterator[Changes]:
+            with for_people(LABELS):
+                for shown in _numbered(session, function(session, *arguments), in_turn=in_turn):
+                    yield _changes(views, shown, outputs)
+                return
+            yield _changes(views, Screen(), outputs)  # a run that yields nothing would empty every component
+
+        return handler
+
+    def screen(
+        self, views: Sequence[View], outputs: Sequence[Output], function: Callable[..., Screen]
+    ) -> Callable[..., Any]:
+        """The handler of a function, of the session first, that gives one screen."""
+
+        @wraps(function)
+        def handler(session: Session, *arguments: Any) -> Changes:
+            shown = Screen()  # where something goes wrong, nothing changes
+            with for_people(LABELS), session.lock:
+                number = session.next_update()
+                shown = replace(function(session, *arguments), number=number)
+            return _changes(views, shown, outputs)
+
+        return handler
+
+
+def _numbered(session: Session, screens: Iterator[Screen], *, in_turn: bool) -> Iterator[Screen]:
+    """Each with its number, taken before its token is waited for: whatever the visitor does meanwhile is newer."""
+    with session.lock if in_turn else nullcontext():  # all that a run is made of, and its claim of the session
+        number, shown = session.next_update(), next(screens, None)
+    while shown is not None:
+        yield replace(shown, number=number)
+        number, shown = session.next_update(), next(screens, None)
+
+
+def _changes(views: Sequence[View], screen: Screen, outputs: Sequence[Output]) -> Changes:
+    """The new values of these components; those that are not named stay as they are."""
+    rendered = {component: value for view in views for component, value in view.render(screen).items()}
+    changes = {component: value for component, value in rendered.items() if component in outputs}
+    return changes or {outputs[0]: gr.skip()}
+
+
+class Tab:
+    """One side of the page, shown when its entry of the switch is chosen. What a tab has not, it leaves out."""
+
+    name: ClassVar[str]  # its entry of the switch
+    element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
+    styles: ClassVar[tuple[Path, ...]] = ()
+    shows_inspector: ClassVar[bool] = True  # beside it, with the meter above
+    takes_system_prompt: ClassVar[bool] = False
+    takes_settings: ClassVar[bool] = True
+
+    def offered(self, loaded: LoadedModel) -> bool:
+        """Whether the switch has its entry while this model is chosen."""
+        return True
+
+    def unusable(self, loaded: LoadedModel) -> str:
+        """Why its entry leads to the next tab while this model is chosen; empty where it does not."""
+        return ""
+
+    def lay_out(self, models: Models, *, first: bool) -> None:
+        """Put its components where the caller stands.
+
+        Args:
+            first: whether the page begins with it.
+        """
+        raise NotImplementedError
+
+    def wire(self, frame: Frame) -> None:
+        """Say which function answers which of its events."""
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """See `View`."""
+        return ()
+
+    def render(self, screen: Screen) -> Changes:
+        """See `View`."""
+        return {}
+
+    def overview(self, session: Session, models: Models, name: str) -> Screen:
+        """The tab as it stands, with the visitor's model of this name."""
+        return Screen()
+
+    @property
+    def reproduced(self) -> Sequence[Component]:
+        """The components whose values `reproduction` is given."""
+        return ()
+
+    def reproduction(
+        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
+    ) -> Reproduction | None:
+        """What "Copy as code" repeats; None where the tab has no run of its own.
+
+        Args:
+            system: the system prompt as it stands in its box.
+            values: those of the components `reproduced`.
+        """
+        return None
+
+    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
+        """For programs, by their names: functions with a docstring and annotations, which raise `AttendError`."""
+        return {}
+
+    # ---- for the functions that its events call ----
+
+    def all_outputs(self, frame: Frame) -> list[Output]:
+        return [*self.outputs, *frame.outputs]
+
+    def streams(self, frame: Frame, function: Callable[..., Iterator[Screen]]) -> Callable[..., Any]:
+        """The handler of a function that gives one screen after another."""
+        return frame.screens((frame, self), self.all_outputs(frame), function)
+
+    def answers(self, frame: Frame, function: Callable[..., Screen]) -> Callable[..., Any]:
+        """The handler of a function that gives one screen."""
+        return frame.screen((frame, self), self.all_outputs(frame), function)

@@ -1,0 +1,124 @@
+/**
+ * Attention in numbers: the bytes of each pass, and the weights of one layer and head or of an average.
+ *
+ * A pass has one query: of a decoder the token before the one it chose, which looks at keys 0 … query; of an encoder any
+ * token, which looks at all. A byte is 255 times the square root of a weight, so weights are averaged after squaring.
+ *
+ * @typedef {ReturnType<typeof makeAttention>} Attention
+ */
+
+export const AVERAGE = -1;
+
+/**
+ * The passes of one run; they are kept while the run is shown, so that an update sends only new ones.
+ * @param {(query: number) => number} keysOf how many tokens a query looks at
+ */
+export function makeAttention(keysOf = (query) => query + 1) {
+  /** @type {({text: string, bytes: Uint8Array, view: string, weights: Float32Array} | undefined)[]} by query */
+  let passes = [];
+  let layers = 0;
+  let heads = 0;
+
+  /** @param {number} query everything from this pass on is forgotten */
+  function cut(query) {
+    passes.length = Math.min(passes.length, Math.max(0, query));
+  }
+
+  /** @param {number} from @param {number} end only passes from … end - 1 are kept */
+  function keep(from, end) {
+    passes.fill(undefined, 0, from);
+    cut(end);
+  }
+
+  /**
+   * @param {string[]} rows base64 of (layers, heads, keys)
+   * @param {number} from query of the first
+   * @param {[number, number]} shape layers and heads
+   */
+  function put(rows, from, shape) {
+    if (shape[0] !== layers || shape[1] !== heads) passes = [];
+    [layers, heads] = shape;
+    rows.forEach((text, i) => {
+      const query = from + i;
+      if (passes[query]?.text === text) return;
+      const bytes = bytesOf(text);
+      // a row of another shape would draw nonsense: rather none
+      passes[query] = bytes.length === layers * heads * keysOf(query)
+        ? { text, bytes, view: '', weights: new Float32Array(0) } : undefined;
+    });
+  }
+
+  /**
+   * Weights of one pass over its keys, summing to 1; null where none are at hand.
+   * @param {number} query @param {number} layer @param {number} head AVERAGE for all of them
+   */
+  function weights(query, layer, head) {
+    const pass = passes[query];
+    if (!pass) return null;
+    const view = `${layer}/${head}`;
+    if (pass.view !== view) {
+      pass.weights = mean(pass.bytes, keysOf(query), chosen(layer, layers), chosen(head, heads), heads);
+      pass.view = view;
+    }
+    return pass.weights;
+  }
+
+  return {
+    cut, keep, put, weights,
+    get first() { return passes.findIndex(Boolean); },
+    get end() { return passes.length; },
+    get layers() { return layers; },
+    get heads() { return heads; },
+  };
+}
+
+/** @param {string} text base64 */
+function bytesOf(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
+
+/** @param {number} one @param {number} all @returns {number[]} */
+const chosen = (one, all) => (one === AVERAGE ? Array.from({ length: all }, (_, i) => i) : [Math.min(one, all - 1)]);
+
+/**
+ * @param {Uint8Array} bytes (layers, heads, keys)
+ * @param {number} keys
+ * @param {number[]} layers
+ * @param {number[]} heads
+ * @param {number} perLayer heads of a layer
+ */
+function mean(bytes, keys, layers, heads, perLayer) {
+  const sums = new Float32Array(keys);
+  let total = 0;
+  for (const layer of layers) {
+    for (const head of heads) {
+      const start = (layer * perLayer + head) * keys;
+      for (let key = 0; key < keys; key += 1) {
+        const square = bytes[start + key] * bytes[start + key];
+        sums[key] += square;
+        total += square;
+      }
+    }
+  }
+  // the sum is known to be 1, which takes back most of the rounding to bytes
+  return total ? sums.map((value) => value / total) : sums;
+}
+
+/**
+ * The same weights without the tokens on which most heads rest when they have nothing to look at.
+ * @param {Float32Array} weights @param {(key: number) => boolean} isSink
+ */
+export function withoutSinks(weights, isSink) {
+  const rest = 1 - weights.reduce((sum, weight, key) => (isSink(key) ? sum + weight : sum), 0);
+  return weights.map((weight, key) => (!isSink(key) && rest > 1e-6 ? weight / rest : 0));
+}
+
+/** @param {Float32Array} weights @param {number} count @returns {[number, number][]} key and weight, highest first */
+export const strongest = (weights, count) =>
+  Array.from(weights, (weight, key) => /** @type {[number, number]} */ ([key, weight]))
+    .filter(([, weight]) => weight > 0)
+    .toSorted((a, b) => b[1] - a[1])
+    .slice(0, count);

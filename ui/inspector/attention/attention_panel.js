@@ -1,0 +1,125 @@
+/**
+ * The attention panel: the map of one layer and head or of an average, and the tokens most looked at by one pass.
+ *
+ * Its choices (layer, head, the first token hidden or shown) are its own; what a selection means is the inspector's.
+ */
+
+/** @import { Attention } from './attention.js' */
+
+import { make } from '../../kit/dom.js';
+import { remember, remembered } from '../../kit/storage.js';
+import { percent, tokenChip, visibleText } from '../../kit/text.js';
+import { AVERAGE, strongest, withoutSinks } from './attention.js';
+import { makeMap } from './map.js';
+
+// The weight of the strongest colour. It goes by what is chosen, never by the numbers, so that nothing is repainted
+// while a text grows and two texts can be compared; heads that look elsewhere leave no average near 100 %.
+export const FULL = { one: 1, average: 0.4 };
+
+const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => key === 0 };
+
+/**
+ * @param {{attention: Attention, textOf: (token: number) => string,
+ *   onPick: (token: number) => void, onChange: () => void, both?: boolean, sinks?: {name: string,
+ *   are: (key: number) => boolean}}} wiring picked is a token to select; `both`: its tokens look at both sides; `sinks` can be hidden
+ */
+export function makeAttentionPanel({ attention, textOf, onPick, onChange, both = false, sinks = FIRST_TOKEN }) {
+  const choice = { layer: AVERAGE, head: AVERAGE, sink: remembered('sink', 'shown') === 'shown' };
+  const nameOf = (token) => visibleText(textOf(token));
+  const tokenOf = (query) => query + (both ? 0 : 1); // that a row is called after
+  const map = makeMap({
+    weightsOf, rowName: (query) => nameOf(tokenOf(query)), keyName: nameOf, describe,
+    onPick: (query) => onPick(tokenOf(query)), rowIs: both ? 'token' : 'generated',
+    keysOf: (query) => (both ? attention.end : query + 1),
+  });
+  const looked = make('ol', { class: 'at-looked' });
+  const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
+  const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const sink = make('input', { type: 'checkbox' });
+  const noMap = make('p', { class: 'at-quiet at-no-map' });
+  const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
+    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), layerSelect, headSelect),
+    map.node, noMap, looked,
+    make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`));
+
+  sink.checked = !choice.sink;
+  sink.addEventListener('change', () => {
+    choice.sink = !sink.checked;
+    remember('sink', choice.sink ? 'shown' : 'hidden');
+    onChange();
+  });
+  for (const [part, box] of Object.entries({ layer: layerSelect, head: headSelect })) {
+    box.addEventListener('change', () => {
+      choice[part] = Number(box.value);
+      onChange();
+    });
+  }
+
+  /** What can be chosen goes by the run's model. */
+  function offer() {
+    fillSelect(layerSelect, 'layer', attention.layers, choice.layer);
+    fillSelect(headSelect, 'head', attention.heads, choice.head);
+    if (choice.layer >= attention.layers) choice.layer = AVERAGE;
+    if (choice.head >= attention.heads) choice.head = AVERAGE;
+  }
+
+  /** Weights as they are, or null where none are at hand. @param {number} query */
+  const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head) : null);
+
+  /** Weights as the map colours them. @param {number} query */
+  function weightsOf(query) {
+    const weights = numbers(query);
+    return weights && !choice.sink ? withoutSinks(weights, sinks.are) : weights;
+  }
+
+  /** @param {number} query */
+  function draw(query) {
+    const from = attention.first;
+    const weights = numbers(query);
+    map.node.hidden = from < 0;
+    noMap.hidden = Boolean(weights);
+    noMap.textContent = from < 0 ? 'No attention was recorded for this run.' : 'No attention was recorded for this token.';
+    const full = averaged() > 1 ? FULL.average : FULL.one;
+    if (from >= 0) map.draw({ from, end: attention.end, keys: attention.end, marked: query, title: title(), full });
+    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (sinks.are(key) ? 0 : weight)), 5) : [];
+    looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
+    looked.hidden = !shown.length;
+  }
+
+  /** @param {number} query @param {number} key */
+  function describe(query, key) {
+    const chose = both ? '' : `, when choosing ${nameOf(query + 1)}`;
+    return `${nameOf(query)} → ${nameOf(key)}: ${percent(numbers(query)[key])}${chose}`;
+  }
+
+  const averaged = () =>
+    (choice.layer === AVERAGE ? attention.layers : 1) * (choice.head === AVERAGE ? attention.heads : 1);
+
+  function title() {
+    const layer = choice.layer === AVERAGE ? '' : `layer ${choice.layer + 1}, `;
+    const head = choice.head === AVERAGE ? '' : `head ${choice.head + 1}`;
+    if (averaged() === 1) return layer + head;
+    return head ? `${head}, average of ${averaged()} layers` : `${layer}average of ${averaged()} heads`;
+  }
+
+  /** @param {number} key @param {number} weight @param {number} largest */
+  function lookedAt(key, weight, largest) {
+    const bar = make('i', { class: 'at-look-bar' });
+    bar.style.width = `${(100 * weight) / largest}%`;
+    const button = make('button', { type: 'button', class: 'at-looked-at', title: 'Select this token' },
+      tokenChip(textOf(key)), make('span', { class: 'at-bar' }, bar),
+      make('span', { class: 'at-number', text: percent(weight) }));
+    button.addEventListener('click', () => onPick(key));
+    return make('li', {}, button);
+  }
+
+  return { node, draw, offer, numbers, weightsOf, forgetColours: map.forgetColours };
+}
+
+/** @param {HTMLSelectElement} box @param {string} name @param {number} count @param {number} now */
+export function fillSelect(box, name, count, now) {
+  if (box.options.length === count + 1) return;
+  const option = (value, text) => make('option', { value, text, selected: value === now });
+  box.replaceChildren(option(AVERAGE, `all ${name}s`),
+    ...Array.from({ length: count }, (_, i) => option(i, `${name} ${i + 1}`)));
+}

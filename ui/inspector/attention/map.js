@@ -1,0 +1,200 @@
+/**
+ * The attention map: a row for every pass at hand, a column for every token it could look at.
+ *
+ * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
+ * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
+ */
+
+import { make } from '../../kit/dom.js';
+import { onPlane, presses } from '../../kit/keys.js';
+import { makeAxis } from './axis.js';
+
+const CELL = { narrowest: 3, widest: 36, height: 196 };
+const MOST_HIGH = 200; // of what is shown; the rest is scrolled to
+const STOPS = 5;
+
+/**
+ * @param {{weightsOf: (query: number) => Float32Array | null, rowName: (query: number) => string,
+ *   keyName: (key: number) => string, describe: (query: number, key: number) => string,
+ *   onPick: (query: number) => void, keysOf: (query: number) => number, named?: string, rowIs?: string}} wiring
+ */
+export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf, named = 'Attention map', rowIs = 'generated' }) {
+  const canvas = make('canvas', {
+    class: 'at-canvas', tabindex: 0, role: 'img',
+    'aria-label': `${named}; use the arrow keys to move, Enter to select a row`,
+  });
+  const scroller = make('div', { class: 'at-map-scroll' }, canvas);
+  const chosen = makeAxis('rows');
+  const looked = makeAxis('columns');
+  const corner = make('p', { class: 'at-map-corner' },
+    make('span', { text: `↑ ${rowIs}` }), make('span', { text: 'attends to →' }));
+  const readout = make('p', { class: 'at-readout', 'aria-live': 'polite' });
+  const most = make('span');
+  const scale = make('span', { class: 'at-legend' }, '0', make('i', { class: 'at-ramp at-ramp-map' }), most);
+  const node = make('div', { class: 'at-map' },
+    make('div', { class: 'at-map-grid' }, chosen.node, scroller, corner, looked.node),
+    make('div', { class: 'at-map-foot' }, readout, scale));
+  const cells = document.createElement('canvas'); // a pixel a cell
+  let range = { from: 0, end: 0, keys: 0, marked: -1, title: '', full: 1 };
+  let size = { cell: 0, row: 0 };
+  let scrolled = { top: 0, left: 0 };
+  let width = 0; // as last measured: asking for it while drawing would lay the page out again
+  /** @type {{query: number, key: number} | null} */
+  let cursor = null;
+  /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
+  let colours = null;
+
+  const keys = () => range.keys;
+  const rows = () => range.end - range.from;
+
+  /**
+   * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
+   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
+   */
+  function draw(next) {
+    const moved = next.marked !== range.marked || next.end !== range.end;
+    range = next;
+    if (rows() <= 0) return;
+    fit();
+    paintCells();
+    point(cursor);
+    if (moved && range.marked >= range.from) reveal(range.marked);
+  }
+
+  function fit() {
+    width ||= scroller.clientWidth;
+    size = {
+      cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
+      row: Math.min(CELL.widest, Math.max(CELL.narrowest, CELL.height / rows())),
+    };
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.floor(size.cell * keys()), Math.ceil(size.row * rows())];
+    const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
+    if (canvas.width === across && canvas.height === down) return;
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+  }
+
+  function paintCells() {
+    colours ??= readColours(node);
+    const passes = Array.from({ length: rows() }, (_, row) => weightsOf(range.from + row));
+    most.textContent = `${range.full < 1 ? '≥\u00a0' : ''}${(100 * range.full).toFixed(0)}\u00a0%`;
+    cells.width = keys();
+    cells.height = rows();
+    const image = new ImageData(keys(), rows());
+    const pixels = new Uint32Array(image.data.buffer);
+    passes.forEach((weights, row) => weights?.forEach((weight, key) => {
+      pixels[row * keys() + key] = colours.ramp[Math.round(255 * Math.sqrt(Math.min(1, weight / range.full)))];
+    }));
+    cells.getContext('2d').putImageData(image, 0, 0);
+  }
+
+  function paint() {
+    const context = canvas.getContext('2d');
+    context.imageSmoothingEnabled = false;
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(cells, 0, 0, canvas.width, canvas.height);
+    const across = canvas.width / keys();
+    const down = canvas.height / rows();
+    const frame = (x, y, wide, high, colour) => {
+      context.lineWidth = Math.max(2, Math.round(1.5 * devicePixelRatio));
+      context.strokeStyle = colour;
+      const top = Math.max(1, y - 1); // around a thin row rather than over it
+      context.strokeRect(x + 1, top, wide - 2, Math.min(canvas.height - 1, y + high + 1) - top);
+    };
+    if (range.marked >= range.from && range.marked < range.end) {
+      frame(0, (range.marked - range.from) * down, keysOf(range.marked) * across, down, colours.row);
+    }
+    if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
+    label();
+  }
+
+  /** The axes show what the map shows of itself, wherever it was scrolled to. */
+  function label() {
+    if (rows() <= 0 || !colours) return;
+    const paints = { colour: colours.quiet, bright: colours.row };
+    chosen.draw({
+      count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
+      marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
+    });
+    looked.draw({
+      count: keys(), size: size.cell, offset: scrolled.left, length: width,
+      marked: cursor?.key ?? -1, ...paints, name: keyName,
+    });
+  }
+
+  /** @param {number} query */
+  function reveal(query) {
+    const top = (query - range.from) * size.row;
+    if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + scroller.clientHeight) {
+      scroller.scrollTop = top - scroller.clientHeight / 2;
+    }
+    scroller.scrollLeft = (query + 1) * size.cell - scroller.clientWidth;
+    keepUp(); // a map that has shrunk is scrolled back by the browser, which tells nobody
+  }
+
+  function keepUp() {
+    scrolled = { top: scroller.scrollTop, left: scroller.scrollLeft };
+    label();
+  }
+
+  /** @param {{query: number, key: number} | null} place */
+  function point(place) {
+    const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
+    cursor = weights && place.key >= 0 && place.key < keysOf(place.query) ? place : null;
+    scale.hidden = Boolean(cursor); // there is room for one of them in the line
+    const text = cursor ? describe(cursor.query, cursor.key) : range.title;
+    if (readout.textContent !== text) readout.textContent = text;
+    if (rows() > 0) paint();
+  }
+
+  /** @param {PointerEvent} event */
+  const placeOf = (event) => ({
+    query: range.from + Math.floor(event.offsetY / size.row),
+    key: Math.floor(event.offsetX / size.cell),
+  });
+
+  canvas.addEventListener('pointermove', (event) => point(placeOf(event)));
+  canvas.addEventListener('pointerleave', () => point(null));
+  canvas.addEventListener('blur', () => point(null));
+  canvas.addEventListener('click', (event) => {
+    const { query } = placeOf(event);
+    if (query >= range.from && query < range.end) onPick(query);
+  });
+  canvas.addEventListener('keydown', (event) => {
+    const way = onPlane(event.key);
+    const here = cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) };
+    if (presses(event.key)) onPick(here.query);
+    else if (way) {
+      const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
+      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + way[0])) });
+    } else return;
+    event.preventDefault();
+  });
+
+  scroller.addEventListener('scroll', keepUp);
+
+  new ResizeObserver(() => {
+    width = scroller.clientWidth;
+    if (rows() > 0) draw(range);
+  }).observe(scroller);
+
+  return { node, draw, forgetColours: () => { colours = null; } };
+}
+
+/** The theme's colours; the ramp is 256 of them between five stops, as pixels. @param {HTMLElement} node */
+function readColours(node) {
+  const style = getComputedStyle(node);
+  const stops = Array.from({ length: STOPS }, (_, i) => {
+    const hex = style.getPropertyValue(`--at-map-${i}`).trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  });
+  const ramp = Uint32Array.from({ length: 256 }, (_, byte) => {
+    const at = (byte / 255) * (STOPS - 1);
+    const below = Math.min(STOPS - 2, Math.floor(at));
+    const [r, g, b] = stops[below].map((low, i) => Math.round(low + (stops[below + 1][i] - low) * (at - below)));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  });
+  const [row, cell, quiet] = ['accent', 'text', 'quiet'].map((name) => style.getPropertyValue(`--at-${name}`).trim());
+  return { ramp, row, cell, quiet };
+}

@@ -1,0 +1,1 @@
+"""The tree and the table of beams."""

@@ -1,0 +1,121 @@
+/**
+ * A search of texts: what each of its steps followed, and what became of it. Draws nothing.
+ *
+ * @typedef {{step: number, place: number}} Spot one hypothesis
+ * @typedef {ReturnType<typeof makeSearch>} Search
+ */
+
+/** @import { Beam, DropRecord, SearchValue } from '../contract' */
+
+import { signed } from '../../kit/text.js';
+
+export const TOKEN = 0;
+export const ADDED = 1;
+export const SUM = 2;
+export const PARENT = 4;
+export const FINAL = 5;
+
+export function makeSearch() {
+  /** @type {Beam[][]} */
+  const steps = [];
+  let first = 0;
+  /** @type {Map<string, DropRecord>} by step and place */
+  const dropped = new Map();
+  /** @type {[number, number] | null} the best text */
+  let best = null;
+  let over = false;
+  /** @type {[number, number][]} those that are returned, best first */
+  let returned = [];
+  /** @type {number[]} by step: the place of the leading text's hypothesis */
+  let lead = [];
+  /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
+  let alive = [];
+
+  /** @param {SearchValue | null} value @returns {boolean} false where steps before it are missing */
+  function put(value) {
+    if (value && value.since > steps.length) return false;
+    steps.length = value ? value.since : 0;
+    steps.push(...(value?.steps ?? []));
+    first = value?.first ?? 0;
+    best = value?.lead ?? null;
+    over = value?.over ?? false;
+    returned = value?.returned ?? [];
+    if (!steps.length || !value?.since) dropped.clear();
+    for (const [step, place, ...why] of value?.dropped ?? []) dropped.set(`${step}/${place}`, [step, place, ...why]);
+    trace();
+    return true;
+  }
+
+  function trace() {
+    lead = [];
+    const end = steps.length - 1;
+    let [step, place] = best ?? [-1, 0];
+    for (; step >= 0; step -= 1) {
+      lead[step] = place;
+      place = steps[step][place][PARENT];
+    }
+    alive = steps.map(() => new Set());
+    for (step = end; step >= 0; step -= 1) {
+      steps[step].forEach((beam, at) => {
+        if (step === end || (beam[FINAL] !== null && !dropped.has(`${step}/${at}`))) alive[step].add(at);
+        if (step && alive[step].has(at)) alive[step - 1].add(beam[PARENT]);
+      });
+    }
+  }
+
+  /** @param {number} step @returns {number[]} places, best first */
+  const order = (step) => [...steps[step].keys()].toSorted((a, b) => steps[step][b][SUM] - steps[step][a][SUM]);
+
+  /** @param {Spot} spot @returns {string[]} its tokens, the newest last */
+  function tokens({ step, place }) {
+    /** @type {string[]} */
+    const texts = [];
+    for (let at = place; step >= 0; step -= 1) {
+      texts.unshift(steps[step][at][TOKEN]);
+      at = steps[step][at][PARENT];
+    }
+    return texts;
+  }
+
+  /** @param {Spot} spot @returns {string} in words */
+  function fate({ step, place }) {
+    const told = dropped.get(`${step}/${place}`);
+    const rank = returned.findIndex(([at, which]) => at === step && which === place);
+    if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
+    if (best && best[0] === step && best[1] === place) return over ? 'returned' : 'in the lead';
+    if (lead[step] === place) return over ? 'begins the returned text' : 'in the lead';
+    if (told) return dropWords(told);
+    if (steps[step][place][FINAL] !== null) return 'finished, kept';
+    return alive[step].has(place) ? 'followed' : 'dropped later';
+  }
+
+  return {
+    put, order, tokens, fate,
+    /** @param {Spot} spot */
+    beam: ({ step, place }) => steps[step][place],
+    /** @param {Spot} spot */
+    leads: ({ step, place }) => lead[step] === place,
+    /** @param {Spot} spot */
+    survives: ({ step, place }) => alive[step].has(place),
+    get first() { return first; },
+    get length() { return steps.length; },
+  };
+}
+
+/** @param {DropRecord} fate why a text was let go, in words */
+function dropWords([, , reason, score, toBeat]) {
+  const needed = score === null || toBeat === null ? '' : `: ${nats(score)}, needed ${nats(toBeat)}`;
+  switch (reason) {
+    case 'outscored': return `outscored${needed}`;
+    case 'not drawn': return 'dropped: no continuation was drawn';
+    case 'ended': return 'all its continuations finished';
+    case 'search over': return 'unfinished when the search ended';
+    default: return `finished, outranked${needed}`;
+  }
+}
+
+/** @param {number} rank from 1 to 8, the most beams there are */
+const ordinal = (rank) => `${rank}${['st', 'nd', 'rd'][rank - 1] ?? 'th'}`;
+
+/** @param {number} score a log-probability */
+export const nats = (score) => (Math.abs(score) < 0.005 ? '0.00' : signed(score.toFixed(2)));

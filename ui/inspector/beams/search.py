@@ -1,0 +1,51 @@
+"""What the inspector shows of a search: all texts that each step followed, their parents, and why it let any go.
+
+A pure function of a run's trace; knows nothing of sessions or of how any of it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from decoding.step import Dropped, Hypothesis, Step
+from decoding.trace import Trace
+from ui.inspector.contract import Beam, DropRecord, SearchValue
+
+
+def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:
+    """The steps that a page with the tokens before number `since` lacks; None where the trace is not that of a search.
+
+    A step lengthens every text by one token, so the text that leads never has more tokens than there were steps.
+    """
+    if trace is None or not trace.settings.beams:
+        return None
+    first, steps = len(trace.request.attended), trace.steps
+    known = max(0, since - first)
+    best = steps[-1].best if steps else None
+    return {
+        "first": first,
+        "since": known,
+        "steps": [[_beam(one, label) for one in step.hypotheses] for step in steps[known:]],
+        "dropped": [_fate(steps, dropped) for step in steps[known:] for dropped in step.dropped],
+        "lead": best and _position(steps, best),
+        "over": bool(steps) and steps[-1].finished,
+        "returned": [_position(steps, one) for one in trace.sequences],
+    }
+
+
+def _beam(one: Hypothesis, label: Callable[[int], str]) -> Beam:
+    added, total, log_probability = (round(number, 4) for number in (one.step_score, one.score, one.log_probability))
+    final = None if one.final_score is None else round(one.final_score, 4)
+    return label(one.choice.token), added, total, log_probability, one.parent, final
+
+
+def _fate(steps: Sequence[Step], dropped: Dropped) -> DropRecord:
+    score, to_beat = (None if number is None else round(number, 4) for number in (dropped.score, dropped.to_beat))
+    return *_position(steps, dropped), dropped.reason, score, to_beat
+
+
+def _position(steps: Sequence[Step], one: Hypothesis | Dropped) -> tuple[int, int]:
+    """Its step, where a text of n tokens was made in the n-th, and its place there."""
+    number = len(one.tokens) - 1
+    same = (one.group, one.tokens)
+    return number, next(i for i, other in enumerate(steps[number].hypotheses) if (other.group, other.tokens) == same)

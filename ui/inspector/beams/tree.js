@@ -1,0 +1,138 @@
+/**
+ * The beams of a search as a tree: a column a step, best on top, survivors bold, what was dropped grey.
+ */
+
+/** @import { Search, Spot } from './search.js' */
+
+import { around, make, makeSvg } from '../../kit/dom.js';
+import { onPlane, presses } from '../../kit/keys.js';
+import { visibleText } from '../../kit/text.js';
+import { short } from '../attention/axis.js';
+import { ADDED, FINAL, nats, PARENT, SUM, TOKEN } from './search.js';
+
+const NODE = { width: 84, height: 22, across: 106, down: 28, letters: 9 };
+
+/**
+ * @param {Search} search
+ * @param {(step: number) => void} onPick a node was clicked or entered
+ */
+export function makeTree(search, onPick) {
+  const svg = makeSvg('svg', {
+    class: 'at-tree', tabindex: 0, role: 'img',
+    'aria-label': 'Tree of the beams; use the arrow keys to move, Enter to show a step',
+  });
+  const readout = make('p', { class: 'at-tree-said', 'aria-live': 'polite' });
+  const node = make('div', {}, svg, readout);
+  let width = 0;
+  let shown = { from: 0, end: 0, step: 0 };
+  /** @type {Spot | null} */
+  let cursor = null;
+  /** @type {Map<string, SVGElement>} */
+  let nodes = new Map();
+
+  /** @param {number} step the selected one */
+  function show(step) {
+    const columns = Math.max(2, Math.floor(((width || node.clientWidth) + NODE.across - NODE.width) / NODE.across));
+    const end = Math.min(search.length, Math.max(step + 2, columns));
+    shown = { from: Math.max(0, end - columns), end, step };
+    nodes = new Map();
+    const edges = [];
+    let most = 1;
+    for (let at = shown.from; at < shown.end; at += 1) {
+      search.order(at).forEach((place, rank) => {
+        const spot = { step: at, place };
+        nodes.set(`${at}/${place}`, nodeOf(spot, rank));
+        if (at > shown.from) edges.push(edgeTo(spot, rank));
+        most = Math.max(most, rank + 1);
+      });
+    }
+    // what leads is drawn last, so that no other line crosses it
+    edges.sort((a, b) => Number(a.classList.contains('at-leads')) - Number(b.classList.contains('at-leads')));
+    const [wide, high] = [(shown.end - shown.from) * NODE.across - NODE.across + NODE.width, most * NODE.down - 4];
+    svg.setAttribute('viewBox', `-2 -2 ${wide + 4} ${high + 4}`); // room for the thick lines
+    svg.setAttribute('width', String(wide + 4));
+    svg.setAttribute('height', String(high + 4));
+    svg.replaceChildren(...edges, ...nodes.values());
+    point(cursor);
+  }
+
+  /** @param {number} step @param {number} rank @returns {[number, number]} its left and its middle */
+  const at = (step, rank) => [(step - shown.from) * NODE.across, rank * NODE.down + NODE.height / 2];
+
+  /** @param {Spot} spot @param {number} rank */
+  function nodeOf(spot, rank) {
+    const [x, y] = at(spot.step, rank);
+    const text = makeSvg('text', { x: x + NODE.width / 2, y, 'text-anchor': 'middle', 'dominant-baseline': 'central' });
+    text.textContent = short(visibleText(search.beam(spot)[TOKEN]), NODE.letters);
+    const group = makeSvg('g', { class: `at-node ${kind(spot)}`, 'data-step': spot.step, 'data-place': spot.place },
+      makeSvg('rect', { x, y: y - NODE.height / 2, width: NODE.width, height: NODE.height, rx: 5 }), text);
+    if (spot.step === shown.step) group.classList.add('at-here');
+    return group;
+  }
+
+  /** @param {Spot} spot @param {number} rank */
+  function edgeTo(spot, rank) {
+    const parent = search.beam(spot)[PARENT];
+    const [x, y] = at(spot.step, rank);
+    const [left, from] = at(spot.step - 1, search.order(spot.step - 1).indexOf(parent));
+    const start = left + NODE.width;
+    const half = (start + x) / 2;
+    const curve = `M${start} ${from}C${half} ${from} ${half} ${y} ${x} ${y}`;
+    return makeSvg('path', { class: `at-edge ${kind(spot)}`, d: curve });
+  }
+
+  /** @param {Spot} spot */
+  function kind(spot) {
+    if (search.leads(spot)) return 'at-leads';
+    return search.survives(spot) ? 'at-survives' : 'at-dropped-beam';
+  }
+
+  /** @param {Spot | null} spot */
+  function point(spot) {
+    nodes.get(`${cursor?.step}/${cursor?.place}`)?.classList.remove('at-pointed');
+    const group = spot && nodes.get(`${spot.step}/${spot.place}`);
+    cursor = group ? spot : null;
+    group?.classList.add('at-pointed');
+    readout.textContent = cursor ? told(cursor) : 'One column per step, best on top; bold paths are still alive.';
+  }
+
+  /** @param {Spot} spot */
+  function told(spot) {
+    const { [TOKEN]: token, [ADDED]: added, [SUM]: sum, [FINAL]: final } = search.beam(spot);
+    const ranked = final === null ? '' : `, final score ${nats(final)}`;
+    return `${visibleText(token)} added ${nats(added)}, total ${nats(sum)}${ranked}: ${search.fate(spot)}`;
+  }
+
+  /** @param {Event} event @returns {Spot | null} */
+  function spotOf(event) {
+    const group = around(event, '.at-node');
+    return group && { step: Number(group.dataset.step), place: Number(group.dataset.place) };
+  }
+
+  svg.addEventListener('pointerover', (event) => point(spotOf(event)));
+  svg.addEventListener('pointerleave', () => point(null));
+  svg.addEventListener('blur', () => point(null));
+  svg.addEventListener('click', (event) => {
+    const spot = spotOf(event);
+    if (spot) onPick(spot.step);
+  });
+  svg.addEventListener('keydown', (event) => {
+    const here = cursor ?? { step: shown.step, place: search.order(shown.step)[0] };
+    const way = onPlane(event.key);
+    if (presses(event.key)) onPick(here.step);
+    else if (way) {
+      const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + way[0]));
+      const rank = search.order(here.step).indexOf(here.place) + way[1];
+      const places = search.order(step);
+      point({ step, place: places[Math.min(places.length - 1, Math.max(0, rank))] });
+    } else return;
+    event.preventDefault();
+  });
+  new ResizeObserver(() => {
+    if (node.clientWidth === width) return;
+    width = node.clientWidth;
+    if (search.length && width) show(Math.min(shown.step, search.length - 1));
+  }).observe(node);
+
+  return { node, show };
+}

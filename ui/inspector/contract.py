@@ -1,0 +1,80 @@
+"""What the inspector is told of a run; made by `ui/inspector/values.py` and `ui/inspector/beams/search.py`."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from ui.runs.contract import TokenKind, TokenOrigin
+
+WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
+Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
+
+
+class ContrastValue(TypedDict):
+    """Which layer the last one was contrasted with."""
+
+    layer: int  # 0 is the embeddings
+    divergences: list[tuple[int, float]]  # of each layer looked at, in bits from the last
+
+
+class StepValue(TypedDict):
+    """What one token was chosen from; made by `ui.inspector.values.step_value`."""
+
+    stages: list[str]
+    kept: list[int]
+    mass: list[float]  # one a stage, as `kept` and `entropy`
+    entropy: list[float]  # bits
+    rank: int
+    draw: float | None
+    way: TokenOrigin  # how the token came to stand there
+    rest: list[float]
+    rows: list[Row]
+    weighed: NotRequired[list[WeighedRow]]  # under contrastive search
+    contrast: NotRequired[ContrastValue]  # under dola
+
+
+# Newest token, its score, the sum, the model's own sum, parent, and what it is ranked by once it has ended.
+Beam = tuple[str, float, float, float, int, float | None]
+
+# Step, place, a `DropReason`, its score, what it had to beat.
+DropRecord = tuple[int, int, str, float | None, float | None]
+
+
+class SearchValue(TypedDict):
+    """The texts that a search has followed; made by `ui.inspector.beams.search.search_value`."""
+
+    first: int  # number of the token that the search's first step chose
+    since: int  # the step that `steps` begins with; those before it stand as they were
+    steps: list[list[Beam]]  # a parent is a place in the step before
+    dropped: list[DropRecord]  # in those steps; of texts of the step before, or of any that ended earlier
+    lead: (
+        tuple[int, int] | None
+    )  # the step and the place of the best text: the one that is shown, and in the end returned
+    over: bool
+    returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
+
+
+class InspectorValue(TypedDict):
+    """What the inspector shows. Its events: `take {index, id}` (Write only) and `missing {run}`.
+
+    While a run streams, send only what is new: with `since` = i, all tokens before i, and their steps and attention,
+    stand as they were in earlier values of the same run, and `tokens`, `steps` and `rows` hold only what comes after.
+    Without `since` (or with 0) the value is the whole. An overlap of a few tokens costs nothing and heals a lost
+    update; should the page still find a gap when the run is over, it triggers `missing`: answer with the whole.
+    """
+
+    run: str | None
+    mode: Literal["chat", "write", "translate"]
+    tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
+    first: int  # number of the first token that has a step
+    steps: list[StepValue]  # steps[i] explains token max(first, since) + i
+    layers: int
+    heads: int
+    rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
+    rows_from: int
+    search: SearchValue | None  # None where no search chose the newest tokens
+    selected: int | None  # number of the token to show; None follows the newest
+    busy: bool
+    since: NotRequired[int]
+    number: NotRequired[int]  # of the update; an older one that comes late brings back no other run
+    gone: NotRequired[str]  # where there are no tokens: whose text stands there, if that model is no longer loaded

@@ -1,0 +1,58 @@
+/**
+ * What two strategies weigh besides probabilities: contrastive search its candidates, DoLa the layers of the model.
+ */
+
+/** @import { ContrastValue, StepValue, WeighedRow } from './contract' */
+/** @import { Sheet } from '../kit/data.js' */
+
+import { make, makeTable } from '../kit/dom.js';
+import { percent, signed, tokenChip, visibleText } from '../kit/text.js';
+import { barCell, headCells } from './step.js';
+
+/** @param {StepValue} step @returns {Node[]} nothing under the other strategies */
+export function stepContrast(step) {
+  if (step.weighed) return [weighedTable(step.weighed)];
+  return step.contrast ? [contrastWords(step.contrast), contrastTable(step.contrast)] : [];
+}
+
+/** @param {WeighedRow[]} weighed */
+function weighedTable(weighed) {
+  const rows = weighed.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
+    make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text)),
+    barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
+    make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
+  const [head, name] = [headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]), 'Candidates of contrastive search'];
+  return make('div', { class: 'at-weighed-scroll', tabindex: 0, role: 'region', 'aria-label': name },
+    makeTable({ class: 'at-grid at-weighed' }, head, rows, name));
+}
+
+/** @param {ContrastValue} contrast */
+function contrastWords({ layer, divergences }) {
+  const [, bits] = divergences.find(([one]) => one === layer);
+  const why = divergences.length > 1
+    ? `of the layers compared, it differs most from the last one, by ${bits.toFixed(3)} bits`
+    : `it differs from the last layer by ${bits.toFixed(3)} bits`;
+  return make('p', { class: 'at-why', text: `DoLa subtracted the prediction of ${layerName(layer)}: ${why}.` });
+}
+
+/** @param {ContrastValue} contrast */
+function contrastTable({ layer, divergences }) {
+  const most = Math.max(...divergences.map(([, bits]) => bits)) || 1;
+  const rows = divergences.map(([one, bits]) => make('tr', { class: one === layer ? 'at-won' : '' },
+    make('th', { scope: 'row', text: layerName(one) }), barCell(`${bits.toFixed(3)} bits`, bits / most)));
+  return makeTable({ class: 'at-grid at-contrast' }, headCells([['Layer'], ['Difference from the last']]), rows,
+    'How much each layer’s prediction differs from the last layer’s');
+}
+
+/** @param {number} layer */
+const layerName = (layer) => (layer ? `layer ${layer}` : 'the embeddings');
+
+/** @param {StepValue} step @returns {Sheet[]} the same as data */
+export function contrastSheets(step) {
+  if (step.weighed) {
+    const rows = step.weighed.map(([text, ...numbers]) => [JSON.stringify(text), ...numbers]);
+    return [{ title: 'Contrastive search', head: ['token', 'confidence', 'degeneration', 'score', 'chosen'], rows }];
+  }
+  if (!step.contrast) return [];
+  return [{ title: 'Layers', head: ['layer', 'difference from the last layer, bits'], rows: step.contrast.divergences }];
+}

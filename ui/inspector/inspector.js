@@ -1,0 +1,244 @@
+/**
+ * The inspector: the tokens of one run, and all that led to the one that is selected.
+ *
+ * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
+ * (another token in its place, Write only) and 'missing' (an update was lost; send the run whole).
+ */
+
+/** @import { InspectorValue, StepValue } from './contract' */
+/** @import { Sheet } from '../kit/data.js' */
+
+import { makeData } from '../kit/data.js';
+import { find, iconButton, make } from '../kit/dom.js';
+import { answerSelections, colourMode, shownToken } from '../kit/signals.js';
+import { level } from '../kit/text.js';
+import { followColour, whenThemed } from '../kit/theme.js';
+import { unpacked } from '../kit/values.js';
+import { makeAttention } from './attention/attention.js';
+import { makeAttentionPanel } from './attention/attention_panel.js';
+import { makeBeams } from './beams/beams.js';
+import { makeSearch } from './beams/search.js';
+import { contrastSheets } from './contrast.js';
+import { stepStages } from './filters.js';
+import { stepReason } from './reason.js';
+import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
+import { stepHeadline } from './step.js';
+import { stepTable } from './table.js';
+import { makeColours, makeStrip } from './tokens.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-inspector');
+  const attention = makeAttention();
+  const strip = makeStrip(select);
+  const look = makeAttentionPanel({ attention, textOf: (token) => run.tokens[token]?.[0] ?? '', onPick: select, onChange: redraw });
+  const search = makeSearch();
+  const beams = makeBeams(search, select);
+  const data = makeData(sheets);
+
+  const run = {
+    name: /** @type {string | null} */ (null), mode: 'chat', busy: false, gap: false, first: 0,
+    tokens: /** @type {[string, string, number | null][]} */ ([]),
+    steps: /** @type {(StepValue | undefined)[]} */ ([]), // by token number
+  };
+  const choice = {
+    index: -1, following: true, told: /** @type {number | null} */ (null), // what the server last asked to be shown
+  };
+  let update = 0; // the highest number of one
+  let frame = 0;
+  let stepDrawn = null;
+
+  const follow = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token' });
+  const earlier = iconButton('previous', 'Earlier token', () => select(choice.index - 1));
+  const later = iconButton('next', 'Later token', () => select(choice.index + 1));
+  const headline = make('div', { class: 'at-headline', 'aria-live': 'off' });
+  const table = make('div', { class: 'at-table-pane' });
+  const reason = make('div', { class: 'at-reason' });
+  const stages = make('div', { class: 'at-stages-pane' });
+
+  const hint = { title: make('p', { class: 'at-empty-title' }), said: make('p', { class: 'at-quiet' }) };
+  const empty = make('div', { class: 'at-empty' }, hint.title, hint.said);
+  const panels = [
+    make('section', { 'aria-label': 'Tokens' },
+      make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
+    make('section', { class: 'at-step', 'aria-label': 'Selected token' },
+      make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-walk' }, follow, earlier, later))),
+    make('div', { class: 'at-columns' }, make('div', { class: 'at-step-pane' }, table, reason, stages), look.node),
+    beams.node, data.node,
+  ];
+
+  explainEmpty('');
+  root.replaceChildren(empty);
+  followColour(root);
+  follow.addEventListener('click', () => {
+    choice.following = true;
+    settle();
+  });
+  colourMode.subscribe(root, redraw);
+  answerSelections(root, (name, index) => {
+    const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);
+    if (isHere) select(run.first + index);
+    return isHere;
+  });
+  whenThemed(() => {
+    look.forgetColours();
+    redraw();
+  });
+  watch('value', receive);
+  receive();
+
+  /** A value arrived: keep what is new in it. */
+  function receive() {
+    if (!props.value) return;
+    const value = /** @type {InspectorValue} */ (unpacked(props.value));
+    const number = value.number ?? 0;
+    const isLate = number < update; // begun before what is shown, but slower
+    if (isLate && value.run !== run.name) return;
+    update = Math.max(update, number);
+    if (value.run !== run.name) startRun(value);
+    run.mode = value.mode;
+    run.first = value.first;
+    if (!isLate || value.since) { // of an older whole, only what it selects is news
+      run.busy = value.busy;
+      merge(value);
+    }
+    if (value.selected !== choice.told) {
+      choice.told = value.selected;
+      choice.following = value.selected === null;
+      if (value.selected !== null) choice.index = value.selected;
+    }
+    if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
+    if (run.gap && !run.busy) trigger('missing', { run: run.name });
+    root.classList.toggle('at-busy', run.busy);
+    if (!run.tokens.length) {
+      explainEmpty(value.gone);
+      root.replaceChildren(empty);
+      shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
+    } else if (!table.isConnected) root.replaceChildren(...panels);
+    strip.update(run.tokens);
+    look.offer();
+    settle();
+  }
+
+  /** Why there is nothing to look at. @param {string} [gone] whose text it is that stands there without its numbers */
+  function explainEmpty(gone) {
+    hint.title.textContent = gone ? `${gone} wrote this, but is no longer loaded.` : 'Nothing to inspect yet.';
+    hint.said.textContent = gone
+      ? 'Choose it again to inspect these tokens. Tokens from the current model will appear here, too.'
+      : 'Once the model has written something, click any token to see which others were possible and where the '
+        + 'model looked.';
+  }
+
+  /** @param {InspectorValue} value */
+  function startRun(value) {
+    Object.assign(run, { name: value.run, tokens: [], steps: [], gap: false });
+    Object.assign(choice, { index: -1, following: true, told: null });
+    attention.cut(0);
+    search.put(null);
+  }
+
+  /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
+  function merge(value) {
+    const since = value.since || 0;
+    run.gap = since > run.tokens.length || !search.put(value.search);
+    if (run.gap) return;
+    run.tokens = run.tokens.slice(0, since).concat(value.tokens);
+    const from = Math.max(run.first, since);
+    run.steps.length = Math.min(run.steps.length, from);
+    value.steps.forEach((step, i) => {
+      run.steps[from + i] = step;
+    });
+    if (since) attention.cut(since - 1); // the pass that chose token `since` had its query one before it
+    attention.put(value.rows, value.rows_from, [value.layers, value.heads]);
+    if (!since) attention.keep(value.rows_from, value.rows_from + value.rows.length);
+  }
+
+  /** @param {number} index selected by hand: stays there until "follow" */
+  function select(index) {
+    if (!run.tokens[index]) return;
+    choice.following = false;
+    choice.index = index;
+    settle();
+  }
+
+  function settle() {
+    if (choice.following) choice.index = newest();
+    strip.select(choice.index, true);
+    redraw();
+  }
+
+  /** The last token of the answer that has a text: the one that ends it would say little. */
+  function newest() {
+    const end = run.tokens.length - 1;
+    for (let index = end; index >= run.first; index -= 1) {
+      if (run.tokens[index][1] !== 'control') return index;
+    }
+    return end;
+  }
+
+  /** Many things can change in one frame: they are drawn together. */
+  function redraw() {
+    if (!frame) frame = requestAnimationFrame(draw);
+  }
+
+  function draw() {
+    frame = 0;
+    if (!run.tokens.length || !element.isConnected) return;
+    const { index } = choice;
+    const [text] = run.tokens[index];
+    const step = run.steps[index];
+    follow.hidden = choice.following || (index === newest() && !run.busy);
+    earlier.disabled = index <= 0;
+    later.disabled = index >= run.tokens.length - 1;
+    const place = index >= run.first
+      ? `Token ${index - run.first + 1} of ${run.tokens.length - run.first}` : `Prompt token ${index + 1} of ${run.first}`;
+    headline.replaceChildren(...stepHeadline({ text, place, step, why: 'part of the prompt, not generated' }));
+    drawStep(step);
+    look.draw(index - 1);
+    beams.show(index);
+    shade();
+    data.draw();
+  }
+
+  /** @param {StepValue | undefined} step */
+  function drawStep(step) {
+    const able = run.mode === 'write' && !run.busy;
+    const wanted = step ? `${run.name} ${choice.index} ${able}` : '';
+    if (stepDrawn && stepDrawn.step === step && stepDrawn.wanted === wanted) return;
+    stepDrawn = { step, wanted };
+    const { index } = choice;
+    const take = able ? (id) => trigger('take', { index, id }) : null;
+    table.replaceChildren(step ? stepTable(step, take)
+      : make('p', {
+        class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
+      }));
+    reason.replaceChildren(...(step ? [stepReason(step)] : []));
+    stages.replaceChildren(...(step ? stepStages(step) : []));
+  }
+
+  /** Tell the conversation what is shown, and shade both by attention when that is the colour. */
+  function shade() {
+    const colours = root.dataset.colour === 'attention' ? look.weightsOf(choice.index - 1) : null;
+    const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
+    strip.shade(levels);
+    const index = choice.index >= run.first ? choice.index - run.first : null;
+    shownToken.publish({ run: run.name, index, levels: levels && levels.slice(run.first), busy: run.busy });
+  }
+
+  /** @returns {Sheet[]} */
+  function sheets() {
+    const step = run.steps[choice.index];
+    const weights = look.numbers(choice.index - 1);
+    return [
+      ...(step ? [candidateSheet(step), ...contrastSheets(step)] : []),
+      ...(search.length ? [beamSheet(search)] : []),
+      ...(weights ? [attentionSheet(weights, (key) => run.tokens[key][0])] : []),
+    ];
+  }
+}
+
+/** @param {Float32Array} weights against the strongest but for the first token, so that long contexts do not pale */
+function shades(weights) {
+  const peak = Math.max(0, ...weights.subarray(1)) || 1;
+  return Array.from(weights, (weight) => level(weight / peak));
+}

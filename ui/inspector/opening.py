@@ -1,0 +1,60 @@
+"""Runs in the inspector: one that is opened, and one that grows while somebody looks. Knows nothing of gradio."""
+
+from __future__ import annotations
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.inspector.contract import InspectorValue
+from ui.inspector.values import empty_inspector, inspector_value
+from ui.runs.attention import restore_attention
+from ui.runs.memory import limit_memory
+from ui.runs.models import Models
+from ui.runs.run import Run
+from ui.runs.session import Session
+from ui.runs.values import OVERLAP
+
+
+def streamed(session: Session, run: Run, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
+    """What is new of a run from token `since` on, unless somebody is looking at another."""
+    if session.shown != run.id:
+        return None
+    return inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
+
+
+def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
+    """All of a run, with its attention computed again if it was let go; `AttendError` if its model is not there."""
+    loaded = models.present(run.model)
+    session.shown = run.id
+    running = run.id in session.growing
+    if not running:
+        restore_attention(run, loaded.model, loaded.lock)
+    value = inspector_value(run, loaded.tokenizer, busy=running, selected=selected)
+    limit_memory(session)
+    return value
+
+
+def opened_if_loaded(session: Session, models: Models, run: Run | None) -> InspectorValue:
+    """All of a run, or nothing where there is none, or nobody uses its model any more."""
+    if run is not None and models.is_there(run.model):
+        return opened(session, models, run)
+    session.shown = None
+    return empty_inspector("chat", gone="" if run is None else models.called(run.model))
+
+
+def open_token(session: Session, models: Models, run: Run, index: int, *, again: str) -> InspectorValue:
+    """What lies behind one generated token of a run.
+
+    Args:
+        index: from the first token that is explained.
+        again: what would bring a token back that is no longer there.
+    """
+    number = run.first + index
+    if not run.first <= number < len(run.tokens):
+        raise AttendError(f"This token is no longer stored: {again} to inspect it.")
+    return opened(session, models, run, number)
+
+
+def open_run(session: Session, models: Models, identifier: object) -> InspectorValue:
+    """The whole of a run, for a page that missed an update."""
+    run = session.run(identifier if isinstance(identifier, str) else None)
+    return opened(session, models, run)

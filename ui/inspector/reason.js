@@ -1,0 +1,111 @@
+/**
+ * Why this token: the bar of all that could be drawn, where the draw fell, and what would have been taken without one.
+ */
+
+/** @import { Row, StepValue } from './contract' */
+
+import { make } from '../kit/dom.js';
+import { counted, percent, tokenChip, visible, visibleText } from '../kit/text.js';
+import { stepContrast } from './contrast.js';
+import { chosenRow, last, part, ranked } from './step.js';
+
+// The two filters that may remove the most probable token on purpose; all others leave it the first.
+const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
+
+/** @param {StepValue} step @returns {Node} */
+export function stepReason(step) {
+  const shown = walked(step);
+  return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
+    ...(step.weighed ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
+}
+
+/**
+ * The tokens in the order in which a draw walks over them, and where each one's share begins.
+ * @param {StepValue} step @returns {{row: Row, from: number, to: number}[]}
+ */
+function walked(step) {
+  // A token that is there only because it was chosen may have others, not shown, before it.
+  const listed = (row) => last(row[3]) > 0 && (!row[2] || step.rank <= step.rows.length);
+  let from = 0;
+  return ranked(step.rows, step.stages.length - 1).filter(listed).map((row) => {
+    const to = from + last(row[3]);
+    const place = { row, from, to };
+    from = to;
+    return place;
+  });
+}
+
+/** @param {StepValue} step @param {ReturnType<typeof walked>} shown @returns {(Node | string)[]} */
+function sentences(step, shown) {
+  const own = chosenRow(step);
+  const rank = `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`;
+  const gave = `The model gave it ${percent(own[3][0])}, ${rank}`;
+  const first = ranked(step.rows, 0)[0];
+  const likeliest = first === own ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first[1]), '.'];
+  switch (step.way) {
+    case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
+    case 'taken': return ['Chosen by you. ', gave, ...likeliest];
+    case 'search': return ['Beam search ranks whole texts, not single tokens: of all the texts it followed, one with ',
+      'this token scored best. ', gave, '.'];
+    default: return step.draw === null ? taken(step, own, first) : drawn(step, own, shown);
+  }
+}
+
+/** @param {StepValue} step @param {Row} own @param {Row} first the model's own first choice */
+function taken(step, own, first) {
+  if (step.weighed) {
+    return [tokenChip(own[1]), ' scored best of these candidates. Contrastive search looks for a token that is likely ',
+      '(high confidence) and unlike the text so far (low degeneration).'];
+  }
+  if (own === first) return ['The most probable token was chosen; there was no random draw.'];
+  return ['The most probable token was chosen; there was no random draw. Before the filters, the most probable was ',
+    tokenChip(first[1]), '.'];
+}
+
+/** @param {StepValue} step @param {Row} own @param {ReturnType<typeof walked>} shown */
+function drawn(step, own, shown) {
+  const place = shown.find(({ row }) => row === own);
+  const fell = place ? ` (${place.from.toFixed(3)}–${place.to.toFixed(3)}). ` : ', which is not among those listed. ';
+  const where = `Random draw ${step.draw.toFixed(3)} landed on `;
+  return [where, tokenChip(own[1]), fell, ...undrawn(step, own)];
+}
+
+/** What would have been taken without a draw. @param {StepValue} step @param {Row} own @returns {(Node | string)[]} */
+function undrawn(step, own) {
+  const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
+  const stage = turned < 0 ? step.stages.length - 1 : turned - 1;
+  const [first] = ranked(step.rows, stage);
+  const sure = first === ranked(step.rows, 0)[0] || first[3][stage] > step.rest[stage];
+  if (!sure) return []; // after a penalty it may be a token that is not listed
+  if (step.contrast) { // which greedy does not do
+    return first === own ? ['It was also the most probable token after DoLa.']
+      : ['The most probable token after DoLa was ', tokenChip(first[1]), '.'];
+  }
+  if (first === own) return ['Greedy decoding would also choose it.'];
+  return ['Greedy decoding would choose ', tokenChip(first[1]), '.'];
+}
+
+/** @param {StepValue} step @param {ReturnType<typeof walked>} shown */
+function cumulativeBar(step, shown) {
+  const bar = make('div', { class: 'at-cumulative', 'aria-hidden': 'true' });
+  for (const { row, from, to } of shown) {
+    const title = `${visibleText(row[1])} · ${percent(to - from)}`;
+    const segment = make('span', { class: row[2] ? 'at-won' : '', title });
+    segment.style.flexGrow = String(to - from);
+    if (to - from > 0.09) segment.append(...visible(row[1]));
+    bar.append(segment);
+  }
+  const others = 1 - (last(shown)?.to ?? 0);
+  if (others > 0.0005) {
+    const segment = make('span', { class: 'at-others', title: `others · ${percent(others)}` });
+    segment.style.flexGrow = String(others);
+    if (others > 0.15) segment.textContent = 'others';
+    bar.append(segment);
+  }
+  if (step.draw !== null && step.way === 'chosen') {
+    const marker = make('i', { class: 'at-draw' });
+    marker.style.left = `${100 * step.draw}%`;
+    bar.append(marker);
+  }
+  return bar;
+}

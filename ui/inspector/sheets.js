@@ -1,0 +1,45 @@
+/**
+ * The numbers behind the inspector's plots, as tables to read and to copy.
+ */
+
+/** @import { StepValue } from './contract' */
+/** @import { Sheet } from '../kit/data.js' */
+/** @import { Search } from './beams/search.js' */
+
+import { stageName } from '../kit/text.js';
+
+/** @param {StepValue} step @returns {Sheet} */
+export function candidateSheet(step) {
+  const rows = step.rows.map(([id, text, isChosen, probabilities, removedBy]) => {
+    const fate = removedBy ? `removed by ${stageName(removedBy)}` : '';
+    return [id, JSON.stringify(text), ...probabilities, isChosen ? 'chosen' : fate];
+  });
+  /** @type {[string, number[]][]} */
+  const rest = [['candidates left', step.kept], ['probability kept', step.mass], ['entropy, bits', step.entropy]];
+  return {
+    title: 'Probabilities', head: ['id', 'token', ...step.stages.map(stageName), 'outcome'],
+    rows: [...rows, ['', 'all others', ...step.rest, ''], ...rest.map(([name, numbers]) => ['', name, ...numbers, ''])],
+  };
+}
+
+/** @param {Search} search @returns {Sheet} */
+export function beamSheet(search) {
+  const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((place, rank) => {
+    const [token, added, sum, own, parent, final] = search.beam({ step, place });
+    const from = step ? search.order(step - 1).indexOf(parent) + 1 : '';
+    return [step + 1, rank + 1, JSON.stringify(token), added, sum, own, final ?? '', from, search.fate({ step, place })];
+  }));
+  return {
+    title: 'Beams',
+    head: ['step', 'rank', 'token', 'token score', 'score', 'log-probability', 'final score', 'from', 'outcome'],
+    rows: rows.flat(),
+  };
+}
+
+/** @param {Float32Array} weights @param {(key: number) => string} textOf @returns {Sheet} */
+export function attentionSheet(weights, textOf) {
+  return {
+    title: 'Attention', head: ['token number', 'token', 'weight'],
+    rows: Array.from(weights, (weight, key) => [key + 1, JSON.stringify(textOf(key)), Number(weight.toPrecision(3))]),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * The candidates of one step as a table: what the model gave each, and what was left or what removed it.
+ */
+
+/** @import { Row, StepValue } from './contract' */
+
+import { make, makeTable } from '../kit/dom.js';
+import { counted, percent, stageName, tokenChip, visibleText } from '../kit/text.js';
+import { barCell, headCells, last } from './step.js';
+
+/**
+ * The candidates, and a last row for all other tokens.
+ * @param {StepValue} step
+ * @param {((id: number) => void) | null} take where another token may be taken instead
+ */
+export function stepTable(step, take) {
+  const filtered = step.stages.length > 1;
+  const largest = Math.max(...step.rows.flatMap((row) => [row[3][0], last(row[3])]));
+  const head = headCells([['Token'], ['Model'], ...(filtered ? [['Final']] : [])]);
+  if (take) head.push(make('th', { scope: 'col' }, make('span', { class: 'at-hidden', text: 'Use instead' })));
+  const rows = step.rows.map((row) => candidateRow(row, filtered, largest, take));
+  rows.push(restRow(step, filtered, largest, take !== null));
+  return makeTable({ class: 'at-grid at-table' }, head, rows, 'Candidates for this position');
+}
+
+/** @param {Row} row @param {boolean} filtered @param {number} largest @param {((id: number) => void) | null} take */
+function candidateRow(row, filtered, largest, take) {
+  const [id, text, chosen, probabilities, removedBy] = row;
+  const name = make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text));
+  const node = make('tr', { class: [chosen && 'at-won', removedBy && 'at-removed'].filter(Boolean).join(' ') }, name,
+    shareCell(probabilities[0], largest, 'at-before'));
+  if (chosen) name.append(make('span', { class: 'at-hidden', text: ' (chosen)' }));
+  if (filtered) {
+    node.append(removedBy ? make('td', { class: 'at-by', text: `removed by ${stageName(removedBy)}` })
+      : shareCell(last(probabilities), largest));
+  }
+  if (take && !chosen) {
+    const button = make('button', {
+      type: 'button', class: 'at-take', 'aria-label': `use ${visibleText(text)} instead`, text: 'use',
+    });
+    node.append(make('td', { class: 'at-take-cell' }, button));
+    node.classList.add('at-takeable');
+    node.addEventListener('click', () => take(id));
+  } else if (take) node.append(make('td'));
+  return node;
+}
+
+/** @param {StepValue} step @param {boolean} filtered @param {number} largest @param {boolean} takeable */
+function restRow(step, filtered, largest, takeable) {
+  const others = step.kept[0] - step.rows.length;
+  const left = last(step.kept) - step.rows.filter((row) => !row[4]).length;
+  const kept = filtered && left > 0 && left < others ? ` (${counted.format(left)} kept)` : '';
+  return make('tr', { class: 'at-rest' },
+    make('th', { scope: 'row', text: `${counted.format(others)} others${kept}` }),
+    shareCell(step.rest[0], largest, 'at-before'),
+    ...(filtered ? [shareCell(last(step.rest), largest)] : []), ...(takeable ? [make('td')] : []));
+}
+
+/** @param {number} p @param {number} largest @param {string} [kind] */
+const shareCell = (p, largest, kind) => barCell(percent(p), p / largest, kind);

@@ -1,0 +1,149 @@
+/**
+ * The strip: every token of the context as a box, one of them selected.
+ *
+ * It knows texts, kinds, probabilities and shades; what a selection means is the inspector's business.
+ */
+
+import { around, make } from '../kit/dom.js';
+import { alongRow } from '../kit/keys.js';
+import { colourMode } from '../kit/signals.js';
+import { remember, remembered } from '../kit/storage.js';
+import { level, percent, visible, visibleText } from '../kit/text.js';
+
+const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generated' };
+
+/** @param {(index: number) => void} onSelect a token was clicked or reached with the keys */
+export function makeStrip(onSelect) {
+  const node = make('div', { class: 'at-strip', role: 'listbox', 'aria-label': 'Tokens of the context', tabindex: -1 });
+  /** @type {HTMLElement[]} */
+  const boxes = [];
+  /** @type {[string, string, number | null][]} what each box shows */
+  let shown = [];
+  let selected = -1;
+  let shaded = false;
+
+  node.addEventListener('click', (event) => {
+    const box = around(event, '[role="option"]');
+    if (box) onSelect(Number(box.dataset.index));
+  });
+  node.addEventListener('keydown', (event) => {
+    const goal = goalOf(event.key);
+    if (goal === null) return;
+    event.preventDefault();
+    if (goal < 0 || goal >= boxes.length) return;
+    onSelect(goal);
+    boxes[goal].focus({ preventScroll: true });
+  });
+
+  /** @param {string} key @returns {number | null} the index it leads to */
+  function goalOf(key) {
+    const here = Math.max(0, selected);
+    if (key === 'ArrowUp') return inNextLine(here, -1);
+    if (key === 'ArrowDown') return inNextLine(here, 1);
+    return alongRow(key, here, boxes.length);
+  }
+
+  /** The box above or below. @param {number} here @param {1 | -1} way */
+  function inNextLine(here, way) {
+    const middle = (box) => box.offsetLeft + box.offsetWidth / 2;
+    let line = null;
+    let best = here;
+    for (let index = here + way; boxes[index]; index += way) {
+      const top = boxes[index].offsetTop;
+      if (Math.abs(top - boxes[here].offsetTop) < 4) continue;
+      line ??= top;
+      if (Math.abs(top - line) >= 4) break;
+      const gain = (box) => Math.abs(middle(box) - middle(boxes[here]));
+      if (best === here || gain(boxes[index]) < gain(boxes[best])) best = index;
+    }
+    return best;
+  }
+
+  /** Show these tokens, touching only those that differ. @param {[string, string, number | null][]} tokens */
+  function update(tokens) {
+    const fresh = [];
+    tokens.forEach((token, index) => {
+      const old = shown[index];
+      if (old && old[0] === token[0] && old[1] === token[1] && old[2] === token[2]) return;
+      const box = makeBox(token, index);
+      if (boxes[index]) boxes[index].replaceWith(box);
+      else fresh.push(box);
+      boxes[index] = box;
+      if (index === selected) selected = -1;
+    });
+    for (const box of boxes.splice(tokens.length)) box.remove();
+    if (selected >= boxes.length) selected = -1;
+    node.append(...fresh);
+    shown = tokens.slice();
+  }
+
+  /** @param {number} index @param {boolean} reveal scroll the strip, never the page, so that it can be seen */
+  function select(index, reveal) {
+    if (selected !== index) {
+      const focused = boxes[selected] === document.activeElement;
+      mark(boxes[selected], false);
+      mark(boxes[index], true);
+      selected = boxes[index] ? index : -1;
+      if (focused) boxes[selected]?.focus({ preventScroll: true });
+    }
+    const box = boxes[selected];
+    if (!box || !reveal) return;
+    const top = box.offsetTop;
+    if (top < node.scrollTop + 4) node.scrollTop = top - 8;
+    else if (top + box.offsetHeight > node.scrollTop + node.clientHeight - 4) {
+      node.scrollTop = top + box.offsetHeight + 8 - node.clientHeight;
+    }
+  }
+
+  /** @param {number[] | null} levels how much the selected step looked at each token; null for no shading */
+  function shade(levels) {
+    if (!levels && !shaded) return;
+    boxes.forEach((box, index) => {
+      const wanted = levels ? String(levels[index] ?? 0) : undefined;
+      if (box.dataset.look === wanted) return;
+      if (wanted === undefined) delete box.dataset.look;
+      else box.dataset.look = wanted;
+    });
+    shaded = Boolean(levels);
+  }
+
+  return { node, update, select, shade };
+}
+
+/** @param {[string, string, number | null]} token @param {number} index */
+function makeBox([text, kind, p], index) {
+  const name = visibleText(text) + (p === null ? ` · ${KINDS[kind]}` : ` · ${percent(p)}`);
+  return make('span', {
+    class: `at-box at-${kind}`, role: 'option', tabindex: -1, dir: 'auto', title: name, 'aria-label': name,
+    'aria-selected': 'false', 'data-index': index, 'data-level': p === null ? null : level(p),
+    'data-space': /^ \S/u.test(text),
+  }, ...visible(text, true));
+}
+
+/** @param {HTMLElement | undefined} box @param {boolean} on */
+function mark(box, on) {
+  if (!box) return;
+  box.setAttribute('aria-selected', String(on));
+  box.tabIndex = on ? 0 : -1;
+}
+
+/** The legend and the switch of the colours; both components follow it. */
+export function makeColours() {
+  // One over the other, so that the switch stays where it is.
+  const legends = Object.entries({ probability: ['unlikely', 'likely'], attention: ['ignored', 'attended to'] }).map(
+    ([mode, [low, high]]) => make('span', { class: `at-legend at-legend-${mode}` },
+      low, make('i', { class: `at-ramp at-ramp-${mode}` }), high));
+  const choices = /** @type {const} */ (['probability', 'attention', 'off']).map((mode) => {
+    const input = make('input', { type: 'radio', name: 'attend-colour', value: mode, class: 'at-hidden' });
+    input.checked = remembered('colour', 'probability') === mode;
+    input.addEventListener('change', () => {
+      remember('colour', mode);
+      colourMode.publish(mode);
+    });
+    return make('label', {}, input, make('span', { text: mode }));
+  });
+  const title = make('legend', { class: 'at-hidden', text: 'Colour tokens by' });
+  return make('div', { class: 'at-colours' },
+    make('span', { class: 'at-legends', 'aria-hidden': 'true' }, ...legends),
+    make('fieldset', { class: 'at-switch' }, title, ...choices));
+}

@@ -1,0 +1,1 @@
+"""What can be done with the run that is shown: save, open, what if."""

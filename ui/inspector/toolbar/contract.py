@@ -1,0 +1,35 @@
+"""What the record of a run is told, and what "What if?" answers."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from ui.kit.contract import SettingField
+
+
+class WhatIfForm(TypedDict):
+    """What of the settings can be varied; it never changes."""
+
+    settings: list[SettingField]
+    quick: list[float]  # temperatures that are one press away
+
+
+class WhatIfValue(TypedDict):
+    """What other settings would have made of a run."""
+
+    run: str
+    sentence: str  # goes on with the first token that differs, where one does
+    settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
+    own: dict[str, Any]  # those of the run
+    first: int  # the number, among the inspector's explained tokens, of the first one here
+    tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken
+    first_difference: int | None
+
+
+class RecordReply(TypedDict):
+    """What the record is told. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
+    are replied to under their number (with nothing more where they were refused), and `open_file {text}`."""
+
+    number: int
+    file: NotRequired[tuple[str, str]]  # name and content
+    whatif: NotRequired[WhatIfValue]

@@ -1,0 +1,157 @@
+/**
+ * "What if?": a fold with a few settings, and the text with the tokens that they would change.
+ *
+ * It draws answers and says what is asked; how a question reaches the server is the record's business.
+ */
+
+/** @import { SettingField } from '../../kit/contract' */
+/** @import { WhatIfForm, WhatIfValue } from './contract' */
+
+import { around, make } from '../../kit/dom.js';
+import { moveAlongRow } from '../../kit/keys.js';
+import { makeSlider } from '../../kit/setting.js';
+import { selectToken } from '../../kit/signals.js';
+import { percent, tokenChip, visible, visibleText } from '../../kit/text.js';
+
+const PATIENCE = 1000; // milliseconds until somebody who waits is told so
+
+/**
+ * @param {WhatIfForm} form
+ * @param {(settings: Record<string, number>) => void} ask settings that differ from the run's; {} for its own
+ */
+export function makeWhatIf(form, ask) {
+  const sliders = form.settings.map((setting) => labelledSlider(setting, () => ask(chosen())));
+  const quick = form.quick.map((heat) => quickButton(`${heat}`, `Temperature ${heat}`, () => {
+    sliders.find((slider) => slider.name === 'temperature').set(heat);
+    ask(chosen());
+  }));
+  const reset = quickButton('original', 'The settings this run was made with', () => ask({}));
+  const verdict = make('p', { class: 'at-verdict', role: 'status' });
+  const text = make('div', { class: 'at-whatif-text', role: 'group', 'aria-label': 'The text, token by token' });
+  const settings = make('div', { class: 'at-whatif-settings' },
+    ...sliders.map((slider) => slider.node),
+    make('div', { class: 'at-quick', role: 'group', 'aria-label': 'Temperatures to try' },
+      make('span', { class: 'at-quiet', text: 'temperature' }), ...quick, reset));
+  const node = make('details', { class: 'at-whatif' },
+    make('summary', { text: 'What if?' }),
+    make('p', { class: 'at-quiet', text: 'Which tokens would change with other settings, given the same text and random draws? Nothing is generated.' }),
+    settings, verdict, text);
+  /** @type {HTMLElement[]} */
+  let spans = [];
+  let answer = /** @type {WhatIfValue | null} */ (null);
+  let waiting = 0;
+
+  text.addEventListener('click', (event) => open(around(event, '.at-then')));
+  text.addEventListener('keydown', (event) => moveAlongRow(event, spans, open));
+
+  /** @param {HTMLElement | null} span */
+  function open(span) {
+    if (span && answer) selectToken(answer.run, answer.first + spans.indexOf(span));
+  }
+
+  function chosen() {
+    return Object.fromEntries(sliders.map((slider) => [slider.name, slider.value()]));
+  }
+
+  /** @param {WhatIfValue} value */
+  function show(value) {
+    answer = value;
+    rest();
+    settings.hidden = !Object.keys(value.settings).length;
+    for (const slider of sliders) if (slider.name in value.settings) slider.set(value.settings[slider.name]);
+    const place = value.first_difference;
+    const differs = place === null ? [] : value.tokens[place];
+    verdict.replaceChildren(value.sentence,
+      ...(place === null ? [] : [' ', tokenChip(differs[1]), ' instead of ', tokenChip(differs[0]), '.']));
+    spans = value.tokens.map((token, index) => makeToken(token, index, place));
+    if (spans.length) spans[place ?? 0].tabIndex = 0;
+    text.replaceChildren(...spans);
+  }
+
+  /** What stands there belongs to another run. */
+  function clear() {
+    answer = null;
+    spans = [];
+    settings.hidden = true;
+    verdict.replaceChildren();
+    text.replaceChildren();
+  }
+
+  function wait() {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      node.classList.add('at-waiting');
+      verdict.replaceChildren('Asking the model…');
+    }, PATIENCE);
+  }
+
+  function rest() {
+    clearTimeout(waiting);
+    node.classList.remove('at-waiting');
+  }
+
+  /** @param {string | null} run @param {number | null} index the token that the inspector shows */
+  function mark(run, index) {
+    const place = answer && answer.run === run && index !== null ? index - answer.first : -1;
+    spans.forEach((span, i) => span.classList.toggle('at-shown', i === place));
+  }
+
+  clear();
+  return { node, show, clear, wait, rest, mark };
+}
+
+/** @param {SettingField} setting @param {() => void} onChange */
+function labelledSlider(setting, onChange) {
+  const { name, label, help, neutral } = setting;
+  const input = makeSlider(setting, { title: help });
+  const output = make('output', {});
+  const tell = () => {
+    output.textContent = Number(input.value) === neutral && name !== 'temperature' ? `${input.value} (off)` : input.value;
+  };
+  input.addEventListener('input', () => {
+    tell();
+    onChange();
+  });
+  return {
+    name,
+    node: make('label', { class: 'at-slider' }, make('span', { text: label }), input, output),
+    value: () => Number(input.value),
+    set(value) {
+      input.value = String(value);
+      tell();
+    },
+  };
+}
+
+/** @param {string} text @param {string} title @param {() => void} onClick */
+export function quickButton(text, title, onClick) {
+  const button = make('button', { type: 'button', class: 'at-plain', text, title });
+  button.addEventListener('click', onClick);
+  return button;
+}
+
+/**
+ * One token of the text; where another would have been taken, that one beside it.
+ * @param {[string, string | null, number]} token
+ * @param {number} index
+ * @param {number | null} difference the first place where another is taken; behind it the answer is a supposition
+ */
+function makeToken([text, instead, p], index, difference) {
+  const supposed = difference !== null && index > difference;
+  const place = index === difference ? ' at-first-difference' : supposed ? ' at-supposed' : '';
+  const title = instead === null ? `${visibleText(text)} unchanged · ${percent(p)}`
+    : `${visibleText(instead)} instead of ${visibleText(text)} · ${percent(p)}`;
+  const children = instead === null ? inText(text)
+    : [...leading(text), make('span', { class: 'at-pair' },
+      make('del', {}, ...visible(text, true)), make('ins', {}, ...visible(instead, true)))];
+  return make('span', {
+    class: `at-then${instead === null ? '' : ' at-differs'}${place}`, role: 'button', tabindex: -1, dir: 'auto',
+    title: supposed ? `${title}, if the text before it stayed the same` : title,
+  }, ...children);
+}
+
+/** A space before a word, as it stands in a text. @param {string} text */
+const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
+
+/** @param {string} text */
+const inText = (text) => [...leading(text), ...visible(text, true)];

@@ -1,0 +1,121 @@
+"""What would have changed it, told for the page: the same text and draws under another temperature, top-k or top-p.
+
+The answer is `decoding.counterfactual`'s; this file finds the run, checks what is asked, and puts it into words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from decoding.counterfactual import Counterfactual, choose_again
+from decoding.parameters.parameter import shown
+from decoding.settings import DecodingSettings, parameters
+from decoding.trace import Trace
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.inspector.toolbar.contract import WhatIfForm, WhatIfValue
+from ui.inspector.toolbar.replay import is_replay
+from ui.kit.labels import LABELS, WORDS
+from ui.kit.setting import setting_field
+from ui.runs.models import Models
+from ui.runs.session import Run, Session
+
+VARIED = ("temperature", "top_k", "top_p")
+QUICK = (0.0, 0.5, 1.0, 1.5)  # temperatures
+
+
+def whatif_form() -> WhatIfForm:
+    """What can be varied, in which ranges, and the temperatures that are one press away."""
+    settings = [setting_field(parameter) for parameter in parameters() if parameter.name in VARIED]
+    return {"settings": settings, "quick": list(QUICK)}
+
+
+def answer(session: Session, models: Models, identifier: object, changes: object) -> WhatIfValue:
+    """What these changes would have made of a run; `{}` starts with the run's own settings."""
+    session.refuse_while_busy()
+    if is_replay(identifier):
+        return _refusal(str(identifier), "This run was opened from a file. What if? needs a run made on this page.")
+    run = session.run(identifier if isinstance(identifier, str) else None)
+    trace = run.trace
+    if trace is None or not trace.steps:
+        return _refusal(
+            run.id, "The steps behind this text are not stored: continue it or retry the answer, then try again."
+        )
+    if not trace.settings.token_by_token:
+        return _refusal(
+            run.id,
+            f"The decoding method of this text is {WORDS[trace.settings.strategy]}. What if? needs a greedy or sampled "
+            "run, where each token is chosen by its probability alone.",
+        )
+    original = original_settings(trace.settings)
+    altered = changed(original, changes)
+    loaded = models.present(run.model)
+    with loaded.lock:
+        result = choose_again(loaded.model, trace.request, trace.choices(), altered)
+    return _value(run, trace, original, result, loaded)
+
+
+def original_settings(settings: DecodingSettings) -> DecodingSettings:
+    """The run's settings as the sliders have them: a greedy run is one that sampled at temperature 0.
+
+    It has no draws of its own; those of one seed, whichever, give the same question the same answer.
+    """
+    as_sampled = {"temperature": 0, "seed": max(0, settings.seed)} if settings.greedy else {}
+    return DecodingSettings.from_dict({**settings.to_dict(), "strategy": "sample", **as_sampled})
+
+
+def changed(original: DecodingSettings, changes: object) -> DecodingSettings:
+    """The run's settings with these changes, which may be anything."""
+    if not isinstance(changes, Mapping) or not all(name in VARIED for name in changes):
+        raise AttendError(f"The changes are {shown(changes)}, but only these can change: {', '.join(VARIED)}.")
+    return DecodingSettings.from_dict({**original.to_dict(), **changes})
+
+
+def in_words(original: DecodingSettings, result: Counterfactual) -> str:
+    """How far the text stays; where it does not, the sentence goes on with the token taken and the one it replaces."""
+    differing = [name for name in VARIED if getattr(result.settings, name) != getattr(original, name)]
+    changes = [f"{LABELS[name].lower()} {getattr(result.settings, name):g}" for name in differing]
+    having = f"With {', '.join(changes[:-1])} and {changes[-1]}" if len(changes) > 1 else f"With {' '.join(changes)}"
+    if not changes:
+        having = "With its original settings"
+    count, first = len(result.choices), result.first_difference
+    if first is None:
+        return f"{having}, {'the one token stays' if count == 1 else f'all {count:,} tokens stay'} the same."
+    if first == 0:
+        return f"{having}, the first token is"
+    return f"{having}, the first {'token stays' if first == 1 else f'{first:,} tokens stay'} the same; then"
+
+
+def _value(
+    run: Run, trace: Trace, original: DecodingSettings, result: Counterfactual, loaded: LoadedModel
+) -> WhatIfValue:
+    label = loaded.tokenizer.label
+    return {
+        "run": run.id,
+        "sentence": in_words(original, result),
+        "settings": _varied(result.settings),
+        "own": _varied(original),
+        "first": len(trace.request.attended) - run.first,
+        "tokens": [
+            (label(token), None if choice.token == token else label(choice.token), choice.final_probability)
+            for token, choice in zip(trace.ids, result.choices, strict=True)
+        ],
+        "first_difference": result.first_difference,
+    }
+
+
+def _refusal(run: str, why: str) -> WhatIfValue:
+    return {
+        "run": run,
+        "sentence": why,
+        "settings": {},
+        "own": {},
+        "first": 0,
+        "tokens": [],
+        "first_difference": None,
+    }
+
+
+def _varied(settings: DecodingSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in VARIED}

@@ -1,0 +1,129 @@
+/**
+ * What can be done with the run that the inspector shows: save it, open another from a file, ask "What if?".
+ *
+ * It learns from the inspector's signals which run that is. Every question to the server carries a number and the reply
+ * repeats it, so that what has been overtaken is dropped. Events: 'save', 'change_settings', 'open_file'.
+ */
+
+/** @import { RecordReply } from './contract' */
+
+import { find, make } from '../../kit/dom.js';
+import { Questions } from '../../kit/questions.js';
+import { shownToken } from '../../kit/signals.js';
+import { download } from '../../kit/transfer.js';
+import { unpacked } from '../../kit/values.js';
+import { quickButton, makeWhatIf } from './counterfactual.js';
+
+const PAUSE = 180; // milliseconds that a slider rests before the server is asked
+const MOST_FILE = 20_000_000; // bytes of a file that is read at all
+const MOST_SENT = 900_000; // bytes of a request; the server takes 1,000,000
+
+/** @param {import('../../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-record');
+  const run = { name: /** @type {string | null} */ (null), busy: false };
+  const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
+  let saving = 0; // the newest question of each kind: one that was overtaken is dropped
+  let changing = 0;
+  let pause = 0;
+  let left = false; // whether beams were left out of the file that was sent last
+  let withoutBeams = false; // the same of the run that is shown
+
+  const save = quickButton('Save run', 'Save a file with every step, its candidates and their probabilities', () => {
+    questions.drop(saving);
+    saving = questions.ask('save', {}, ({ file }) => {
+      if (file) download(file[0], file[1]);
+    });
+  });
+  const chooser = make('input', { type: 'file', accept: '.json,application/json', hidden: true }); // the button opens it
+  const open = quickButton('Open run', 'Open a file saved here or by generate.py --json', () => chooser.click());
+  const note = make('span', { class: 'at-quiet', role: 'status' });
+  const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
+    whatIf.wait();
+    clearTimeout(pause);
+    questions.drop(changing); // an answer that comes now would move the slider under the hand
+    pause = setTimeout(() => askWhatIf(settings), PAUSE);
+  });
+
+  root.replaceChildren(make('div', { class: 'at-record-bar' }, save, open, chooser, note), whatIf.node);
+  refresh();
+  chooser.addEventListener('change', readFile);
+  whatIf.node.addEventListener('toggle', begin);
+  shownToken.subscribe(root, ({ run: name, busy, index }) => {
+    if (name !== run.name || busy !== run.busy) {
+      if (name !== run.name) withoutBeams = left; // of a replay; a run of the page's own has no such note
+      Object.assign(run, { name, busy });
+      refresh();
+      begin();
+    }
+    whatIf.mark(name, index);
+  });
+  watch('value', receive);
+
+  /** @param {Record<string, number>} settings that differ from the run's */
+  function askWhatIf(settings) {
+    changing = questions.ask('change_settings', { settings }, ({ whatif }) => {
+      if (whatif) whatIf.show(whatif);
+      else whatIf.rest();
+    });
+  }
+
+  function refresh() {
+    save.disabled = run.name === null || run.busy || run.name.startsWith('replay-');
+    open.disabled = run.busy;
+    const missing = withoutBeams ? ', and there were too many beams to show' : '';
+    note.textContent = run.name?.startsWith('replay-') ? `Opened from a file: attention isn’t saved${missing}.` : '';
+    whatIf.node.hidden = run.name === null;
+    whatIf.node.classList.toggle('at-resting', run.busy);
+  }
+
+  /** Ask about the run that is shown now, with its own settings. */
+  function begin() {
+    clearTimeout(pause);
+    questions.drop(changing);
+    whatIf.rest();
+    whatIf.clear();
+    if (!whatIf.node.open || run.name === null || run.busy) return;
+    whatIf.wait();
+    askWhatIf({});
+  }
+
+  function receive() {
+    if (props.value) questions.settle(/** @type {RecordReply} */ (unpacked(props.value)));
+  }
+
+  async function readFile() {
+    const file = chooser.files[0];
+    chooser.value = '';
+    if (!file) return;
+    refresh(); // whatever was said of another file
+    const text = file.size <= MOST_FILE ? fitted(await file.text()) : '';
+    if (text) trigger('open_file', { text });
+    else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
+    else {
+      note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MOST_FILE)}, or `
+        + `${megabytes(MOST_SENT)} without its beams.`;
+    }
+  }
+
+  /** A file's text as it can be sent: beams that are too many are left out. @param {string} text @returns "" if it cannot */
+  function fitted(text) {
+    left = false;
+    try {
+      const { beams, ...rest } = JSON.parse(text);
+      const whole = JSON.stringify({ ...rest, beams: beams?.map((step) => step.map(slim)) });
+      left = whole.length > MOST_SENT && Boolean(beams);
+      text = left ? JSON.stringify(rest) : whole;
+    } catch {
+      // no JSON: the server says so in its own words
+    }
+    return text.length > MOST_SENT ? '' : text;
+  }
+}
+
+/** What of a beam is shown; its ids alone would be most of the file. */
+const slim = ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped }) =>
+  ({ text, score, step_score, final_score, log_probability, parent, finished, leads, returned, dropped });
+
+/** @param {number} bytes */
+const megabytes = (bytes) => `${bytes / 1e6} MB`;

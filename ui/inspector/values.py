@@ -1,0 +1,118 @@
+"""What the inspector shows of a run: its tokens, what each was chosen from, and the attention. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from decoding.step import Candidate, Choice, ContrastiveCandidate
+from model.text.tokenizer import TextTokenizer
+from ui.inspector.beams.search import search_value
+from ui.inspector.contract import InspectorValue, Row, StepValue, WeighedRow
+from ui.runs.contract import TokenKind, TokenOrigin
+from ui.runs.run import Run, TokenRecord
+from ui.runs.values import MOST_ROWS, short
+
+
+def inspector_value(
+    run: Run, tokenizer: TextTokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+) -> InspectorValue:
+    """The run from token `since` on (0: all of it), as the inspector's contract has it."""
+    first = run.first
+    explained = run.tokens[max(first, since) :]
+    rows: list[str] = []
+    size = 0
+    for token in reversed(explained):
+        size += len(token.row or "")
+        if token.row is None or size > MOST_ROWS:
+            break
+        rows.append(token.row)
+    rows.reverse()
+    value: InspectorValue = {
+        "run": run.id,
+        "mode": run.mode,
+        "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
+        "first": first,
+        "steps": [
+            step_value(token.choice, tokenizer.label, token.origin) for token in explained if token.choice is not None
+        ],
+        "layers": run.shape[0],
+        "heads": run.shape[1],
+        "rows": rows,
+        "rows_from": len(run.tokens) - len(rows) - 1,
+        "search": search_value(run.trace, tokenizer.label, since),
+        "selected": selected,
+        "busy": busy,
+    }
+    if since:
+        value["since"] = since
+    return value
+
+
+def empty_inspector(mode: str, *, gone: str = "") -> InspectorValue:
+    """
+    Args:
+        gone: the model of a text that is there, but not loaded any more.
+    """
+    return {
+        "gone": gone,
+        "run": None,
+        "mode": "write" if mode == "write" else "chat",
+        "tokens": [],
+        "first": 0,
+        "steps": [],
+        "layers": 0,
+        "heads": 0,
+        "rows": [],
+        "rows_from": 0,
+        "search": None,
+        "selected": None,
+        "busy": False,
+    }
+
+
+def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin = "chosen") -> StepValue:
+    """One choice as the inspector shows it; `label` names a token id as a table does."""
+    value: StepValue = {
+        "stages": list(choice.stages),
+        "kept": list(choice.kept),
+        "mass": [short(mass) for mass in choice.mass],
+        "entropy": [short(bits) for bits in choice.stage_entropy],
+        "rank": choice.rank,
+        "draw": choice.draw,
+        "way": origin,
+        "rest": [short(mass) for mass in choice.rest],
+        "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
+    }
+    if choice.contrastive_candidates:
+        value["weighed"] = [_weighed(one, choice, label) for one in choice.contrastive_candidates]
+    if choice.contrast is not None:
+        divergences = [(layer, short(bits)) for layer, bits in choice.contrast.divergences]
+        value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+    return value
+
+
+def _token(token: TokenRecord, tokenizer: TextTokenizer) -> tuple[str, TokenKind, float | None]:
+    kind: TokenKind = "prompt" if token.given else "generated"
+    if tokenizer.is_special(token.id):
+        kind = "control"
+    return tokenizer.label(token.id), kind, short(token.choice.probability) if token.choice is not None else None
+
+
+def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
+    probabilities = candidate.probabilities
+    removed_by = next(
+        (
+            choice.stages[i]
+            for i in range(1, len(probabilities))
+            # a stage that keeps as many as before removed nothing: its 0 is a number too small to write
+            if probabilities[i] == 0 < probabilities[i - 1] and choice.kept[i] < choice.kept[i - 1]
+        ),
+        None,
+    )
+    chosen = int(candidate.id == choice.token)
+    return candidate.id, label(candidate.id), chosen, [short(p) for p in probabilities], removed_by
+
+
+def _weighed(one: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+    numbers = short(one.confidence), short(one.degeneration), short(one.score)
+    return label(one.id), *numbers, int(one.id == choice.token)

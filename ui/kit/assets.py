@@ -1,0 +1,134 @@
+"""The page's scripts and styles as files that the page fetches: which there are, and how Gradio is told to load them.
+
+Every `.js` file of ui/ is an ES module under its own path, so that modules import each other by relative addresses and
+each is loaded once a page. The styles of the components are one stylesheet. All addresses hold a version made of the
+contents, so a browser may keep what it has for ever, and they are relative to the page, so they hold behind a proxy's
+path and on a Space. Nothing else of ui/ can be fetched: the files are read once, and asked for by their names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scripts and styles beside its Python
+STYLESHEET = "attend.css"
+STYLES = (  # of equally specific rules the later one wins
+    "kit/shared",
+    "runs/answer",
+    *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
+    "chat/conversation",
+    *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
+    *(f"translate/{name}" for name in ("translation", "alignment")),
+    "encoder/reading",
+    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "positions/chapter")),
+    *(f"learn/{name}" for name in ("attention/chapter", "sentences/chapter", "explanation", "block/chapter")),
+    "learn/training/chapter",
+)
+_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
+
+
+@cache
+def files() -> Mapping[str, bytes]:
+    """Everything that may be fetched, by its path below the version."""
+    scripts = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in sorted(FOLDER.rglob("*.js"))}
+    return {**scripts, STYLESHEET: b"\n".join((FOLDER / f"{name}.css").read_bytes() for name in STYLES)}
+
+
+def digest(files: Mapping[str, bytes]) -> str:
+    """Another one for other names or contents."""
+    made = hashlib.sha256()
+    for name, content in files.items():
+        made.update(f"{name}\0{len(content)}\0".encode() + content)
+    return made.hexdigest()[:12]
+
+
+@cache
+def version() -> str:
+    """What all addresses hold, so that a browser never shows the files of another version."""
+    return digest(files())
+
+
+def address(name: str) -> str:
+    """Where a file is, relative to the page."""
+    if name not in files():
+        raise ValueError(f"ui/ has no file {name} for the page.")
+    return f"attend/{version()}/{name}"
+
+
+def imported(script: str) -> set[str]:
+    """The modules that one imports itself."""
+    text = files()[script].decode()
+    return {_resolved(Path(script).parent, name) for name in _IMPORT.findall(text)}
+
+
+def _resolved(folder: Path, name: str) -> str:
+    return (FOLDER / folder / name).resolve().relative_to(FOLDER).as_posix()
+
+
+@cache
+def needed(script: str) -> tuple[str, ...]:
+    """A module and all that it imports, directly or not."""
+    found, left = set[str](), {script}
+    while left:
+        found |= left
+        left = {name for one in left for name in imported(one)} - found
+    return tuple(sorted(found))
+
+
+def template(name: str) -> str:
+    """The HTML of a component, which its file holds, by its path in ui/."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def head(script: str) -> str:
+    """What a component puts into the document's head: the styles, and its modules, which are fetched all at once."""
+    links = [f'<link rel="stylesheet" href="{address(STYLESHEET)}">']
+    return "".join(links + [f'<link rel="modulepreload" href="{address(name)}">' for name in needed(script)])
+
+
+def loader(script: str, *events: str) -> str:
+    """The `js_on_load` of a `gr.HTML` whose module has a function `start`.
+
+    What was set before the module is there is in `props` when it starts.
+
+    Args:
+        events: the names of what it triggers, which `gr.HTML` looks for in this very text.
+    """
+    named = " ".join(f"'{event}'" for event in events)
+    begin = "(module) => module.start({ element, props, trigger, watch })"
+    return f"/* events: {named} */\n{_import(script)}.then({begin});"
+
+
+def call(script: str, function: str) -> str:
+    """The `js` of an event: a function of a module, with whatever the event gives it."""
+    return f"async (...given) => (await {_import(script)}).{function}(...given)"
+
+
+def _import(script: str) -> str:
+    """A plain import('./…') would look beside Gradio's own scripts."""
+    return f"import(new URL('{address(script)}', document.baseURI).href)"
+
+
+def routes() -> list[Route]:
+    """What `launch(app_kwargs={"routes": routes()})` needs of any `gr.Blocks` that shows these components."""
+    return [Route("/attend/{version}/{name:path}", _serve)]
+
+
+async def _serve(request: Request) -> Response:
+    name = request.path_params["name"]
+    if request.path_params["version"] != version() or name not in files():
+        return PlainTextResponse("There is no such file on this page: reload it.", status_code=404)
+    return Response(
+        files()[name],
+        media_type=_TYPES[Path(name).suffix],  # starlette adds the character set
+        headers={"cache-control": "public, max-age=31536000, immutable"},
+    )

@@ -1,0 +1,36 @@
+"""A component of the page that is a script of ours.
+
+Each is one `gr.HTML` whose script (a `.js` file of ui/) draws with `textContent` alone, so a token is text and never
+markup. What its value holds is declared in the `contract.py` of the room that makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import gradio as gr
+
+from ui.kit import assets
+from ui.kit.packing import packed
+
+
+def component(script: str, *events: str, name: str = "", **props: Mapping[str, object]) -> gr.HTML:
+    """A component that is drawn by its script alone.
+
+    Args:
+        script: its module, by its path in ui/.
+        events: what its script triggers.
+        name: what its element is called, by which styles and tests find it; the script's own unless given.
+        props: what its script is told, packed, and never changes.
+    """
+    name = name or Path(script).stem
+    return gr.HTML(
+        html_template=f'<div class="attend-{name} at-view"></div>',
+        js_on_load=assets.loader(script, *events),
+        head=assets.head(script),  # `launch(css=…)` drops container queries and rewrites selectors wrongly
+        apply_default_css=False,  # Gradio's prose styles are made for articles
+        padding=False,
+        elem_id=f"attend-{name}",
+        **{prop: packed(value) for prop, value in props.items()},  # pyright: ignore[reportArgumentType]
+    )

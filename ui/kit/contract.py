@@ -1,0 +1,23 @@
+"""What every form is told of a setting."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class SettingField(TypedDict):
+    """One parameter of decoding, as `ui/kit/setting.js` draws it; made by `ui.kit.setting.setting_field`."""
+
+    name: str
+    label: str
+    help: str  # one line
+    kind: Literal["number", "word", "text", "order"]
+    minimum: float  # of a number, as are the next three
+    maximum: float
+    step: float
+    integer: bool
+    choices: list[tuple[str, str]]  # words and their labels
+    placeholder: str
+    default: float | str  # as typed
+    neutral: float | str | None  # the value that changes nothing, as typed; None where every value does something
+    strategies: list[str]  # that use it

@@ -1,0 +1,87 @@
+"""Writes a `contract.d.ts` beside every `contract.py` of ui/: its types in TypeScript, for the check of the scripts.
+
+    python -m ui.kit.declarations
+
+They are written anew before every check, so the scripts are held to what Python sends today.
+"""
+
+from __future__ import annotations
+
+import ast
+from os.path import relpath
+from pathlib import Path
+
+UI = Path(__file__).resolve().parent.parent
+_NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "any", "None": "null"}
+
+
+def contracts() -> list[Path]:
+    """The modules that declare what scripts are told."""
+    return sorted(UI.rglob("contract.py"))
+
+
+def declarations(source: str, folder: Path = UI) -> str:
+    """The TypedDicts and aliases of a module as TypeScript; raises ValueError for what has no counterpart here.
+
+    Args:
+        folder: where the module is, from which the addresses of those that it imports lead on.
+    """
+    imports, parts = "", []
+    for node in ast.parse(source).body:
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("ui."):
+                address = relpath(UI.parent / module.replace(".", "/"), folder)
+                imports += f"import type {{ {', '.join(name.name for name in names)} }} from '{address}';\n"
+            case ast.ClassDef(name=name, bases=[ast.Name(id=base)], body=body):
+                extends = "" if base == "TypedDict" else f" extends {base}"
+                fields = "".join(f"  {field};\n" for one in body for field in _field(one))
+                parts.append(f"export interface {name}{extends} {{\n{fields}}}\n")
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                parts.append(f"export type {name} = {typescript(value)};\n")
+    return "\n".join(
+        ["// Made from contract.py by `python -m ui.kit.declarations`.\n", *filter(None, [imports]), *parts]
+    )
+
+
+def _field(node: ast.stmt) -> list[str]:
+    match node:
+        case ast.AnnAssign(
+            target=ast.Name(id=name), annotation=ast.Subscript(value=ast.Name(id="NotRequired"), slice=inner)
+        ):
+            return [f"{name}?: {typescript(inner)}"]
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+            return [f"{name}: {typescript(annotation)}"]
+    return []  # a docstring
+
+
+def typescript(node: ast.expr) -> str:
+    """One annotation."""
+    match node:
+        case ast.Constant(value=None):
+            return "null"
+        case ast.Name(id=name):
+            return _NAMES.get(name, name)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return f"{typescript(left)} | {typescript(right)}"
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
+            values = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return " | ".join(_literal(value) for value in values)
+        case ast.Subscript(value=ast.Name(id="list"), slice=inner):
+            return f"({typescript(inner)})[]" if isinstance(inner, ast.BinOp) else f"{typescript(inner)}[]"
+        case ast.Subscript(value=ast.Name(id="dict"), slice=ast.Tuple(elts=[key, value])):
+            return f"Record<{typescript(key)}, {typescript(value)}>"
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=values)):
+            return f"[{', '.join(typescript(value) for value in values)}]"
+    raise ValueError(f"contract.py has a type that the scripts cannot be told: {ast.unparse(node)}")
+
+
+def _literal(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return f"'{node.value}'"
+    raise ValueError(f"contract.py has a literal that is no text: {ast.unparse(node)}")
+
+
+if __name__ == "__main__":
+    for module in contracts():
+        text = declarations(module.read_text(encoding="utf-8"), module.parent)
+        module.with_suffix(".d.ts").write_text(text, encoding="utf-8")

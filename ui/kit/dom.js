@@ -1,0 +1,93 @@
+/**
+ * Making elements. Every token is hostile text, so nothing here or elsewhere writes markup: `make` knows text and
+ * attributes only.
+ */
+
+/**
+ * An element; the attribute `text` becomes its text, and a function listens: `onclick` to its clicks.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} attributes false, null
+ *   and undefined are left out
+ * @param {...(Node | string)} children
+ */
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name === 'text') node.textContent = String(value);
+    else if (typeof value === 'function') node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? '' : String(value));
+  }
+  node.append(...children);
+  return node;
+}
+
+/**
+ * A table: a row of headers above the others.
+ * @param {Parameters<typeof make>[1]} attributes
+ * @param {Node[]} head the cells of its first row
+ * @param {Node[]} rows
+ * @param {string} caption for screen readers alone; "" for none
+ */
+export const makeTable = (attributes, head, rows, caption = '') => make('table', attributes,
+  ...(caption ? [make('caption', { class: 'at-hidden', text: caption })] : []),
+  make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...rows));
+
+/**
+ * An element of SVG, made as `make` does.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} parts
+ */
+export function makeSvg(tag, attributes, ...parts) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...parts);
+  return node;
+}
+
+/**
+ * The element that fits the selector, where something happened inside it or at it.
+ * @param {Event} event
+ * @param {string} selector
+ */
+export const around = (event, selector) =>
+  event.target instanceof Element ? /** @type {HTMLElement | null} */ (event.target.closest(selector)) : null;
+
+/**
+ * The first element inside that fits the selector; an Error where there is none.
+ * @template {HTMLElement} Kind
+ * @param {Element} root
+ * @param {string} selector
+ * @param {new () => Kind} kind HTMLInputElement, say, which the type of the answer goes by
+ * @returns {Kind}
+ */
+export function find(root, selector, kind = /** @type {any} */ (HTMLElement)) {
+  const node = root.querySelector(selector);
+  if (node instanceof kind) return node;
+  throw new Error(`There is no ${kind.name} ${selector} here.`);
+}
+
+const ICONS = {
+  copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
+  copyAll: 'M2.5 3.5h11M2.5 8h11M2.5 12.5h7',
+  retry: 'M13.5 8A5.5 5.5 0 1 1 11.6 3.8M13.5 2v3.5H10',
+  undo: 'M6 3 2.5 6.5 6 10M2.5 6.5h7a4 4 0 0 1 0 7H7',
+  edit: 'M2.5 13.5l.7-3.2 7.6-7.6 2.5 2.5-7.6 7.6zM9.3 4.2l2.5 2.5',
+  previous: 'M10 3 5 8l5 5',
+  next: 'M6 3l5 5-5 5',
+  remove: 'M4 4l8 8M12 4l-8 8',
+};
+
+/**
+ * A small button with an icon and a name for tooltips and screen readers.
+ * @param {keyof typeof ICONS} icon
+ * @param {string} name
+ * @param {() => void} onclick
+ */
+export function iconButton(icon, name, onclick) {
+  const svg = makeSvg('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, makeSvg('path', { d: ICONS[icon] }));
+  return make('button', { type: 'button', class: 'at-icon', title: name, 'aria-label': name, onclick }, svg);
+}

@@ -1,0 +1,45 @@
+"""How the page's events are registered, and what they bring: fields that a script sent, questions that it asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+
+from model.errors import AttendError
+from ui.kit.errors import for_people
+from ui.kit.packing import packed
+
+_RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
+
+# Unseen by programs; those that answer at once; those that run a model.
+QUIET: Any = {"show_progress": "hidden", "api_visibility": "private"}
+QUICK: Any = {**QUIET, "concurrency_limit": None}
+# "multiple", because with "once" Gradio drops whatever is pressed between the last token and the end of the event; a
+# second run beside the first is refused in words.
+RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": _RUNS, "concurrency_id": "runs"}
+
+
+def field(event: gr.EventData, name: str, kind: type) -> Any:
+    """One field of what the page's script sent, which may be anything."""
+    data: Mapping[str, Any] = event._data if isinstance(event._data, Mapping) else {}
+    value = data.get(name)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise AttendError("This page is out of date: reload it.")
+    return value
+
+
+def reply(
+    event: gr.EventData, answer: Callable[[], Mapping[str, Any]], otherwise: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """The reply to a script's question: what `answer` returns under the number of the question, by which the script
+    knows what it replies to; where that is refused, which is said beside it, what stands for it."""
+    with for_people():
+        number = field(event, "number", int)
+        result = otherwise
+        with for_people():
+            result = answer()
+        return packed({**result, "number": number})
+    return gr.skip()

@@ -1,0 +1,39 @@
+/**
+ * What the keys do on rows, grids and whatever acts as a button.
+ */
+
+/**
+ * Where a key leads along a row.
+ * @param {string} key
+ * @param {number} here
+ * @param {number} count
+ * @returns {number | null} the place it leads to, which may be outside; null for any other key
+ */
+export const alongRow = (key, here, count) =>
+  ({ ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: count - 1 })[key] ?? null;
+
+/** Where a key leads on a plane, as steps to the right and down. @param {string} key @returns {[number, number] | null} */
+export const onPlane = (key) =>
+  ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[key] ?? null;
+
+/** @param {string} key of a button or what acts as one */
+export const presses = (key) => key === 'Enter' || key === ' ';
+
+/**
+ * Walk with the keys over elements of which one at a time can be reached by Tab, and open the one that has the focus.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement[]} items
+ * @param {(item: HTMLElement) => void} open
+ */
+export function moveAlongRow(event, items, open) {
+  const here = items.findIndex((item) => item === document.activeElement);
+  const goal = alongRow(event.key, here, items.length);
+  if (here < 0 || (goal === null && !presses(event.key))) return;
+  event.preventDefault();
+  if (goal === null) open(items[here]);
+  else if (items[goal]) {
+    items[here].tabIndex = -1;
+    items[goal].tabIndex = 0;
+    items[goal].focus();
+  }
+}

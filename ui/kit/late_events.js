@@ -1,0 +1,40 @@
+/**
+ * Events whose replies Gradio's client would never read.
+ *
+ * It reads the replies to all events from one stream, which the server closes when no event is pending. An event sent before
+ * the client notices the close gets no reader: its replies wait until another event opens a stream. So when a stream closes
+ * that an event had joined, an empty event is sent.
+ */
+
+/**
+ * A `fetch` that watches the stream and the events.
+ * @param {typeof fetch} ask the browser's own
+ * @param {() => void} nudge makes an event, which opens a new stream; for that one it is not called again
+ * @returns {typeof fetch}
+ */
+export function hearLateEvents(ask, nudge) {
+  /** @type {{joined: boolean} | null} the stream that is open, and whether an event has joined it since */
+  let stream = null;
+  let isNudge = false;
+
+  return async (what, options) => {
+    const address = what instanceof Request ? what.url : String(what);
+    const joins = address.includes('/queue/join');
+    const nudging = joins && isNudge;
+    if (joins) isNudge = false;
+    if (address.includes('/queue/data?')) {
+      const opened = { joined: false };
+      const signal = what instanceof Request ? what.signal : options?.signal;
+      signal?.addEventListener('abort', () => {
+        if (stream === opened) stream = null;
+        if (!opened.joined) return;
+        isNudge = true;
+        nudge();
+      });
+      stream = opened;
+    }
+    const response = await ask(what, options);
+    if (joins && !nudging && stream) stream.joined = true;
+    return response;
+  };
+}

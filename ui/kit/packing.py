@@ -1,0 +1,17 @@
+"""How values travel to the page's scripts: as one string, which Gradio passes on as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+
+def packed(value: Mapping[str, object]) -> str:
+    """What a handler returns for a component: JSON without `<`, in which Gradio would look for scripts.
+
+    Gradio's page compares, copies and watches each list and number of a value, six times an update, which took longer
+    than drawing. Handlers pack, not the components' `postprocess`: Gradio builds a component anew from its class for a
+    session in which it was once skipped, and its differ mends nested lists wrongly, so the page showed tables of other
+    tokens.
+    """
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

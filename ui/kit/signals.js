@@ -1,0 +1,64 @@
+/**
+ * What the parts of the page tell each other, so that none has to know another.
+ *
+ * Scripts arrive in any order, so a subject keeps what was told last and tells it to whoever subscribes later.
+ */
+
+/** @template Detail */
+class Subject {
+  /** @type {Map<(detail: Detail) => void, Element | null>} handlers and whom they belong to */
+  #handlers = new Map();
+  /** @type {Detail | undefined} */
+  #last;
+
+  /** @param {Detail} detail */
+  publish(detail) {
+    this.#last = detail;
+    for (const [handler, owner] of this.#handlers) {
+      if (!owner || owner.isConnected) handler(detail);
+      else this.#handlers.delete(handler);
+    }
+  }
+
+  /**
+   * Calls the handler at once with what was told last, then with whatever is told.
+   * @param {Element | null} owner the subscription ends when it leaves the page; null: never
+   * @param {(detail: Detail) => void} handler
+   */
+  subscribe(owner, handler) {
+    this.#handlers.set(handler, owner);
+    if (this.#last !== undefined) handler(this.#last);
+  }
+}
+
+/**
+ * The token that the inspector shows: its run, its number among those generated (null: it was given), how much it
+ * attends to each of them in eleven shades (null: tokens are not coloured so), and whether the run goes on.
+ * @type {Subject<{run: string | null, index: number | null, levels: number[] | null, busy: boolean}>}
+ */
+export const shownToken = new Subject();
+
+/** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
+export const colourMode = new Subject();
+
+/** The settings beside the text that hold for every card of a comparison. @type {Subject<Record<string, any>>} */
+export const panelSettings = new Subject();
+
+/**
+ * The model that is chosen: how many tokens it reads, its decoding method, and what the page is for with it.
+ * @type {Subject<{context: number, way: string, line: string}>}
+ */
+export const currentModel = new Subject();
+
+/** @type {Map<(run: string | null, index: number) => boolean, Element>} */
+const inspectors = new Map();
+
+/**
+ * @param {Element} owner
+ * @param {(run: string | null, index: number) => boolean} show a token of a run, if that run is at hand
+ */
+export const answerSelections = (owner, show) => inspectors.set(show, owner);
+
+/** @param {string | null} run @param {number} index @returns {boolean} whether a view has that run and shows the token */
+export const selectToken = (run, index) =>
+  [...inspectors].some(([show, owner]) => owner.isConnected && show(run, index));

@@ -1,0 +1,81 @@
+/**
+ * Tokens and numbers as they stand on the page: white space made visible, percentages, names of filters, shades.
+ */
+
+import { make } from './dom.js';
+
+const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
+// What would not be seen, or would turn the text around it: named by its code point.
+// oxlint-disable-next-line no-control-regex -- these are what it is about
+const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
+// oxlint-disable-next-line no-misleading-character-class -- the joiners are meant themselves
+const JOINERS = /^[\u200c\u200d\ufe0e\ufe0f]+$/u;
+
+/**
+ * A token's text with its white space visible, as nodes. In the strip the boxes show where a token starts, so the one
+ * space before a word is a gap there (`gap`) and no mark.
+ * @param {string} text
+ * @param {boolean} gap
+ * @returns {Node[]}
+ */
+export function visible(text, gap = false) {
+  const nodes = [];
+  let plain = '';
+  const flush = () => {
+    if (plain) nodes.push(document.createTextNode(plain));
+    plain = '';
+  };
+  const mark = (sign) => {
+    flush();
+    nodes.push(make('span', { class: 'at-mark', text: sign }));
+  };
+  if (/^\p{M}/u.test(text)) plain = '\u25cc'; // a combining mark needs something to stand on
+  const characters = [...text];
+  characters.forEach((character, place) => {
+    const inner = place > 0 && place < characters.length - 1 && character === ' ';
+    if (gap && place === 0 && character === ' ' && characters.length > 1 && characters[1] !== ' ') return;
+    if (inner && characters[place - 1] !== ' ') plain += ' ';
+    else if (MARKS.has(character)) mark(MARKS.get(character));
+    else if (UNSEEN.test(character) || JOINERS.test(text)) mark(codePoint(character));
+    else plain += character;
+  });
+  flush();
+  return nodes;
+}
+
+/** @param {string} text the same as one string, for tooltips and screen readers */
+export const visibleText = (text) => visible(text).map((node) => node.textContent).join('');
+
+/** @param {string} character */
+const codePoint = (character) => 'U+' + character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+
+/** @param {string} text @param {boolean} gap a token in its box */
+export const tokenChip = (text, gap = false) => make('span', { class: 'at-chip', dir: 'auto' }, ...visible(text, gap));
+
+/** @param {number} p two decimals, and never a 0 or 100 that is not one */
+export function percent(p) {
+  if (p === 0) return '0\u00a0%';
+  if (p < 0.00005) return '<0.01\u00a0%';
+  if (p < 1 && p > 0.99995) return '>99.99\u00a0%';
+  return (100 * p).toFixed(2) + '\u00a0%';
+}
+
+/** With the minus sign that stands on the page everywhere. @param {string} number */
+export const signed = (number) => number.replaceAll('-', '−');
+
+export const counted = new Intl.NumberFormat('en-GB');
+
+const STAGES = {
+  dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
+  no_repeat_ngram_size: 'n-gram ban',
+  never_said: 'reserved tokens',
+};
+
+/** @param {string} stage a processor's name as people know it: top-k, repetition penalty */
+export const stageName = (stage) => STAGES[stage] ?? stage.replace(/_([a-z])$/, '-$1').replaceAll('_', ' ');
+
+/**
+ * Eleven shades: the square root gives the small values room, so 1 % and 10 % differ as much as 40 % and 70 %.
+ * @param {number} share
+ */
+export const level = (share) => Math.round(10 * Math.sqrt(Math.min(1, Math.max(0, share))));

@@ -1,0 +1,36 @@
+/**
+ * Text to the clipboard, and files to the browser's downloads.
+ */
+
+import { make } from './dom.js';
+
+/**
+ * Put text on the clipboard; where the page may not, through a text area.
+ * @param {string} text
+ * @param {HTMLElement} button says "Copied" for a moment
+ */
+export async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = make('textarea', { class: 'at-hidden' });
+    area.value = text;
+    button.after(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+    button.focus();
+  }
+  button.parentElement.querySelector('.at-copied')?.remove();
+  const told = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
+  button.after(told);
+  setTimeout(() => told.remove(), 1500);
+}
+
+/** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
+export function download(name, content) {
+  const type = name.endsWith('.json') ? 'application/json' : 'text/csv;charset=utf-8';
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  make('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,59 @@
+"""What may come in from outside, on the page and through the endpoints alike; anything else gets a plain sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from decoding.parameters.parameter import SettingError, shown
+from model.errors import AttendError
+
+MOST_CHARACTERS = 20_000  # of one text; checked before it is cut into tokens
+
+
+def checked_text(value: object, name: str) -> str:
+    """A text, maybe an empty one; `name` is what the sentence calls it."""
+    if not isinstance(value, str):
+        raise AttendError(f"{name} must be text.")
+    if len(value) > MOST_CHARACTERS:
+        raise AttendError(f"{name} has {len(value):,} characters, but the limit is {MOST_CHARACTERS:,}: shorten it.")
+    return value
+
+
+def checked_message(value: object) -> str:
+    """A message to answer, which must say something."""
+    text = checked_text(value, "The message")
+    if not text.strip():
+        raise AttendError("The message is empty: type something first.")
+    return text
+
+
+def checked_system(value: object) -> str:
+    """A system prompt; a blank one is none."""
+    text = checked_text(value, "The system prompt")
+    return text if text.strip() else ""
+
+
+def checked_switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise AttendError(f"{name} is {shown(value)}, but must be true or false.")
+    return value
+
+
+def checked_start(value: object, name: str) -> str:
+    """A text to continue: behind nothing at all a model puts what belongs between texts, not words."""
+    text = checked_text(value, name)
+    if not text.strip():
+        raise AttendError(f"{name} is empty: write at least one character.")
+    return text
+
+
+@contextmanager
+def on_card(number: int) -> Iterator[None]:
+    """What is wrong with a card of a comparison is said with its number."""
+    try:
+        yield
+    except SettingError as error:
+        raise SettingError(f"Card {number}: {error}", *error.names) from error
+    except AttendError as error:
+        raise AttendError(f"Card {number}: {error}") from error

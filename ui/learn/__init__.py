@@ -1,0 +1,1 @@
+"""The Learn tab: a course in chapters, one folder each."""

@@ -1,0 +1,1 @@
+"""Chapter: attention by hand."""

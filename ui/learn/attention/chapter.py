@@ -1,0 +1,110 @@
+"""The chapter on attention by hand: what `lesson/attention.py` computes, as the page shows it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scale_scores, self_attention
+from model.errors import AttendError
+from ui.kit.validation import checked_switch
+from ui.learn.validation import Given, counted, matrix, rounded, text, whole
+from ui.runs.models import Models
+
+WIDTH = 6  # of the vectors of a sentence's words
+MOST_WORDS = 10
+FIRST: Mapping[str, Any] = {
+    # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
+    "similarities": [[1.0, 0.25]],
+    "vectors": [[5.0, 7.0], [0.0, 8.0]],
+    "dots": [[112.0, 96.0]],
+    "width": 64,
+    "scores": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]],
+    "mask": True,
+    "sentence": "the dog bites the man",
+    "shuffle": 0,
+    "positions": False,
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: any of the keys of `FIRST`; `shuffle` counts shuffles, 0 is the sentence as it was typed.
+    """
+    similarities = matrix(given, "similarities", FIRST["similarities"])
+    vectors = matrix(given, "vectors", FIRST["vectors"])
+    dots, width = matrix(given, "dots", FIRST["dots"]), whole(given, "width", FIRST["width"], 1, 4096)
+    scores = matrix(given, "scores", FIRST["scores"])
+    mask = checked_switch(given.get("mask", FIRST["mask"]), "The mask")
+    if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
+        raise AttendError(
+            f"The similarities are {_in_words(similarities[0])}, but division by their sum needs numbers that are not "
+            "negative and not all zero: change them. Only softmax can use any numbers."
+        )
+    # double precision: in single, similarities that are tiny sum to zero
+    near, points = (torch.tensor(rows, dtype=torch.float64) for rows in (similarities[0], vectors))  # (N,), (N, W)
+    scaled = scale_scores(torch.tensor(dots[0]), width)
+    shown, weights = mask_scores(torch.tensor(scores), mask=mask)  # (T, T) each
+    return {
+        "similarities": similarities,
+        "vectors": vectors,
+        "division": _mixed(by_division(near, points)),
+        "softmax": _mixed(by_softmax(near, points)),
+        "dots": dots,
+        "width": width,
+        "scaled": _rows(scaled.scaled[None]),
+        "weights": _rows(scaled.weights[None]),
+        "unscaled": _rows(scaled.unscaled[None]),
+        "scores": scores,
+        "mask": mask,
+        "masked": _rows(shown),
+        "looked": _rows(weights),
+        **_order(given),
+    }
+
+
+def _order(given: Given) -> dict[str, Any]:
+    """The sentence as it was typed and shuffled, through attention without parameters."""
+    sentence = text(given, "sentence", FIRST["sentence"], 200)
+    words = sentence.lower().split()
+    if not 2 <= len(words) <= MOST_WORDS:
+        raise AttendError(
+            f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MOST_WORDS}: change it."
+        )
+    shuffle = whole(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
+    positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
+    order = list(range(len(words)))
+    if shuffle:
+        random.Random(shuffle).shuffle(order)
+    shuffled = [words[place] for place in order]
+    before, after = (
+        self_attention(one, WIDTH, positions=positions).vectors for one in (words, shuffled)
+    )  # (N, W) each
+    moved = (after - before[order]).abs().max()  # of every word to itself at its other place
+    return {
+        "sentence": sentence,
+        "shuffle": shuffle,
+        "positions": positions,
+        "words": words,
+        "shuffled": shuffled,
+        "before": _rows(before),
+        "after": _rows(after),
+        "moved": rounded(float(moved), 2),
+    }
+
+
+def _mixed(mixture: Mixture) -> dict[str, Any]:
+    return {"weights": _rows(mixture.weights[None]), "vector": _rows(mixture.vector[None])}
+
+
+def _rows(values: Tensor) -> list[list[float | None]]:
+    return [[rounded(value) for value in row] for row in values.tolist()]
+
+
+def _in_words(values: list[float]) -> str:
+    return " and ".join(f"{value:g}" for value in values)

@@ -1,0 +1,1 @@
+"""Chapter: a block by hand."""

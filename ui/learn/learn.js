@@ -1,0 +1,97 @@
+/**
+ * The lesson's frame: the list of chapters, the one that is open, and who asked what. Its event: 'ask'.
+ */
+
+/** @import { LessonValue } from './contract' */
+
+import { find, make } from '../kit/dom.js';
+import { Questions } from '../kit/questions.js';
+import { remember, remembered } from '../kit/storage.js';
+import { unpacked } from '../kit/values.js';
+import { chapter as attention } from './attention/chapter.js';
+import { chapter as block } from './block/chapter.js';
+import { chapter as positions } from './positions/chapter.js';
+import { chapter as sentences } from './sentences/chapter.js';
+import { chapter as tokens } from './tokens/chapter.js';
+import { chapter as training } from './training/chapter.js';
+import { chapter as vectors } from './vectors/chapter.js';
+import { chapter as vocabulary } from './vocabulary/chapter.js';
+
+/** In the order in which they are read. @type {Record<string, import('./lesson.js').Chapter>} */
+const CHAPTERS = { tokens, vocabulary, vectors, positions, attention, block, training, sentences };
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-lesson');
+  const first = unpacked(props.form);
+  const offered = Object.keys(CHAPTERS);
+  /** @type {Map<string, ReturnType<typeof openChapter>>} those that were opened, by their keys */
+  const opened = new Map();
+  const questions = new Questions(trigger);
+
+  const list = make('nav', { class: 'at-lesson-list', 'aria-label': 'Chapters' });
+  const body = make('div', { class: 'at-lesson-body' });
+  root.append(list, body);
+  const buttons = offered.map((key, place) => {
+    const button = make('button', { type: 'button', onclick: () => show(key) },
+      make('span', { class: 'at-lesson-number', text: place + 1 }), make('span', { text: CHAPTERS[key].title }));
+    list.append(button);
+    return button;
+  });
+  watch('value', receive);
+  // Nothing is computed for those who never look.
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    seen.disconnect();
+    const last = remembered('chapter', offered[0]);
+    show(offered.includes(last) ? last : offered[0]);
+  });
+  seen.observe(root);
+
+  /** @param {string} key */
+  function show(key) {
+    remember('chapter', key);
+    if (!opened.has(key)) opened.set(key, openChapter(key));
+    opened.forEach(({ node }, other) => {
+      node.hidden = other !== key;
+    });
+    offered.forEach((other, place) => {
+      if (other === key) buttons[place].setAttribute('aria-current', 'page');
+      else buttons[place].removeAttribute('aria-current');
+    });
+  }
+
+  /** @param {string} key */
+  function openChapter(key) {
+    const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
+    const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
+    const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
+    const node = make('section', { class: 'at-lesson-chapter', 'aria-label': CHAPTERS[key].title },
+      make('div', { class: 'at-lesson-top' }, make('h2', { text: CHAPTERS[key].title }), waits), refused, inside);
+    body.append(node);
+    let latest = 0;
+    let patience = 0;
+    const ask = (given) => {
+      questions.drop(latest);
+      clearTimeout(patience);
+      patience = setTimeout(() => {
+        waits.textContent = 'Computing …';
+      }, 300);
+      latest = questions.ask('ask', { chapter: key, given }, answered);
+    };
+    const draw = CHAPTERS[key].build(inside, ask, first[key]);
+    /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
+    function answered({ said, result }) {
+      clearTimeout(patience);
+      waits.textContent = '';
+      refused.textContent = said;
+      refused.hidden = !said;
+      if (result) draw(result);
+    }
+    return { node };
+  }
+
+  function receive() {
+    if (props.value) questions.settle(/** @type {LessonValue} */ (unpacked(props.value)));
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What the chapters of the lesson share: paragraphs, parts, fields, sliders.
+ *
+ * A chapter asks the server for what it shows, with whatever somebody changed, and draws the answer.
+ *
+ * @typedef {{title: string,
+ *   build: (root: HTMLElement, ask: (given: object) => void, first: any) => (result: any) => void}} Chapter
+ *   `first`: what its fields hold at first, by the keys of its questions
+ */
+
+import { make } from '../kit/dom.js';
+
+/** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
+export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, place) =>
+  (place % 2 ? make('code', { text: part }) : document.createTextNode(part))));
+
+/**
+ * A part of a chapter, under a heading of its own.
+ * @param {string} title
+ * @param {...(Node | string)} children
+ */
+export const lessonPart = (title, ...children) =>
+  make('section', { class: 'at-lesson-part', 'aria-label': title }, make('h3', { text: title }), ...children);
+
+/**
+ * A field with its name.
+ * @param {string} name
+ * @param {HTMLElement} input
+ */
+export const labelled = (name, input) => make('label', { class: 'at-lesson-field' }, make('span', { text: name }), input);
+
+/** @param {...(Node | string)} children what stands side by side */
+export const sideBySide = (...children) => make('div', { class: 'at-lesson-row' }, ...children);
+
+/** @param {string} text @param {() => void} onclick */
+export const plainButton = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
+
+/**
+ * A box to tick, with its name behind it.
+ * @param {string} name
+ * @param {(checked: boolean) => void} onChange
+ */
+export function checkbox(name, onChange) {
+  const box = make('input', { type: 'checkbox', onchange: () => onChange(box.checked) });
+  const node = make('label', { class: 'at-lesson-field' }, box, make('span', { text: name }));
+  const put = (checked) => {
+    box.checked = checked;
+  };
+  return { node, put };
+}
+
+/**
+ * What a number field takes, said under it while it holds anything else.
+ * @param {HTMLInputElement} box
+ */
+export function rangeHint(box) {
+  box.required = true; // an empty field is no number
+  const node = make('output', { class: 'at-lesson-limits' });
+  const right = () => {
+    const kind = box.step === 'any' ? 'a number' : 'a whole number';
+    node.textContent = box.checkValidity() ? '' : `${kind} from ${box.min} to ${box.max}`.replaceAll('-', '−');
+    return !node.textContent;
+  };
+  return { node, right };
+}
+
+/**
+ * A slider with its number beside it, which can be typed too.
+ * @param {string} name
+ * @param {{min: number, max: number, step?: number, value: number}} range
+ * @param {(value: number) => void} onChange
+ */
+export function numberSlider(name, range, onChange) {
+  const slider = make('input', { type: 'range', step: 1, ...range, 'aria-label': name });
+  const box = make('input', { type: 'number', step: 1, ...range, 'aria-label': `${name}, as a number` });
+  const limits = rangeHint(box);
+  const changed = (from, to) => () => {
+    if (from === box && !limits.right()) return;
+    to.value = from.value;
+    limits.right();
+    onChange(Number(from.value));
+  };
+  slider.addEventListener('input', changed(slider, box));
+  box.addEventListener('input', changed(box, slider));
+  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name }), slider, box, limits.node);
+  const put = (value) => {
+    slider.value = box.value = String(value);
+    limits.right();
+  };
+  /** @param {number} min @param {number} max the range from now on */
+  const reach = (min, max) => [slider, box].forEach((input) => Object.assign(input, { min, max }));
+  return { node, put, reach };
+}

@@ -1,0 +1,191 @@
+/**
+ * A matrix as a table coloured by value: orange below zero, blue above, or violet for shares of a whole.
+ *
+ * Its cells are walked with the arrow keys, of which one at a time can be reached by Tab; those of an editable table are
+ * fields. What was typed stays until it is a number and was answered: only then does `update` put another in its place.
+ *
+ * @typedef {(number | null)[][]} MatrixRows null is minus infinity, which JSON cannot tell
+ * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string, digits?: number}} MatrixNames
+ */
+
+import { make } from '../kit/dom.js';
+import { onPlane } from '../kit/keys.js';
+import { parseNumber } from '../kit/number.js';
+import { level, signed } from '../kit/text.js';
+
+/**
+ * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,
+ *   onEdit?: (row: number, column: number, value: number) => void,
+ *   onPoint?: (place: {row: number, column: number} | null) => void,
+ *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given without `rows` it waits for `update`, as a
+ *   table of zeros; `onPoint` hears which cell has the focus or, where none in any table has it, is under the pointer
+ */
+export function matrixTable({ caption = '', rowNames = [''], columnNames = [''], editable = false, onEdit, onPoint, digits = 2,
+  scale = 'signed', rows }) {
+  const title = make('span', { class: 'at-matrix-name' });
+  const size = make('span', { class: 'at-matrix-size' });
+  const table = make('table', { role: 'grid', 'aria-readonly': String(!editable) });
+  const wrong = make('p', { class: 'at-matrix-wrong', role: 'alert' });
+  const node = make('figure', { class: 'at-matrix' },
+    make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
+  let names = { caption, rowNames, columnNames, digits };
+  let numbers = rows ?? rowNames.map(() => columnNames.map(() => 0));
+  let waiting = !rows; // for the first numbers: until then nobody is told of the zeros
+  /** @type {(HTMLTableCellElement | HTMLInputElement)[][]} what takes the focus: the cells, or the fields in them */
+  let cells = [];
+
+  function build() {
+    cells = numbers.map((row, i) => row.map((_, j) => {
+      if (!editable) return make('td', { tabindex: -1 });
+      const name = [names.rowNames[i], names.columnNames[j]].filter(Boolean).join(', ');
+      return make('input', {
+        inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', tabindex: -1, 'aria-label': name,
+      });
+    }));
+    const columns = names.columnNames.map((name) => make('th', { scope: 'col', text: name }));
+    const head = make('tr', {}, make('td'), ...columns);
+    table.replaceChildren(
+      make('thead', { hidden: !names.columnNames.some(Boolean) }, head),
+      make('tbody', {}, ...cells.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names.rowNames[i] }),
+        ...row.map((cell) => (editable ? make('td', {}, cell) : cell))))));
+    if (cells[0]?.[0]) cells[0][0].tabIndex = 0;
+  }
+
+  function paint() {
+    const most = Math.max(...numbers.flat().map((number) => Math.abs(number ?? 0)));
+    cells.forEach((row, i) => row.forEach((cell, j) => {
+      const number = numbers[i][j];
+      const shade = editable ? cell.parentElement : cell;
+      delete shade.dataset.level;
+      delete shade.dataset.look;
+      if (scale === 'signed' && number !== null) {
+        shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
+      }
+      if (scale === 'share') shade.dataset.look = String(level(number ?? 0));
+      shade.classList.toggle('at-matrix-none', number === null);
+      if (!(cell instanceof HTMLInputElement)) cell.textContent = matrixNumber(number, names.digits);
+      else if (!matrixTouched(cell)) matrixFill(cell, number, names.digits);
+    }));
+  }
+
+  /** @param {MatrixRows} next of any shape @param {MatrixNames} changed */
+  function update(next, changed = {}) {
+    const before = JSON.stringify([names, numbers.length, numbers[0]?.length]);
+    names = { ...names, ...changed };
+    waiting &&= next === numbers;
+    numbers = next;
+    title.textContent = names.caption;
+    size.textContent = `${numbers.length} × ${numbers[0]?.length ?? 0}`;
+    table.setAttribute('aria-label', names.caption);
+    if (!cells.length || before !== JSON.stringify([names, numbers.length, numbers[0]?.length])) build();
+    paint();
+  }
+
+  /** @param {EventTarget | null} target @returns {{row: number, column: number} | null} */
+  function placeOf(target) {
+    const within = target instanceof Element ? target.closest('td') : null;
+    const cell = editable ? within?.firstElementChild : within;
+    const row = cells.findIndex((one) => one.some((other) => other === cell));
+    return row < 0 ? null : { row, column: cells[row].findIndex((other) => other === cell) };
+  }
+
+  /** @param {{row: number, column: number} | null} place */
+  function point(place) {
+    if (!waiting) onPoint?.(place);
+  }
+
+  /** @param {((row: number, column: number) => boolean) | null} test which cells to mark; null marks none */
+  function light(test) {
+    cells.forEach((row, i) => row.forEach((cell, j) => {
+      (editable ? cell.parentElement : cell).classList.toggle('at-lit', Boolean(test?.(i, j)));
+    }));
+  }
+
+  /** What was typed and not taken goes with the next update. */
+  function forget() {
+    for (const field of cells.flat()) if (field instanceof HTMLInputElement) field.dataset.given = field.value;
+    wrong.textContent = '';
+  }
+
+  /** @param {HTMLInputElement} field */
+  function take(field) {
+    const place = placeOf(field);
+    if (!place || !matrixTouched(field)) return;
+    const value = parseNumber(field.value);
+    const read = value !== null && Number.isFinite(value);
+    field.toggleAttribute('aria-invalid', !read);
+    wrong.textContent = read ? '' : matrixRefusal(field.value, value);
+    if (!read) return;
+    field.dataset.given = field.value; // until the answer to it is drawn
+    onEdit?.(place.row, place.column, value);
+  }
+
+  table.addEventListener('keydown', (event) => {
+    const place = placeOf(event.target);
+    const way = onPlane(event.key);
+    if (!place) return;
+    const field = event.target instanceof HTMLInputElement ? event.target : null;
+    if (field && event.key === 'Enter') take(field);
+    if (field && event.key === 'Escape') {
+      matrixFill(field, numbers[place.row][place.column], names.digits);
+      wrong.textContent = '';
+      onEdit?.(place.row, place.column, numbers[place.row][place.column]); // in case what stood there was refused
+    }
+    const next = way && cells[place.row + way[1]]?.[place.column + way[0]];
+    if (!next || (field && !matrixLeaves(field, way))) return;
+    event.preventDefault();
+    next.focus();
+  });
+  table.addEventListener('focusin', (event) => {
+    const place = placeOf(event.target);
+    if (!place) return;
+    cells.flat().forEach((cell) => { cell.tabIndex = -1; });
+    cells[place.row][place.column].tabIndex = 0;
+    if (event.target instanceof HTMLInputElement) event.target.select();
+    point(place);
+  });
+  // The cell with the focus is held: the pointer, which a page that scrolls carries over other tables, changes nothing.
+  const pointed = (place) => {
+    if (!document.activeElement?.closest('.at-matrix')) point(place);
+  };
+  table.addEventListener('focusout', () => point(null));
+  table.addEventListener('pointerover', (event) => pointed(placeOf(event.target)));
+  table.addEventListener('pointerleave', () => pointed(null));
+  table.addEventListener('change', ({ target }) => target instanceof HTMLInputElement && take(target));
+
+  update(numbers);
+  return { node, update, light, forget };
+}
+
+/** @param {number | null} number @param {number} digits with the minus sign of the page, and never a minus zero */
+export function matrixNumber(number, digits) {
+  if (number === null) return '−∞';
+  const text = number.toFixed(digits);
+  return signed(Number(text) === 0 ? text.replace('-', '') : text);
+}
+
+/** A field shows its number whole, since that is what is counted with. @param {HTMLInputElement} field */
+function matrixFill(field, number, digits) {
+  const short = matrixNumber(number, digits);
+  field.value = parseNumber(short) === number ? short : signed(String(number));
+  field.dataset.given = field.value;
+  field.removeAttribute('aria-invalid');
+}
+
+/** @param {HTMLInputElement} field whether it holds what nobody has taken yet */
+const matrixTouched = (field) => field.dataset.given !== undefined && field.value !== field.dataset.given;
+
+/** What is wrong with what was typed; a long text is quoted by its two ends. @param {number | null} value as read */
+function matrixRefusal(text, value) {
+  const half = 20; // characters
+  const quoted = text.length > 2 * half ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
+  const what = !text.trim() ? 'The cell is empty' : `“${quoted}” is ${value === null ? 'not a' : 'too large a'} number`;
+  return `${what}: write a number such as −0.25.`;
+}
+
+/** Whether an arrow leaves a field: sideways from its ends alone. @param {HTMLInputElement} field */
+function matrixLeaves(field, [right, down]) {
+  const { selectionStart: start, selectionEnd: end, value } = field;
+  if (down || (start === 0 && end === value.length)) return true;
+  return start === end && (right > 0 ? end === value.length : start === 0);
+}

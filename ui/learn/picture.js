@@ -1,0 +1,72 @@
+/**
+ * A matrix too large for a table, as a picture: a cell a number, orange below zero and blue above, read under the pointer
+ * or with the arrow keys.
+ *
+ * @param {{name: string, told: (row: number, column: number, value: number) => string, across: string, down: string}} given
+ *   `told` puts a cell into words; `across` and `down` name the axes
+ */
+
+import { make } from '../kit/dom.js';
+import { onPlane } from '../kit/keys.js';
+import { whenThemed } from '../kit/theme.js';
+
+export function matrixPicture({ name, told, across, down }) {
+  const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
+  const said = make('p', { class: 'at-quiet at-picture-said', role: 'status' });
+  const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
+    make('div', { class: 'at-picture-axes' }, make('span', { class: 'at-picture-down', text: down }), canvas,
+      make('span', { class: 'at-picture-across', text: across })), said);
+  let values = new Int8Array(0);
+  let shape = [0, 0];
+  let here = [0, 0];
+
+  /** @param {string} packed signed bytes, row after row, 127 for 1 @param {number} rows @param {number} columns */
+  function update(packed, rows, columns) {
+    values = Int8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    shape = [rows, columns];
+    Object.assign(canvas, { width: columns, height: rows });
+    here = [Math.min(here[0], rows - 1), Math.min(here[1], columns - 1)];
+    paint();
+    tell();
+  }
+
+  function paint() {
+    if (!values.length || !node.isConnected) return;
+    const style = getComputedStyle(node);
+    const colours = Array.from({ length: 11 }, (_, place) => hexColour(style.getPropertyValue(`--at-p${place}`)));
+    const context = canvas.getContext('2d');
+    const image = context.createImageData(shape[1], shape[0]);
+    values.forEach((value, place) => {
+      const colour = colours[Math.round(5 + 5 * (value / 127))];
+      image.data.set([...colour, 255], 4 * place);
+    });
+    context.putImageData(image, 0, 0);
+  }
+
+  function tell() {
+    const [row, column] = here;
+    said.textContent = told(row, column, values[row * shape[1] + column] / 127);
+  }
+
+  canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+    const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
+    here = [place(offsetY, canvas.clientHeight, shape[0]), place(offsetX, canvas.clientWidth, shape[1])];
+    tell();
+  });
+  canvas.addEventListener('keydown', (event) => {
+    const way = onPlane(event.key);
+    if (!way) return;
+    event.preventDefault();
+    const next = [here[0] + way[1], here[1] + way[0]];
+    if (next.every((place, axis) => place >= 0 && place < shape[axis])) here = next;
+    tell();
+  });
+  whenThemed(paint);
+  return { node, update };
+}
+
+/** @param {string} text such as #f5a45d @returns {[number, number, number]} */
+const hexColour = (text) => {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(text.trim().slice(at, at + 2), 16));
+  return [red, green, blue];
+};

@@ -1,0 +1,143 @@
+/**
+ * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
+ */
+
+import { make, makeSvg } from '../../kit/dom.js';
+import { signed } from '../../kit/text.js';
+import { plainButton, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
+import { matrixTable } from '../matrix.js';
+import { matrixPicture } from '../picture.js';
+
+const SCHEMES = {
+  range: ['From 0 to 1', 'One number, with the same range for every sentence. But the longer the sentence, the '
+    + 'less one step means: the distance between neighbours below changes with the number of words.'],
+  counting: ['Counting', 'Every step is 1, but the numbers grow without limit: in a long sentence they drown out '
+    + 'the word vectors, and positions beyond those seen in training are new to the model.'],
+  binary: ['Binary digits', 'Bounded, and each position is different. But neighbours differ sometimes in one '
+    + 'digit, sometimes in several: the distance jumps.'],
+  sinusoids: ['Sinusoids', 'Like binary digits, but smooth: fast waves in the first columns, slow ones in the '
+    + 'last. Bounded, different everywhere, and every step has the same length.'],
+};
+
+export const chapter = {
+  title: 'Positions',
+  build(root, ask, first) {
+    let now = { ...first };
+    const slider = (key, name, min, max) => numberSlider(name, { min, max, value: now[key] }, (value) => {
+      now = { ...now, [key]: value };
+      ask(now);
+    });
+    const sliders = {
+      length: slider('length', 'Positions', 2, 128), width: slider('width', 'Numbers per position', 2, 128),
+      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -first.position, 64),
+      compared: slider('compared', 'Words', 2, 16),
+    };
+    const again = plainButton('Reset', () => {
+      now = { ...first };
+      Object.entries(sliders).forEach(([key, { put }]) => put(now[key]));
+      ask(now);
+    });
+    const pictures = picturesPart();
+    const turns = make('div', { class: 'at-turns' });
+    const schemes = schemesPart();
+    const rotary = matrixTable({ caption: 'Scores of the same query and key' });
+
+    root.append(
+      paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
+        + 'to say where the word stands: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos of the same '
+        + '(Vaswani et al., 2017). In the code: `sinusoids` in model/transformer/positions.py.'),
+      sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
+      lessonPart('A shift is a rotation',
+        paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
+          + 'that depends only on φ and the pair, not on the position: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
+          + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So a single matrix means “two words back” from any '
+          + 'position, and a model can learn it.'),
+        sideBySide(sliders.position.node, sliders.shift.node), turns),
+      lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
+      lessonPart('Rotary positions',
+        paragraph('attend-chat adds nothing to its word vectors. It turns every query and key by an angle that '
+          + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
+          + 'depends on the distance between them. Below, every row has the same query and every column the same '
+          + 'key: the numbers along each diagonal are equal.'), rotary.node));
+    ask(now);
+
+    return (result) => {
+      now = Object.fromEntries(Object.keys(now).map((key) => [key, result[key]]));
+      sliders.shift.reach(-now.position, 64);
+      pictures.draw(result);
+      turns.replaceChildren(...result.turns.map((turn, pair) => turnFigure(turn, pair, now)));
+      schemes.draw(result.schemes);
+      const names = result.rotary.map((_, place) => String(place));
+      rotary.update(result.rotary, { rowNames: names, columnNames: names });
+    };
+  },
+};
+
+/** The table of sinusoids, and how alike its rows are. */
+function picturesPart() {
+  let width = 0;
+  const table = matrixPicture({
+    name: 'Positions as waves', across: 'column of the vector', down: 'position',
+    told: (row, column, value) => `position ${row}, column ${column}: ${signed(value.toFixed(2))}`
+      + ` = ${column % 2 ? 'cos' : 'sin'}(${row} / 10000^(${column - (column % 2)}/${width}))`,
+  });
+  const likeness = matrixPicture({
+    name: 'Similarity of two positions', across: 'position', down: 'position',
+    told: (row, column, value) =>
+      `positions ${row} and ${column}: ${signed(value.toFixed(2))} of the largest dot product`,
+  });
+
+  function draw(result) {
+    width = result.width;
+    table.update(result.table, result.length, width);
+    likeness.update(result.likeness, result.length, result.length);
+  }
+
+  return { node: make('div', { class: 'at-two' }, table.node, likeness.node), draw };
+}
+
+/** Four ways to tell a position, each with how far neighbours are apart. */
+function schemesPart() {
+  const schemes = Object.entries(SCHEMES).map(([key, [name, said]]) => {
+    const table = matrixTable({ caption: name });
+    const apart = make('p', { class: 'at-quiet' });
+    return { key, table, apart, node: make('div', { class: 'at-scheme' }, paragraph(said), table.node, apart) };
+  });
+
+  function draw(result) {
+    schemes.forEach(({ key, table, apart }) => {
+      const { vectors, steps } = result[key];
+      table.update(vectors, {
+        rowNames: vectors.map((_, row) => String(row)),
+        columnNames: vectors[0].map((_, column) => (vectors[0].length > 1 ? String(column) : '')),
+      });
+      const [least, most] = [Math.min(...steps), Math.max(...steps)].map((one) => one.toFixed(2));
+      apart.textContent = `Neighbours are ${least === most ? least : `${least} to ${most}`} apart.`;
+    });
+  }
+
+  return { node: make('div', { class: 'at-two' }, ...schemes.map(({ node }) => node)), draw };
+}
+
+/** One pair of a position on its circle, before and after the shift. */
+function turnFigure({ frequency, before, turned, after, matrix }, pair, { position, shift }) {
+  const at = ([sine, cosine]) => [60 + 46 * cosine, 60 - 46 * sine];
+  const hand = (point, kind) => {
+    const [x, y] = at(point);
+    return [
+      makeSvg('line', { x1: 60, y1: 60, x2: x, y2: y, class: kind }),
+      makeSvg('circle', { cx: x, cy: y, r: 4, class: kind }),
+    ];
+  };
+  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-turn-circle', 'aria-hidden': 'true' },
+    makeSvg('circle', { cx: 60, cy: 60, r: 46, class: 'at-turn-rim' }),
+    ...hand(before, 'at-turn-before'), ...hand(turned, 'at-turn-after'));
+  const told = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
+  const rows = matrix.map((row) => `[${row.map((one) => signed(one.toFixed(2))).join(', ')}]`).join(', ');
+  const same = turned.every((one, axis) => Math.abs(one - after[axis]) < 0.0051);
+  return make('figure', { class: 'at-turn' },
+    make('figcaption', { text: `columns ${2 * pair} and ${2 * pair + 1}, ω = ${frequency}` }), picture,
+    make('p', { text: `position ${position}: ${told(before)}` }),
+    make('p', { text: `[${rows}] turns it to ${told(turned)}` }),
+    make('p', { text: `position ${position + shift} in the table: ${told(after)}, ${same ? '' : 'not '}the same` }));
+}

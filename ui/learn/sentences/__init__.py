@@ -1,0 +1,1 @@
+"""Chapter: sentences to look at."""

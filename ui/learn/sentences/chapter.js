@@ -1,0 +1,181 @@
+/**
+ * Sentences to look at: whom a word of a real model looks at, head by head, and what a sentence makes of a word.
+ *
+ * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceLook
+ *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
+ * @typedef {[layer: number, head: number]} SentenceHead
+ */
+
+import { make } from '../../kit/dom.js';
+import { percent, tokenChip, visibleText } from '../../kit/text.js';
+import { plainButton, labelled, lessonPart, sideBySide, paragraph } from '../lesson.js';
+import { matrixTable } from '../matrix.js';
+
+export const chapter = {
+  title: 'Attention in real sentences',
+  build(root, ask) {
+    let now = {};
+    const change = (changes) => {
+      now = { ...now, ...changes };
+      ask(now);
+    };
+    /** A field that asks when its text is changed. */
+    const typed = (key, tag, attributes) => make(tag, {
+      ...attributes, onchange: (event) => change({ [key]: event.target.value }),
+    });
+    const model = make('select', {
+      onchange: () => ask({ sentences: now.sentences, meant: now.meant, model: model.value }),
+    });
+    const fields = {
+      sentence: make('input', {
+        type: 'text', class: 'at-lesson-wide', onchange: ({ target }) => change({
+          sentence: target.value, word: wordIn(target.value, now.word),
+        }),
+      }),
+      word: typed('word', 'input', { type: 'text', size: 10 }),
+      sentences: typed('sentences', 'textarea', { rows: 3, 'aria-label': 'Sentences, one per line' }),
+      meant: typed('meant', 'input', { type: 'text', size: 10 }),
+    };
+    const examples = sideBySide();
+    const look = attentionPart();
+    const meaning = meaningPart();
+
+    root.append(
+      paragraph('What does “it” refer to? A reader finds out by looking back, and attention is how a model looks '
+        + 'back. Here a trained model reads a sentence. Click a token to see how much attention each head pays to '
+        + 'it, or point at a head to see everything it attends to.'),
+      sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
+        plainButton('Reset', () => ask({}))),
+      examples, ...look.nodes,
+      paragraph('Most heads attend to grammar, to the first token or to the word itself; a few find the noun. '
+        + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
+        + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
+        + 'decides.'),
+      lessonPart('One word, several meanings',
+        paragraph('“bank” has a single embedding, whatever it means. In the last layer, its vector has taken in '
+          + 'the sentence before it: beside the street, beside the river. The closer the similarity is to 1, the '
+          + 'more alike the two uses are to the model, and what it would write next may differ as well. '
+          + 'attend-chat is small and tells them apart only a little.'),
+        sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
+    ask({});
+
+    return (result) => {
+      now = { model: result.model, ...Object.fromEntries(Object.keys(fields).map((key) => [key, result[key]])) };
+      now.sentences = result.sentences.join('\n');
+      Object.entries(fields).forEach(([key, field]) => {
+        field.value = now[key];
+      });
+      model.replaceChildren(...result.models.map((name) =>
+        make('option', { value: name, text: name, selected: name === result.model })));
+      examples.replaceChildren(...result.examples.map(([name, sentence, word]) =>
+        plainButton(`${sentence} (${word})`, () => change({ model: name, sentence, word }))));
+      look.draw(result);
+      meaning.draw(result);
+    };
+  },
+};
+
+/** The tokens of the sentence, shaded by how much the word looks at them, and the heads. */
+function attentionPart() {
+  /** @type {SentenceLook} */
+  let found;
+  /** @type {SentenceHead | null} null for the mean of all */
+  let head = null;
+  let at = -1; // the token whose share of each head the grid shows
+  const strip = make('div', {
+    class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
+  });
+  const told = make('p', { class: 'at-quiet', role: 'status' });
+  const mean = plainButton('Average of all heads', () => pick(null));
+  const grid = matrixTable({ scale: 'share', onPoint: (place) => place && pick([place.row, place.column]) });
+
+  function pick(place) {
+    head = place;
+    paint();
+  }
+
+  function paint() {
+    const { tokens, layers, heads, word } = found;
+    const shares = tokens.map((_, token) => shareOf(found, token, head));
+    const most = Math.max(...shares) || 1;
+    strip.querySelectorAll('button').forEach((button, token) => {
+      button.style.setProperty('--at-share', String(Math.sqrt(shares[token] / most)));
+      button.setAttribute('aria-pressed', String(token === at));
+      button.title = percent(shares[token]);
+    });
+    const spelt = visibleText(word.map((token) => tokens[token]).join(''));
+    const where = head ? `Layer ${head[0] + 1}, head ${head[1] + 1}` : 'Average of all heads';
+    told.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
+    mean.disabled = !head;
+    const [rows, columns] = [layers, heads].map((count) => Array.from({ length: count }, (_, place) => place));
+    grid.update(rows.map((layer) => columns.map((one) => shareOf(found, at, [layer, one]))), {
+      caption: `How much each head (h) attends to “${visibleText(tokens[at])}”`,
+      rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
+    });
+  }
+
+  function draw(result) {
+    const shares = Uint8Array.from(atob(result.look.weights), (character) => character.charCodeAt(0));
+    found = { ...result.look, shares };
+    strip.replaceChildren(...found.tokens.map((token, place) => make('button', {
+      type: 'button', class: found.word.includes(place) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
+      onclick: () => {
+        at = place;
+        paint();
+      },
+    }, tokenChip(token, true))));
+    const example = found.tokens.findIndex((token) => token.trim() === result.at);
+    [at, head] = example < 0 ? [found.word[0], null] : [example, bestHead(found, example)];
+    paint();
+  }
+
+  return { nodes: [strip, told, sideBySide(mean), grid.node], draw };
+}
+
+/** One word in several sentences: how alike it is, and what would follow. */
+function meaningPart() {
+  const said = make('p', { class: 'at-lesson-text' });
+  const likeness = matrixTable({ scale: 'share' });
+  const following = make('ol', { class: 'at-following' });
+
+  function draw({ reader, meant, sentences, cosines, following: follows }) {
+    said.textContent = reader ? '' : 'None of the loaded models continues texts: choose attend-chat in the '
+      + 'settings.';
+    likeness.node.hidden = !reader;
+    const names = sentences.map((_, place) => String(place + 1));
+    const caption = `“${meant}” in ${reader}: cosine similarities`;
+    if (reader) likeness.update(cosines, { caption, rowNames: names, columnNames: names });
+    following.replaceChildren(...follows.map((tokens, place) => make('li', {}, `${sentences[place].slice(0, 80)} … `,
+      ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
+  }
+
+  return { nodes: [said, make('div', { class: 'at-two' }, likeness.node, following)], draw };
+}
+
+/**
+ * The word to look from in a new sentence: the same, or else the last, which has all of the sentence before it.
+ * @param {string} sentence @param {string} word
+ */
+function wordIn(sentence, word) {
+  const words = sentence.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.some((one) => one.toLowerCase() === word.toLowerCase()) ? word : (words.at(-1) ?? word);
+}
+
+/**
+ * How much of the word's attention goes to a token, in one head or in the mean.
+ * @param {SentenceLook} look @param {number} token @param {SentenceHead | null} head
+ */
+function shareOf({ layers, heads, tokens, shares }, token, head) {
+  const of = (number) => shares[number * tokens.length + token] / 255;
+  if (head) return of(head[0] * heads + head[1]);
+  const all = Array.from({ length: layers * heads }, (_, number) => of(number));
+  return all.reduce((sum, one) => sum + one, 0) / all.length;
+}
+
+/** The head that gives a token the most. @param {SentenceLook} look @param {number} token @returns {SentenceHead} */
+function bestHead({ layers, heads, tokens, shares }, token) {
+  const of = (number) => shares[number * tokens.length + token];
+  const all = Array.from({ length: layers * heads }, (_, number) => number);
+  const best = all.reduce((one, other) => (of(other) > of(one) ? other : one), 0);
+  return [Math.floor(best / heads), best % heads];
+}

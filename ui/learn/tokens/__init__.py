@@ -1,0 +1,1 @@
+"""Chapter: tokens, side by side."""

@@ -1,0 +1,1 @@
+"""Chapter: one training step."""

@@ -1,0 +1,264 @@
+/**
+ * One training step: what each place is taught, the gradients, and what Adam makes of them.
+ *
+ * @typedef {{change: (changes: object) => void, fresh: (changes: object) => void, onwards: (steps: number) => void,
+ *   restart: () => void, say: (text: string) => void}} TrainingAsking what a part asks and tells with: `fresh` begins
+ *   again at step 1
+ * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
+ */
+
+import { make, makeSvg } from '../../kit/dom.js';
+import { percent, signed } from '../../kit/text.js';
+import { explanationLine, sentenceField } from '../explanation.js';
+import { plainButton, labelled, rangeHint, lessonPart, sideBySide, paragraph } from '../lesson.js';
+import { matrixTable } from '../matrix.js';
+
+const TABLES = [
+  ['before', 'Weights before, w'], ['gradient', 'Gradient, g'], ['first', 'First moment, m'],
+  ['second', 'Second moment, v'], ['change', 'Change, Δw'], ['after', 'Weights after, w + Δw'],
+];
+
+export const chapter = {
+  title: 'One training step',
+  build(root, ask) {
+    /** @type {any} what was last asked for, or is shown */
+    let now = {};
+    let most = 1; // steps that are taken here
+    const change = (changes) => {
+      now = { ...now, ...changes };
+      ask(now);
+    };
+    const line = explanationLine('Point at a number in a table');
+    const asking = {
+      change,
+      fresh: (changes) => change({ step: 1, ...changes }), // what was learned from something else is of no use
+      onwards: (steps) => change({ step: Math.min(most, now.step + steps) }),
+      restart: () => ask({}),
+      say: line.say,
+    };
+    const kinds = [sentencePart, stepsPart, forcingPart, gradientPart, adamPart];
+    const parts = kinds.map((part) => part(asking));
+    root.append(
+      paragraph('The same small transformer learns one sentence. A training step has four parts: the loss, its '
+        + 'gradient, Adam’s two moments, and the change of every weight. A large model is trained by doing this '
+        + 'many times, on many sentences.'),
+      ...parts.flatMap(({ nodes }) => nodes), line.node);
+    ask({});
+
+    return (result) => {
+      now = result.given;
+      most = result.most_steps;
+      parts.forEach(({ draw }) => draw(result));
+    };
+  },
+};
+
+/** What is learned. @param {TrainingAsking} asking @returns {TrainingPart} */
+function sentencePart({ fresh }) {
+  const source = sentenceField('The encoder reads', (ids) => fresh({ source: ids }));
+  const reply = sentenceField('The decoder should answer', (ids) => fresh({ answer: ids }));
+
+  function draw({ given, words, longest }) {
+    source.put(given.source, words, longest);
+    reply.put(given.answer, words, longest);
+  }
+
+  return { nodes: [sideBySide(source.node, reply.node)], draw };
+}
+
+/** How fast and how far, and the loss on the way. @param {TrainingAsking} asking @returns {TrainingPart} */
+function stepsPart({ fresh, onwards, restart }) {
+  const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
+    if (limits.right()) fresh({ learning_rate: Number(rate.value) });
+  } });
+  const limits = rangeHint(rate);
+  const next = plainButton('Take a step', () => onwards(1));
+  const ten = plainButton('Take ten steps', () => onwards(10));
+  next.className = 'at-primary';
+  const told = make('p', { class: 'at-lesson-text', role: 'status' });
+  const curve = make('div', { class: 'at-loss-curve' });
+
+  function draw({ given: { step, learning_rate: learningRate }, losses, norm, most_steps: most }) {
+    if (document.activeElement !== rate) {
+      rate.value = String(learningRate);
+      limits.right();
+    }
+    next.disabled = ten.disabled = step >= most;
+    const [before, after] = losses.slice(-2);
+    told.textContent = `Step ${step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
+      + `${after > before ? ', higher than before: the step was too large' : ''}. `
+      + `The norm of the whole gradient is ${norm.toPrecision(3)}.`
+      + (step >= most ? ` This chapter stops after ${most} steps.` : '');
+    curve.replaceChildren(lossCurve(losses));
+  }
+
+  return {
+    nodes: [
+      sideBySide(make('div', { class: 'at-lesson-field' }, labelled('Learning rate', rate), limits.node),
+        next, ten, plainButton('Reset', restart)),
+      make('p', { class: 'at-quiet', text: 'Changing the learning rate or the words starts again at step 1.' }),
+      told, curve,
+    ],
+    draw,
+  };
+}
+
+/** What each place reads and what it says. @param {TrainingAsking} asking @returns {TrainingPart} */
+function forcingPart({ say }) {
+  /** @type {any} */
+  let shown = null;
+  const places = make('ol', { class: 'at-places' });
+  const table = matrixTable({
+    caption: 'Probabilities of the next word', scale: 'share', onPoint: (place) => place && told(place),
+  });
+  const node = lessonPart('Teacher forcing',
+    paragraph('At every position, the decoder reads the correct words so far, not its own guesses, and has to '
+      + 'predict the next one. Thanks to the look-ahead mask, all positions are predicted in one pass. Loss = −ln '
+      + 'p(target). The table shows the probabilities before the step.'),
+    places, table.node);
+
+  function told({ row, column }) {
+    const { read, probabilities, target, loss } = shown.positions[row];
+    const p = signed(probabilities[column].toPrecision(5));
+    const what = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
+    const words = read.map((id) => shown.words[id]).join(' ');
+    say(`After “${words}”, p(${shown.words[column]}) = ${p}; it is ${what}`);
+  }
+
+  function draw(result) {
+    shown = result;
+    const { positions, words } = result;
+    places.replaceChildren(...positions.map((one) => placeItem(one, words)));
+    table.update(positions.map((one) => one.probabilities), {
+      rowNames: positions.map((one) => `→ ${words[one.target]}`), columnNames: words,
+    });
+    table.light((row, column) => column === positions[row].target);
+  }
+
+  return { nodes: [node], draw };
+}
+
+/** How long each gradient is, and which is looked at. @param {TrainingAsking} asking @returns {TrainingPart} */
+function gradientPart({ change }) {
+  const norms = make('div', {
+    class: 'at-norms', role: 'radiogroup', 'aria-label': 'Matrix to show',
+    onchange: (event) => change({ matrix: event.target.value }),
+  });
+  const node = lessonPart('The gradient',
+    paragraph('Backpropagation (`accelerator.backward` in training/run/loop.py) computes, for each weight, how much '
+      + 'the loss would grow with it. Below is the norm of each matrix’s gradient; select one to see it:'),
+    norms);
+  const draw = (result) => norms.replaceChildren(...normChoices(result.norms, result.given.matrix));
+  return { nodes: [node], draw };
+}
+
+/** From a gradient to new weights, table after table. @param {TrainingAsking} asking @returns {TrainingPart} */
+function adamPart({ say }) {
+  /** @type {any} */
+  let shown = null;
+  const tables = TABLES.map(([key, caption]) => ({ key, ...matrixTable({
+    caption, onPoint: (place) => place && told(key, caption, place),
+  }) }));
+  const node = lessonPart('What Adam does with it',
+    paragraph('Adam (Kingma and Ba, 2015) keeps a running average m of the gradient and v of its square. Both '
+      + 'start at zero and are divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In '
+      + 'the first step, m̂ / √v̂ is the sign of the gradient: a weight moves by the learning rate, however small '
+      + 'its gradient, and stays only where the gradient is 0. In the code: `adam` in lesson/training.py, which a '
+      + 'test compares with PyTorch’s.'),
+    make('div', { class: 'at-tables' }, ...tables.map((table) => table.node)));
+
+  function told(key, caption, { row, column }) {
+    const at = (name) => threeDigits(shown.update[name][row][column]);
+    say(`${caption}: ${FORMULAS[key](at, shown)} = ${at(key)}`);
+    tables.forEach((table) => table.light((i, j) => i === row && j === column));
+  }
+
+  function draw(result) {
+    shown = result;
+    tables.forEach(({ key, update, light }) => {
+      const rows = result.update[key];
+      update(rows, {
+        rowNames: rows.map((_, i) => result.rows[i] ?? ''),
+        columnNames: rows[0].map((_, j) => result.columns[j] ?? ''),
+        digits: digitsFor(rows),
+      });
+      light(null);
+    });
+  }
+
+  return { nodes: [node], draw };
+}
+
+/**
+ * How a number of each table comes about.
+ * @type {Record<string, (at: (name: string) => string, shown: any) => string>} `at`: the number there in another table
+ */
+const FORMULAS = {
+  before: (at, { given: { step } }) => (step === 1 ? 'the model’s initial value' : `the value after step ${step - 1}`),
+  gradient: () => 'how much the loss would grow with this weight',
+  first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${oneMinus(beta)} · ${at('gradient')}`,
+  second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${oneMinus(beta)} · ${at('gradient')}²`,
+  change: (at, { given: { step, learning_rate: rate }, betas: [first, second], epsilon }) =>
+    `−${rate} · [${at('first')} / (1 − ${first}${superscript(step)})] / `
+      + `(√[${at('second')} / (1 − ${second}${superscript(step)})] + ${epsilon})`,
+  after: (at) => `${at('before')} + (${at('change')})`,
+};
+
+/** What one place reads and should say. */
+function placeItem({ read, target, probabilities, loss }, words) {
+  return make('li', {}, make('span', { class: 'at-place-read', text: read.map((id) => words[id]).join(' ') }),
+    make('span', { text: ' → ' }), make('b', { text: words[target] }),
+    make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }));
+}
+
+/** A bar for each matrix's gradient, which is a choice as well. */
+function normChoices(norms, chosen) {
+  const most = Math.max(...Object.values(norms));
+  return Object.entries(norms).map(([name, norm]) => {
+    const bar = make('i', { 'aria-hidden': 'true' });
+    bar.style.width = `${(100 * norm) / most}%`;
+    return make('label', { class: 'at-norm' },
+      make('input', {
+        class: 'at-hidden', type: 'radio', name: 'training-matrix', value: name, checked: name === chosen,
+      }),
+      make('span', { text: name }), make('span', { class: 'at-norm-bar' }, bar),
+      make('span', { text: norm.toPrecision(3) }));
+  });
+}
+
+/** The loss before the first step and after each. @param {number[]} losses */
+function lossCurve(losses) {
+  const [wide, high] = [420, 120];
+  const most = Math.max(...losses);
+  const x = (step) => 30 + ((wide - 40) * step) / Math.max(1, losses.length - 1);
+  const y = (loss) => high - 18 - ((high - 30) * loss) / most;
+  const path = losses.map((loss, step) => `${x(step).toFixed(1)},${y(loss).toFixed(1)}`).join(' ');
+  const text = (at, label, anchor) => {
+    const node = makeSvg('text', { x: at[0], y: at[1], 'text-anchor': anchor });
+    node.textContent = label;
+    return node;
+  };
+  const steps = losses.length - 1;
+  return makeSvg('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `Loss over ${steps} steps` },
+    makeSvg('line', { x1: 30, x2: wide - 10, y1: y(0), y2: y(0), class: 'at-axis-line' }),
+    makeSvg('polyline', { points: path }),
+    ...(losses.length <= 30 ? losses.map((loss, step) => makeSvg('circle', { cx: x(step), cy: y(loss), r: 3 })) : []),
+    text([26, y(most) + 4], most.toFixed(1), 'end'), text([26, y(0) + 4], '0', 'end'),
+    text([x(0), high - 4], 'before', 'start'), text([x(steps), high - 4], `after step ${steps}`, 'end'));
+}
+
+/** How many decimals show the largest number with three digits. @param {number[][]} rows */
+function digitsFor(rows) {
+  const most = Math.max(...rows.flat().map(Math.abs));
+  return most ? Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(most)))) : 2;
+}
+
+/** @param {number} number with three digits */
+const threeDigits = (number) => signed(String(Number(number.toPrecision(3))));
+
+/** 1 − β, without the dust of binary fractions. @param {number} beta */
+const oneMinus = (beta) => Number((1 - beta).toPrecision(3));
+
+/** @param {number} exponent as superscript digits; 1 is not written */
+const superscript = (exponent) =>
+  (exponent === 1 ? '' : [...String(exponent)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join(''));

@@ -1,0 +1,84 @@
+"""The chapter on one training step: what `lesson/training.py` computes, as the page shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from lesson.block import LONGEST, PADDING, WIDTH, WORDS
+from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, StepSettings, Update, train
+from ui.learn.block.chapter import read_settings
+from ui.learn.validation import Given, choice, number, rounded, whole
+from ui.runs.models import Models
+
+LEAST_RATE = 1e-6
+SHARE_DIGITS = 6  # of a probability, so that −ln of what is shown is the loss that is shown
+
+_COLUMNS = {  # of matrices that are several in one
+    "encoder attention in": "QKV",
+    "decoder attention in": "QKV",
+    "cross-attention keys, values": "KV",
+}
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: `learning_rate`, `step` and `matrix`, and of the small model what `lesson_block` takes.
+    """
+    default = StepSettings()
+    settings = StepSettings(
+        block=read_settings(given),
+        learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MOST_RATE),
+        step=whole(given, "step", default.step, 1, MOST_STEPS),
+        matrix=choice(given, "matrix", default.matrix, tuple(MATRICES)),
+    )
+    step = train(settings)
+    return {
+        "given": {
+            "source": settings.block.source,
+            "answer": settings.block.answer,
+            "learning_rate": settings.learning_rate,
+            "step": settings.step,
+            "matrix": settings.matrix,
+        },
+        "words": WORDS[:PADDING],
+        "longest": LONGEST,
+        "most_steps": MOST_STEPS,
+        "betas": BETAS,
+        "epsilon": EPSILON,
+        "positions": [
+            {
+                "read": one.read,
+                "target": one.target,
+                "probabilities": [rounded(p, SHARE_DIGITS) for p in one.probabilities.tolist()],
+                "loss": rounded(one.loss),
+            }
+            for one in step.positions
+        ],
+        "losses": [rounded(loss) for loss in step.losses],
+        "norms": {name: rounded(norm) for name, norm in step.norms.items()},
+        "norm": rounded(step.norm),
+        "update": _update(step.update),
+        "rows": WORDS if settings.matrix == "embedding" else (),
+        "columns": [f"{part} {i}" for part in _COLUMNS.get(settings.matrix, "") for i in range(WIDTH)],
+    }
+
+
+def _update(update: Update) -> dict[str, Any]:
+    before, after = update.moments_before, update.moments
+    return {
+        "before": _numbers(update.before),
+        "gradient": _numbers(update.gradient),
+        "first_before": _numbers(before.first),
+        "first": _numbers(after.first),
+        "second_before": _numbers(before.second),
+        "second": _numbers(after.second),
+        "change": _numbers(update.change),
+        "after": _numbers(update.after),
+    }
+
+
+def _numbers(values: Tensor) -> list[list[float | None]]:
+    return [[rounded(value) for value in row] for row in values.tolist()]

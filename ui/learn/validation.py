@@ -1,0 +1,102 @@
+"""What the lesson's page may send: numbers, choices, texts and matrices; anything else gets a plain sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from decoding.parameters.parameter import shown
+from model.errors import AttendError
+from model.text.tokenizer import check_whole
+
+Given = Mapping[str, Any]
+
+MOST_NUMBER = 1e6  # of a matrix's: beyond it float32 shows nothing but rounding
+
+
+def whole(given: Given, name: str, default: int, least: int, most: int) -> int:
+    """A whole number between two limits; `name` is its key and, with spaces, what the sentence calls it."""
+    value = given.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise AttendError(f"{_called(name)} is {shown(value)}, but must be a whole number from {least:,} to {most:,}.")
+    return value
+
+
+def number(given: Given, name: str, default: float, least: float, most: float) -> float:
+    """A number between two limits."""
+    value = given.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise AttendError(
+            f"{_called(name)} is {shown(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
+        )
+    return float(value)
+
+
+def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> str:
+    """One of these."""
+    value = given.get(name, default)
+    if value not in possible:
+        raise AttendError(f"{_called(name)} is {shown(value)}, but must be one of {', '.join(possible)}.")
+    return str(value)
+
+
+def text(given: Given, name: str, default: str, most: int, called: str | None = None) -> str:
+    """A text that says something, of at most so many whole characters; `called`: as the page names its field."""
+    value = given.get(name, default)
+    called = _called(name) if called is None else called
+    if not isinstance(value, str):
+        raise AttendError(f"{called} is {shown(value)}, but must be text.")
+    if not value.strip():
+        raise AttendError(f"{called} is empty: type something.")
+    if len(value) > most:
+        raise AttendError(f"{called} has {len(value):,} characters, but the limit is {most:,}: shorten it.")
+    check_whole(value)
+    return value
+
+
+def matrix(
+    given: Given, name: str, default: Sequence[Sequence[float]], *, rows: int | None = None, columns: int | None = None
+) -> list[list[float]]:
+    """Rows of finite numbers, as many as the example has unless told otherwise."""
+    value = given.get(name, default)
+    rows = len(default) if rows is None else rows
+    columns = len(default[0]) if columns is None else columns
+    right = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == rows
+    if not right or not all(isinstance(row, Sequence) and len(row) == columns for row in value):
+        raise AttendError(
+            f"{_called(name)} must have {rows} rows of {columns} numbers: reload the page to start again."
+        )
+    for row in value:
+        for one in row:
+            if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) <= MOST_NUMBER:
+                held = "an empty cell" if one is None else shown(one)
+                raise AttendError(
+                    f"{_called(name)} can't contain {held}: each must be a number from "
+                    f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
+                )
+    return [[float(one) for one in row] for row in value]
+
+
+def rounded(value: float, digits: int = 4) -> float | None:
+    """As it is sent: so many significant digits; None for what is no finite number."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def brief(text: str, most: int = 40) -> str:
+    """As much of a text as one piece of a picture has room for; three dots stand for what is behind."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something: 1 word, 2 words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _decimal(value: float) -> str:
+    """Without an exponent, which not everybody reads."""
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def _called(name: str) -> str:
+    return name.replace("_", " ").capitalize()

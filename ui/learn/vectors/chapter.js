@@ -1,0 +1,206 @@
+/**
+ * Words as vectors: neighbours, analogies, likeness and a map, from a model's own embedding matrix.
+ *
+ * @typedef {{text: string, pieces: string[]}} SpelledWord
+ * @typedef {{model: string, models: [name: string, called: string][], size: [number, number], word: SpelledWord,
+ *   nearest: [string, number][], analogy: {words: SpelledWord[], nearest: [string, number][],
+ *   expected: SpelledWord | null, rank: number | null}, words: SpelledWord[], around: number, cosines: number[][],
+ *   points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors
+ * @typedef {{first: any, text: (key: string, name: string, attributes?: object) => HTMLElement,
+ *   slider: (key: string, name: string, min: number, max: number) => HTMLElement,
+ *   take: (changes: object) => () => void, change: (changes: object) => void, restart: () => void}} VectorsAsking what
+ *   a part asks with: `text` and `slider` make fields of the question, `take` fills some of them
+ * @typedef {{nodes: HTMLElement[], draw: (result: WordVectors) => void}} VectorsPart
+ */
+
+import { make } from '../../kit/dom.js';
+import { counted, signed, visibleText } from '../../kit/text.js';
+import { plainButton, labelled, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
+import { matrixTable } from '../matrix.js';
+import { debounced, chipRow, extentBar, tokenName } from '../pieces.js';
+import { wordMap } from '../word_map.js';
+
+const ANALOGIES = [
+  'went go see saw', 'dogs dog cat cats',
+  'their they we our', 'first one three third', 'bad good hot cold', 'woman man king queen',
+];
+const LISTS = [
+  ['Present and past', 'is was, are were, go went, have had, do did, say said, see saw, know knew, think thought'],
+  ['Who', 'he she his her him they them their, mother father sister brother, boy girl man woman'],
+  ['How many', 'one two three four five six ten, first second third, some many several few, once twice'],
+];
+
+const LEARNED = {
+  'attend-translate': 'Its vectors were learned from 136,657 short sentence pairs, so expect less structure in '
+    + 'them.',
+};
+
+export const chapter = {
+  title: 'Words as vectors',
+  build(root, ask, first) {
+    const asking = makeQuestion(ask, first);
+    const kinds = [modelPart, nearestPart, analogyPart, likenessPart, mapPart];
+    const parts = kinds.map((part) => part(asking));
+    root.append(
+      paragraph('The first thing a model does with a token is to look up its vector: a row of the embedding '
+        + 'matrix (`embedding` in model/transformer/decoder.py), the same in every sentence. Nobody chose these '
+        + 'numbers. They were learned in training, and tokens that are used alike ended up pointing in similar '
+        + 'directions. The cosine of the angle between two vectors measures this: 1 means the same direction, 0 '
+        + 'nothing in common, −1 opposite directions.'),
+      ...parts.flatMap(({ nodes }) => nodes));
+    asking.restart();
+
+    return (/** @type {WordVectors} */ result) => parts.forEach(({ draw }) => draw(result));
+  },
+};
+
+/** The question, whose fields ask when they change. @param {(given: object) => void} ask @param {any} first
+ *   what its fields hold at first @returns {VectorsAsking} */
+function makeQuestion(ask, first) {
+  let now = {};
+  /** @type {Record<string, (value: any) => void>} what puts a value into the field of a key */
+  const puts = {};
+  const change = (changes) => {
+    now = { ...now, ...changes };
+    ask(now);
+  };
+  const text = (key, name, { tag = 'input', ...attributes } = {}) => {
+    const field = make(/** @type {'input' | 'textarea'} */ (tag), { 'aria-label': name, spellcheck: 'false', ...attributes });
+    field.addEventListener('input', debounced(() => change({ [key]: field.value.trim() })));
+    puts[key] = (value) => {
+      field.value = value;
+    };
+    return field;
+  };
+  const slider = (key, name, min, max) => {
+    const field = numberSlider(name, { min, max, value: first[key] }, (value) => change({ [key]: value }));
+    puts[key] = field.put;
+    return field.node;
+  };
+  const put = (changes) => Object.entries(changes).forEach(([key, value]) => puts[key](value));
+  const take = (changes) => () => {
+    put(changes);
+    change(changes);
+  };
+  const restart = () => {
+    now = {};
+    take(first)();
+  };
+  return { first, text, slider, take, change, restart };
+}
+
+/** A field for one word. @param {VectorsAsking} asking @param {string} key @param {string} name @param {number} size */
+const wordField = ({ text }, key, name, size) => text(key, name, { type: 'text', size, autocapitalize: 'none' });
+
+/** Whose vectors they are. @param {VectorsAsking} asking @returns {VectorsPart} */
+function modelPart({ change, restart }) {
+  const model = make('select', { 'aria-label': 'Model', onchange: () => change({ model: model.value }) });
+  const size = make('span', { class: 'at-quiet' });
+  const learned = make('p', { class: 'at-quiet', role: 'status' });
+  let offered = '';
+
+  function draw(result) {
+    if (offered !== String(result.models)) { // else the list may be open
+      offered = String(result.models);
+      model.replaceChildren(...result.models.map(([value, text]) => make('option', { value, text, title: value })));
+    }
+    model.value = result.model;
+    size.textContent = `${counted.format(result.size[0])} tokens, each a vector of ${result.size[1]} numbers`;
+    learned.textContent = LEARNED[result.model] ?? '';
+  }
+
+  return { nodes: [sideBySide(labelled('Model', model), size, plainButton('Reset', restart)), learned], draw };
+}
+
+/** What is used like a word. @param {VectorsAsking} asking @returns {VectorsPart} */
+function nearestPart(asking) {
+  const near = make('div');
+  const node = lessonPart('Nearest neighbours',
+    paragraph('A word is looked up the way it appears inside a text, after a space. Three dots mark tokens '
+      + 'without a space: they continue a word or begin a text.'),
+    labelled('Word', wordField(asking, 'word', 'A word', 14)), near);
+  const draw = ({ word, nearest }) => near.replaceChildren(piecesNote([word]), nearestList(nearest));
+  return { nodes: [node], draw };
+}
+
+/** What a step from one word to another leads to from a third. @param {VectorsAsking} asking @returns {VectorsPart} */
+function analogyPart(asking) {
+  const field = (key, name) => wordField(asking, key, name, 9);
+  const verdict = make('p', { class: 'at-lesson-text' });
+  const found = make('div');
+  const own = ['a', 'b', 'c', 'expected'].map((key) => asking.first[key]).join(' ');
+  const node = lessonPart('Analogies',
+    paragraph('If the step from brother to sister is a direction, it should also lead from father to mother: a − '
+      + 'b + c, each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, '
+      + 'because the nearest word is often one of them.'),
+    make('div', { class: 'at-lesson-row at-analogy' },
+      field('a', 'First word'), '−', field('b', 'Minus'), '+', field('c', 'Plus'),
+      '= is it', field('expected', 'Expected'), '?'),
+    chipRow('Analogies to try', [own, ...ANALOGIES].map((text) => {
+      const [a, b, c, expected] = text.split(' ');
+      return [`${a} − ${b} + ${c}`, asking.take({ a, b, c, expected })];
+    })), verdict, found);
+
+  function draw({ analogy }) {
+    verdict.replaceChildren(...analogyVerdict(analogy));
+    found.replaceChildren(piecesNote(analogy.words), nearestList(analogy.nearest));
+  }
+
+  return { nodes: [node], draw };
+}
+
+/** The cosines of a list of words. @param {VectorsAsking} asking @returns {VectorsPart} */
+function likenessPart({ first, text, take }) {
+  const cut = make('p', { class: 'at-quiet at-cut-words' });
+  const likeness = matrixTable({ caption: 'Cosine similarities' });
+  const node = lessonPart('How similar words are', text('words', 'Words to compare', { tag: 'textarea', rows: 2 }),
+    sideBySide(chipRow('Lists to try', [['Four families', first.words], ...LISTS].map(([name, words]) => [name, take({ words })]))),
+    cut, likeness.node);
+
+  function draw({ words, cosines }) {
+    const names = words.map(({ text: word }) => word);
+    cut.replaceChildren(piecesNote(words));
+    likeness.update(cosines, { rowNames: names, columnNames: names });
+  }
+
+  return { nodes: [node], draw };
+}
+
+/** The same words on their plane. @param {VectorsAsking} asking @returns {VectorsPart} */
+function mapPart({ slider }) {
+  const map = wordMap();
+  const node = lessonPart('Word map',
+    paragraph('The plane through these words that keeps as much of their differences as possible (the first two '
+      + 'principal components, `plane` in lesson/vectors.py). Small dots are the nearest neighbours of the word '
+      + 'they are connected to, projected onto the same plane.'),
+    sideBySide(slider('around', 'Neighbours of each', 0, 3)), map.node);
+  return { nodes: [node], draw: map.update };
+}
+
+/** @param {[string, number][]} nearest tokens with their cosines */
+const nearestList = (nearest) => make('ol', { class: 'at-near' }, ...nearest.map(([text, cosine]) => make('li', {},
+  tokenName(text), extentBar(cosine), make('span', { class: 'at-near-number', text: signed(cosine.toFixed(2)) }))));
+
+/** Which of these words are no single token. @param {SpelledWord[]} words */
+function piecesNote(words) {
+  const cut = words.filter(({ pieces }) => pieces.length > 1);
+  if (!cut.length) return make('span', {});
+  const said = (piece) => visibleText(piece.trim() || piece);
+  const told = cut.map(({ text, pieces }) => `${text} = ${pieces.map(said).join(' + ')}`).join('; ');
+  const text = `Not a single token, so the average of its pieces’ vectors is used. It may say little about the word `
+    + `itself (nothing, if the pieces are single bytes): ${told}.`;
+  return make('span', { class: 'at-quiet', text });
+}
+
+/** @param {WordVectors['analogy']} analogy @returns {(Node | string)[]} */
+function analogyVerdict({ words, nearest, expected, rank }) {
+  const sum = `${words[0].text} − ${words[1].text} + ${words[2].text}`;
+  if (!nearest.length) return [`${sum} is not near any word.`];
+  const first = make('strong', {}, tokenName(nearest[0][0]));
+  if (!expected) return [`${sum} is nearest to `, first, '.'];
+  if (rank === 1) return [`${sum} is nearest to `, first, ', as expected.'];
+  const never = expected.pieces.length > 1 ? 'it is not a single token of this model' : 'it is one of the three';
+  const where = rank
+    ? `“${expected.text}” is number ${counted.format(rank)}.` : `“${expected.text}” is left out: ${never}.`;
+  return [`${sum} is nearest to `, first, `; ${where} A model learns such analogies only from many sentences, if at all.`];
+}

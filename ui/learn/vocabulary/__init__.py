@@ -1,0 +1,1 @@
+"""Chapter: a vocabulary of your own."""

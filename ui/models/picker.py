@@ -1,0 +1,133 @@
+"""The choice of the model, above the settings: what can be chosen, what is on its way, and what to know about it; for a
+translator its languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from gradio.events import Dependency
+
+from ui.frame import Changes, Frame, Output
+from ui.kit import assets
+from ui.kit.events import QUICK, QUIET, field
+from ui.kit.packing import packed
+from ui.models import select
+from ui.models.contract import ModelValue
+from ui.models.select import PickerScreen
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.screen import Screen
+
+_CANCEL = "Cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """The controls, once they are on the page."""
+
+    listed: gr.Dropdown
+    other: gr.Textbox
+    state: gr.HTML
+    cancel: gr.Button
+    languages: gr.HTML
+
+    @property
+    def outputs(self) -> list[Output]:
+        return [self.listed, self.other, self.state, self.cancel, self.languages]
+
+    def render(self, screen: Screen) -> Changes:
+        """Everything that changes at all, since Gradio's page may lose what a generator leaves alone."""
+        if not isinstance(screen, PickerScreen) or screen.model is None:
+            return {}
+        value = screen.model
+        return {
+            self.listed: gr.update(choices=value["choices"], value=value["name"]),
+            self.other: gr.update(value="") if value["empties"] else gr.update(),  # somebody may be typing in it
+            self.state: _state(value),
+            self.cancel: gr.update(value=_CANCEL, visible=bool(value["title"])),
+            self.languages: packed(value["languages"]),
+        }
+
+    def wire(self, page: gr.Blocks, frame: Frame) -> list[Dependency]:
+        """Say which function answers which event.
+
+        Returns:
+            What the rest of the page is to follow: by then the visitor's model may be another.
+        """
+        models, sessions, outputs = frame.models, frame.sessions_by_hash, self.outputs
+
+        def choose(session: Session, name: str, request: gr.Request, *, typed: bool = False) -> Iterator[Screen]:
+            if request.session_hash:
+                sessions[request.session_hash] = session
+            return select.choose(session, models, name, typed=typed)
+
+        def choose_typed(session: Session, name: str, request: gr.Request) -> Iterator[Screen]:
+            return choose(session, name, request, typed=True)
+
+        def leave(request: gr.Request) -> None:
+            if session := sessions.get(request.session_hash or ""):
+                with session.lock:  # what is still being answered may use the model once more
+                    select.leave(session)
+
+        def set_languages(session: Session, event: gr.EventData) -> Screen:
+            return select.translate(session, models, field(event, "source", str), field(event, "target", str))
+
+        # Gradio's list sends `input` twice for a click, and when it is left in any case; `blur` once for all three.
+        choosing = ((self.listed, self.listed.blur, choose), (self.other, self.other.submit, choose_typed))
+        chosen = [
+            event(
+                frame.screens((self,), outputs, function, in_turn=False),
+                [frame.session, box],
+                outputs,
+                trigger_mode="multiple",
+                **QUICK,
+            )
+            for box, event, function in choosing
+        ]
+        translated = self.languages.translate(
+            frame.screen((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
+        )
+        self.cancel.click(select.cancel, frame.session, None, queue=False, **QUIET)
+        page.unload(leave)
+        return [*chosen, translated]
+
+
+def build(models: Models) -> Picker:
+    """Lay it out where the caller stands; only where there is something to choose."""
+    value = select.standing(Session(model=models.default), models)
+    several = models.any_name or len(models.names) > 1
+    listed = gr.Dropdown(
+        value["choices"], value=value["name"], label="Model", visible=several, elem_id="attend-model", filterable=False
+    )
+    other = gr.Textbox(
+        "",
+        label="Another model",
+        placeholder="Folder or owner/name@revision",
+        max_lines=1,
+        visible=models.any_name,
+        elem_id="attend-other-model",
+    )
+    state = gr.HTML(
+        _state(value),
+        html_template=assets.template("models/picker.html"),
+        js_on_load=assets.loader("models/picker.js"),
+        apply_default_css=False,
+        elem_id="attend-model-state",
+    )
+    cancel = gr.Button(_CANCEL, size="sm", visible=False, elem_id="attend-model-cancel")
+    languages = gr.HTML(
+        packed(value["languages"]),
+        html_template=assets.template("models/languages.html"),
+        js_on_load=assets.loader("models/languages.js", "translate"),
+        apply_default_css=False,
+        elem_id="attend-languages",
+    )
+    return Picker(listed, other, state, cancel, languages)
+
+
+def _state(value: ModelValue) -> dict[str, Any]:
+    shown = {key: value[key] for key in ("title", "said", "share", "notes", "context", "way", "line", "name")}
+    return {**shown, "names": [name for _, name in value["choices"]]}

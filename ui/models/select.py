@@ -1,0 +1,212 @@
+"""What happens when a visitor chooses a model: it loads while everything goes on, and then takes the other's place.
+
+Until it is there the visitor keeps the model of before, and whatever goes wrong is one sentence. The file knows nothing
+of gradio.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from model import names
+from model.encoder import Encoder
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.progress import in_words
+from ui.kit.validation import checked_text
+from ui.models.contract import LanguagesValue, ModelValue
+from ui.runs.model_cache import AnyModel, LoadProgress
+from ui.runs.models import Models
+from ui.runs.prompts import is_translator
+from ui.runs.session import Choosing, Session
+from ui.screen import Screen
+from ui.settings.methods import default_method
+
+_MOST_OF_A_NAME = 80  # characters of a model's name, in the list and beside the bar
+_MOST_OF_A_PATH = 28
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickerScreen(Screen):
+    """What changes in the choice of a model."""
+
+    model: ModelValue | None = None
+
+
+def tagline(model: LoadedModel | Encoder) -> str:
+    """What the page is for with this model."""
+    if not isinstance(model, LoadedModel):
+        return "Explore an encoder: which words it attends to, and how context changes a word's vector."
+    if is_translator(model):
+        return "Translate with a small language model and watch it choose every word."
+    if model.chat is None:
+        return "Write with a small language model and watch it choose every word."
+    return "Chat with a small language model and watch it choose every word."
+
+
+def choose(session: Session, models: Models, name: object, *, typed: bool = False) -> Iterator[PickerScreen]:
+    """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
+
+    An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
+    Of the page only the choice is told here; `Session.unseen` says that the rest is to follow.
+
+    Args:
+        typed: whether the name was typed, whose box is emptied once the model is there.
+    """
+    wanted = checked_text(name, "The model’s name").strip()
+    if wanted == _shown(session):  # chosen or on its way; a list that is left as it was tells so, too
+        yield PickerScreen()
+        return
+    cancel(session)
+    if wanted == session.model:
+        session.encoder, session.unseen = None, session.unseen or session.encoder is not None
+        yield PickerScreen(model={**standing(session, models), "empties": typed})
+        return
+    mine = session.choosing = Choosing(wanted)
+    loaded: AnyModel | None = None
+    try:
+        with closing(models.load(wanted)) as loading:
+            while True:
+                try:
+                    arriving = next(loading)
+                except StopIteration as ended:
+                    loaded = ended.value
+                    break
+                if mine.given_up:
+                    break
+                yield PickerScreen(model=_coming(session, models, wanted, arriving))
+        if mine.given_up or loaded is None:
+            if session.choosing is None:  # else the choice is another's to tell
+                session.unseen = True  # the page may have waited for what this model could do
+                yield PickerScreen(model=standing(session, models))
+            return
+        with session.lock:  # an event that is still being answered holds the model of before
+            session.choosing, session.unseen = None, True
+            if isinstance(loaded, LoadedModel):
+                session.languages = session.encoder = None  # first: the model before takes any, the next one may not
+                session.model, session.holds = loaded.name, loaded
+            else:
+                session.encoder = loaded
+        del loaded  # it is the session's from here on, and goes with it
+        yield PickerScreen(model={**standing(session, models), "empties": typed})
+    except Exception:
+        if session.choosing is mine:
+            session.choosing, session.unseen = None, True
+            yield PickerScreen(model=standing(session, models))
+        raise
+    finally:
+        if session.choosing is mine:
+            session.choosing = None
+
+
+def cancel(session: Session) -> None:
+    """Keep the model of before, as `choose` then tells; what has come of a download stays for the next time."""
+    if session.choosing is not None:
+        session.choosing.given_up = True
+        session.choosing = None
+
+
+def translate(session: Session, models: Models, source: str, target: str) -> PickerScreen:
+    """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
+    loaded = models.with_languages(session.model, source, target)
+    if (languages := loaded.languages) is None:
+        raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
+    session.languages, session.unseen = (languages.source, languages.target), True
+    return PickerScreen(model=standing(session, models))
+
+
+def leave(session: Session) -> None:
+    """The visitor has gone; should they come back, `Models.current` asks for the model again."""
+    cancel(session)
+    session.holds = session.encoder = None
+    session.unseen = False  # a page that is closed is shown nothing: that would ask for the model again
+    session.read.clear()
+
+
+def standing(session: Session, models: Models) -> ModelValue:
+    """The choice while nothing is loading."""
+    writes, encoder = models.get(models.current(session)), session.encoder
+    name = session.model if encoder is None else encoder.address
+    return {
+        "line": tagline(encoder or writes),
+        "empties": False,
+        "name": name,
+        "choices": choices(models, session.model, name),
+        "title": "",
+        "said": "",
+        "share": None,
+        "notes": list((encoder or writes).notes),
+        "context": writes.model.context_length,
+        "way": default_method(translates=is_translator(writes)),
+        "languages": languages_value(writes if encoder is None else None),
+    }
+
+
+def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
+    """What the model can be told of languages, and what it is told; of an encoder alone, None, nothing."""
+    languages = None if loaded is None else loaded.languages
+    if languages is None:
+        return {"sources": [], "targets": [], "source": "", "target": ""}
+    return {
+        "sources": sorted(languages.sources),
+        "targets": sorted(languages.targets),
+        "source": languages.source,
+        "target": languages.target,
+    }
+
+
+def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str]]:
+    """What can be chosen, as words and names: what is offered, and what is in use or on its way."""
+    entries = {entry.name: entry for entry in names.ENTRIES}
+    found = []
+    for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
+        entry, called = entries.get(name), names.called(name)
+        if name == coming:
+            words = f"{_shortened(called)} · loading"
+        elif entry is not None:
+            where = "installed" if names.is_here(entry) else f"{in_words(entry.megabytes * 10**6)} download"
+            words = f"{name} · {where} · {entry.licence}"
+        elif called == name or name in models.names:
+            words = _shortened(name)
+        else:
+            words = f"{_shortened(called)} · {_location(name, called)}"
+        found.append((words, name))
+    return found
+
+
+def _location(folder: str, called: str) -> str:
+    """Where a folder lies, of a long path the end: how it begins says least."""
+    path = os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
+    if len(path) <= _MOST_OF_A_PATH:
+        return path
+    end = path[1 - _MOST_OF_A_PATH :]
+    return f"…{end[max(0, end.find(os.sep)) :]}"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MOST_OF_A_NAME else f"{name[: _MOST_OF_A_NAME - 1]}…"
+
+
+def _shown(session: Session) -> str:
+    """The name at which the choice stands on the visitor's page."""
+    if session.choosing is not None:
+        return session.choosing.name
+    return session.model if session.encoder is None else session.encoder.address
+
+
+def _coming(session: Session, models: Models, name: str, arriving: LoadProgress) -> ModelValue:
+    """The choice while a model is on its way."""
+    done, total = arriving.done, arriving.total
+    downloading = 0 < done < total
+    return {
+        **standing(session, models),
+        "name": name,
+        "choices": choices(models, session.model, coming=name),
+        "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(names.called(name))}",
+        "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
+        "share": done / total if downloading else None,
+        "notes": [],
+    }

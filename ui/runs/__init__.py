@@ -1,0 +1,1 @@
+"""Running models for the page: sessions, the worker thread, and the records of what was generated."""

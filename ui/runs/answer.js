@@ -1,0 +1,142 @@
+/**
+ * The text of an answer, made of tokens that can be clicked: the turns of a conversation, the cards of a comparison.
+ *
+ * It draws what is new of a text, from the first token that differs on, and marks the token that the inspector shows; where the text comes from is not known
+ * here.
+ *
+ * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: (token: any) => void,
+ *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} ShownAnswer
+ * @typedef {[text: string, probability: number]} Token
+ * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string}} Answer
+ */
+
+import { around, make } from '../kit/dom.js';
+import { moveAlongRow } from '../kit/keys.js';
+import { selectToken, shownToken } from '../kit/signals.js';
+import { level, percent, visibleText } from '../kit/text.js';
+
+/** @type {WeakMap<Element, ShownAnswer>} by their nodes */
+const answers = new WeakMap();
+/** The token that the inspector shows, and how much it looked at the others. */
+let marked = { run: null, index: null, levels: null };
+shownToken.subscribe(null, (token) => {
+  marked = token;
+  for (const node of document.querySelectorAll('.at-text')) answers.get(node)?.mark(marked);
+});
+
+/** The text of one answer: its tokens, or plain where there are none. @param {number} number whose it is */
+export function makeAnswer(number) {
+  const node = make('div', { class: 'at-text', dir: 'auto' });
+  const caret = make('span', { class: 'at-caret', 'aria-hidden': 'true' });
+  let run = null;
+  let plain = '';
+  /** @type {Token[]} */
+  let shown = [];
+  /** @type {HTMLElement[]} theirs */
+  const spans = [];
+  let bright = null;
+  let shaded = false;
+
+  /** @param {Answer} answer */
+  function show(answer) {
+    if (answer.run !== run) shown = [];
+    run = answer.run;
+    if (answer.tokens) showTokens(answer.tokens);
+    else showText(answer.text);
+    if (answer.state === 'streaming') node.append(caret);
+    else caret.remove();
+  }
+
+  /** @param {string} text */
+  function showText(text) {
+    if (plain !== text || spans.length) node.textContent = text;
+    plain = text;
+    shown = [];
+    spans.length = 0;
+  }
+
+  /** @param {Token[]} tokens */
+  function showTokens(tokens) {
+    if (plain) node.replaceChildren();
+    plain = '';
+    const kept = agreed(shown, tokens);
+    for (const span of spans.splice(kept)) span.remove();
+    shown = tokens;
+    const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
+    spans.push(...fresh);
+    node.append(...fresh);
+    if (spans.length && !node.querySelector('[tabindex="0"]')) spans[0].tabIndex = 0;
+    if (fresh.length) mark(marked);
+  }
+
+  /** @param {typeof marked} now the token that the inspector shows, and where it looked */
+  function mark(now) {
+    const mine = run !== null && now.run === run;
+    const wanted = mine && now.index !== null ? spans[now.index] : undefined;
+    if (bright !== wanted) {
+      bright?.classList.remove('at-shown');
+      wanted?.classList.add('at-shown');
+      bright = wanted;
+    }
+    const levels = mine ? now.levels : null;
+    if (!levels && !shaded) return;
+    spans.forEach((span, index) => {
+      if (levels) span.dataset.look = String(levels[index] ?? 0);
+      else delete span.dataset.look;
+    });
+    shaded = Boolean(levels);
+  }
+
+  const shownAnswer = { node, number, show, mark, run: () => run, token: (index) => spans[index] };
+  answers.set(node, shownAnswer);
+  return shownAnswer;
+}
+
+/** How many tokens in front are the same. @param {Token[]} tokens @param {Token[]} others */
+function agreed(tokens, others) {
+  const count = Math.min(tokens.length, others.length);
+  for (let index = 0; index < count; index += 1) {
+    const [one, other] = [tokens[index], others[index]];
+    if (one !== other && (one[0] !== other[0] || one[1] !== other[1])) return index;
+  }
+  return count;
+}
+
+/** Whether a token stands behind a word. @param {Token[]} tokens @param {number} index */
+function isWithinLine(tokens, index) {
+  let before = index - 1;
+  while (before >= 0 && !tokens[before][0]) before -= 1;
+  return before >= 0 && /\S$/u.test(tokens[before][0]);
+}
+
+/** @param {Token} token @param {number} index @param {boolean} inLine behind a word */
+function tokenSpan([text, p], index, inLine) {
+  return make('span', {
+    class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
+    'data-level': level(p), 'data-index': index,
+    'data-space': inLine && /^ \S/u.test(text),
+  });
+}
+
+/**
+ * Let the tokens inside be clicked, and reached with the keys.
+ * @param {HTMLElement} container
+ * @param {(answer: ShownAnswer, index: number) => void} ask for a run that the inspector does not show
+ * @param {(token: HTMLElement) => void} opened whenever one was
+ */
+export function offerTokens(container, ask, opened = () => {}) {
+  /** @param {HTMLElement | null} span the inspector shows it at once, or the server is asked for its run */
+  function open(span) {
+    if (!span || String(getSelection()).length) return; // somebody is marking text, not clicking a token
+    const answer = answers.get(span.parentElement);
+    const index = Number(span.dataset.index);
+    if (!selectToken(answer.run(), index)) ask(answer, index);
+    opened(span);
+  }
+
+  container.addEventListener('click', (event) => open(around(event, '.at-tok')));
+  container.addEventListener('keydown', (event) => {
+    const text = around(event, '.at-tok')?.parentElement;
+    if (text) moveAlongRow(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok:not(:empty)'))], open);
+  });
+}

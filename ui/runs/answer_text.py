@@ -1,0 +1,84 @@
+"""The text of an answer while it grows: every token is decoded once, however often the page is brought up to date.
+
+A search may put other tokens in the place of what it said; then the text is told again from there, and from the last
+whole character before. What a stop text takes away is left out. Knows nothing of runs or of the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from decoding.stop import before_stop, certain
+from model.text.tokenizer import TextTokenizer
+
+
+class AnswerText:
+    """What each token of an answer says."""
+
+    def __init__(
+        self,
+        tokenizer: TextTokenizer,
+        stop_texts: Sequence[str] = (),
+        *,
+        prompt: Sequence[int] = (),
+        begins: bool = False,
+    ) -> None:
+        """
+        Args:
+            stop_texts: those that end the answer; what the prompt says ends nothing.
+            prompt: what stands before the answer, where both are one text.
+            begins: whether the first token stands at the beginning of a text.
+        """
+        self._tokenizer = tokenizer
+        self._stop_texts = stop_texts
+        self._begins = begins
+        self._first = len(prompt)
+        self._ids: list[int] = []  # of the prompt, too, as are the two below
+        self._texts: list[str] = []
+        self._whole: list[bool] = []  # whether no character is open behind a token
+        self._stream = tokenizer.detokenizer(begins=begins)
+        self._push(prompt)
+        self._before = "".join(self._texts)
+
+    def update(self, ids: Sequence[int]) -> None:
+        """The whole answer as it stands now."""
+        known, new = self._ids[self._first :], list(ids)
+        if new[: len(known)] == known:
+            self._push(new[len(known) :])
+            return
+        pairs = enumerate(zip(known, new, strict=False))
+        agreed = next((index for index, (one, other) in pairs if one != other), len(new))
+        kept = end = self._first + agreed
+        while kept and not self._whole[kept - 1]:
+            kept -= 1
+        again = self._ids[kept:end]
+        del self._ids[kept:], self._texts[kept:], self._whole[kept:]
+        self._stream = self._tokenizer.detokenizer(begins=self._begins and not any(self._texts))
+        self._push([*again, *new[agreed:]])
+
+    def texts(self, *, finished: bool) -> list[str]:
+        """One a token; "" for bytes of an unfinished character until it is whole, for what belongs to a stop text or
+        comes after it and, as long as the answer grows, for what may yet become one."""
+        texts = self._texts[self._first :]
+        if finished and texts:
+            texts[-1] += self._stream.finish()
+        whole = "".join(texts)
+        visible = before_stop(whole, self._stop_texts) if finished else certain(whole, self._stop_texts)
+        surplus = len(whole) - len(visible)
+        for index in range(len(texts) - 1, -1, -1):
+            if surplus <= 0:
+                break
+            length = len(texts[index])
+            texts[index] = texts[index][: max(0, length - surplus)]
+            surplus -= length
+        return texts
+
+    def text(self, *, finished: bool) -> str:
+        """The prompt and the answer."""
+        return self._before + "".join(self.texts(finished=finished))
+
+    def _push(self, ids: Sequence[int]) -> None:
+        for piece in ids:
+            self._ids.append(piece)
+            self._texts.append(self._stream.push(piece))
+            self._whole.append(self._stream.whole)

@@ -1,0 +1,106 @@
+"""What a comparison keeps: one prompt, and under each card of settings what became of it. Plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from decoding.settings import DecodingSettings
+from decoding.step import FinishReason, Step
+from decoding.strategies.base import Strategy
+from decoding.trace import Trace
+from model.errors import AttendError
+from model.interface import Forward, Want
+from ui.kit.validation import on_card
+from ui.runs.answer_text import AnswerText
+from ui.runs.run import Run
+from ui.runs.run_builder import RunBuilder
+from ui.runs.stream import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What all cards continue."""
+
+    text: str  # as a person wrote it
+    ids: tuple[int, ...]
+    messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one, its system prompt first
+    dropped: int = 0  # how many of its oldest messages had no room
+
+
+@dataclass(frozen=True, slots=True)
+class CardMetrics:
+    """One card in numbers; None where there is nothing yet to count."""
+
+    tokens: int = 0
+    tokens_per_second: float | None = None  # in the company of the other cards
+    mean_log_probability: float | None = None  # nats a token, the model's own, whatever the filters did
+    perplexity: float | None = None  # exp(-mean log-probability)
+    mean_entropy: float | None = None  # bits, of the model's own distributions along the text
+    distinct_2: float | None = None  # different pairs of neighbouring tokens / all of them (after Li et al. 2016)
+    top_share: float | None = None  # how often the model's most probable token was taken
+    first_difference: int | None = None  # the first token that is not the first card's, from 0; None where none is
+
+
+@dataclass(slots=True)
+class Card:
+    """One column: settings, and what they have made of the prompt so far.
+
+    What is said of it stays when its trace has to go; see `ui/runs/memory.py`.
+    """
+
+    builder: RunBuilder
+    answer_text: AnswerText
+    length: int  # the most tokens it can have
+    tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of each
+    ids: tuple[int, ...] = ()
+    text: str = ""
+    finish_reason: FinishReason = "cancelled"
+    metrics: CardMetrics = field(default_factory=CardMetrics)  # all but the first difference
+
+    @property
+    def settings(self) -> DecodingSettings:
+        return self.builder.settings
+
+    @property
+    def run(self) -> Run:
+        """It as the inspector shows it."""
+        return self.builder.run
+
+    @property
+    def trace(self) -> Trace:
+        """How it came about; `AttendError` where that was too large to be kept."""
+        if self.run.trace is None:
+            raise AttendError(
+                "These runs were too large to be kept: download the CSV, or compare fewer or shorter texts."
+            )
+        return self.run.trace
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Several cards over one prompt."""
+
+    model: str
+    prompt: Prompt
+    context_length: int
+    common_draws: bool
+    cards: tuple[Card, ...]
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardStrategy:
+    """A card's strategy, whose refusals say which card's it is."""
+
+    number: int
+    strategy: Strategy
+
+    @property
+    def want(self) -> Want:
+        return self.strategy.want
+
+    def advance(self, forward: Forward[Any]) -> Step:
+        with on_card(self.number):
+            return self.strategy.advance(forward)

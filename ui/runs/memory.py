@@ -1,0 +1,169 @@
+"""How much of the server's memory one visitor may keep: ONE budget, in bytes, for everything behind their texts.
+
+Counted is what explains tokens (their distributions, the hypotheses of a search, their attention), in the runs and in
+the states that Write's Undo comes back to. What several of them share counts once, and is free once the last of them
+has let it go. Sizes are worked out from the counts of an object's parts, which a test holds to what Python allocates.
+
+When a run ends, and when one is opened, what is over the budget goes, the oldest first: attention, which comes back
+when its run is opened; the traces of Write's earlier states; traces of runs; whole states; then what is known of a run,
+whose text stays. What the inspector shows goes last, its trace and then its attention; its distributions always stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Self
+
+from decoding.step import Choice, Dropped, Hypothesis
+from decoding.trace import Trace
+from ui.runs.run import Run, TokenRecord
+from ui.runs.session import Session, Version
+
+MOST_BYTES = 64_000_000  # a visitor
+
+Sizes = Iterator[tuple[int, int]]  # which object, by its id, and how many bytes are its own
+
+_OBJECT, _SLOT, _FLOAT, _TUPLE, _STRING = 32, 8, 24, 56, 49  # bytes, with what the garbage collector keeps before it
+
+
+class Ledger:
+    """What one visitor's texts keep in memory, besides the texts; each object counts once."""
+
+    def __init__(self) -> None:
+        self._holders: Counter[int] = Counter()
+        self.total = 0  # bytes
+
+    @classmethod
+    def of(cls, session: Session) -> Self:
+        ledger = cls()
+        for run in _all_runs(session):
+            ledger.add(_of_tokens(run.tokens))
+            ledger.add(_of_trace(run.trace))
+        for version in (*session.draft.undo, *session.draft.redo):
+            ledger.add(_of_tokens(version.tokens))
+            ledger.add(_of_trace(version.trace))
+        return ledger
+
+    def add(self, objects: Iterable[tuple[int, int]]) -> None:
+        for identity, size in objects:
+            self.total += 0 if self._holders[identity] else size
+            self._holders[identity] += 1
+
+    def release(self, objects: Iterable[tuple[int, int]]) -> None:
+        for identity, size in objects:
+            self._holders[identity] -= 1
+            self.total -= 0 if self._holders[identity] else size
+
+
+def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
+    """Let go of what is over the budget."""
+    ledger = Ledger.of(session)
+    for let_go in _releases(session, ledger):
+        if ledger.total <= most:
+            return
+        let_go()
+
+
+def _all_runs(session: Session) -> list[Run]:
+    """Oldest first; the cards of a comparison are among them."""
+    return list(session.runs.values())
+
+
+def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
+    """What can go, in the order in which it does."""
+    shown = session.shown or session.draft.run
+    ended = [run for run in _all_runs(session) if run.id not in session.growing]
+    others, on_screen = [run for run in ended if run.id != shown], [run for run in ended if run.id == shown]
+    histories = (session.draft.undo, session.draft.redo)
+    for run in others:
+        yield lambda run=run: _forget_attention(run, ledger)
+    for history in histories:
+        for number in range(len(history)):
+            yield lambda history=history, number=number: _forget_state_trace(history, number, ledger)
+    for run in others:
+        yield lambda run=run: _forget_trace(run, ledger)
+    for history in histories:
+        for _ in range(len(history)):
+            yield lambda history=history: _forget_oldest_state(history, ledger)
+    for run in others:
+        yield lambda run=run: _forget_explanations(run, ledger)
+    for run in on_screen:
+        yield lambda run=run: _forget_trace(run, ledger)
+        yield lambda run=run: _forget_attention(run, ledger)
+
+
+def _forget_attention(run: Run, ledger: Ledger) -> None:
+    ledger.release(_of_tokens(run.tokens))
+    run.forget_attention()
+    ledger.add(_of_tokens(run.tokens))
+
+
+def _forget_trace(run: Run, ledger: Ledger) -> None:
+    ledger.release(_of_trace(run.trace))
+    run.trace = None
+
+
+def _forget_explanations(run: Run, ledger: Ledger) -> None:
+    ledger.release(_of_tokens(run.tokens))
+    run.forget_explanations()
+    ledger.add(_of_tokens(run.tokens))
+
+
+def _forget_state_trace(history: list[Version], number: int, ledger: Ledger) -> None:
+    ledger.release(_of_trace(history[number].trace))
+    history[number] = replace(history[number], trace=None)
+
+
+def _forget_oldest_state(history: list[Version], ledger: Ledger) -> None:
+    ledger.release(_of_tokens(history[0].tokens))
+    del history[0]
+
+
+def _of_tokens(tokens: Sequence[TokenRecord]) -> Sizes:
+    for token in tokens:
+        yield id(token), _OBJECT + 4 * _SLOT
+        if token.row is not None:
+            yield id(token.row), _STRING + len(token.row)
+        if token.choice is not None:
+            yield from _of_choice(token.choice)
+
+
+def _of_trace(trace: Trace | None) -> Sizes:
+    for step in () if trace is None else trace.steps:
+        yield id(step), _OBJECT + 6 * _SLOT + 4 * _TUPLE + _SLOT * 2 * len(step.hypotheses)
+        returned = (step.best, *step.returned) if step.best is not None else step.returned
+        for one in (*step.hypotheses, *returned):
+            yield from _of_hypothesis(one)
+        for one in step.dropped:
+            yield from _of_dropped(one)
+
+
+def _of_hypothesis(one: Hypothesis) -> Sizes:
+    yield id(one), _OBJECT + 9 * _SLOT + 4 * _FLOAT
+    yield id(one.tokens), _TUPLE + _SLOT * len(one.tokens)
+    yield from _of_choice(one.choice)
+
+
+def _of_dropped(one: Dropped) -> Sizes:
+    yield id(one), _OBJECT + 6 * _SLOT + 2 * _FLOAT
+    yield id(one.tokens), _TUPLE + _SLOT * len(one.tokens)
+
+
+def _of_choice(choice: Choice) -> Sizes:
+    stages = len(choice.stages)
+    numbers = _TUPLE + stages * (_SLOT + _FLOAT)  # a tuple of a number a stage
+    yield id(choice), _OBJECT + 13 * _SLOT + _FLOAT
+    yield id(choice.kept), numbers
+    yield id(choice.mass), numbers
+    yield id(choice.stage_entropy), numbers
+    yield id(choice.rest), numbers
+    yield id(choice.candidates), _TUPLE + _SLOT * len(choice.candidates)
+    for candidate in choice.candidates:
+        yield id(candidate), _OBJECT + 2 * _SLOT + _FLOAT + numbers
+    for one in choice.contrastive_candidates:
+        yield id(one), _OBJECT + 4 * _SLOT + 4 * _FLOAT
+    if choice.contrast is not None:
+        pairs = len(choice.contrast.divergences)
+        yield id(choice.contrast), _OBJECT + 2 * _SLOT + _TUPLE + pairs * (_SLOT + _TUPLE + 2 * _SLOT + _FLOAT)

@@ -1,0 +1,272 @@
+"""The models that this page may use, each loaded when it is first asked for, and how they are decoded.
+
+What a visitor sends is only ever a name; one that may not be used is refused before anything is opened. How models come
+into memory, and leave it, is in `ui/runs/model_cache.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from decoding.batch import generate_batch
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from decoding.trace import Trace
+from model import names
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.text.languages import marked, unmarked
+from ui.runs.comparison import CardStrategy
+from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache
+from ui.runs.session import Session
+
+DecodeTogether = Callable[
+    [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
+]
+DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
+
+
+class Decode(Protocol):
+    """See `Models._decode`."""
+
+    def __call__(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
+        /,
+    ) -> Generator[Step, None, None]: ...
+
+
+class Wrap(Protocol):
+    """What a host puts around a function that decodes; it stays the same function to those who call it."""
+
+    def __call__(self, decode: DecodeT, /) -> DecodeT: ...
+
+
+class Models:
+    """The models that visitors may use; the first, with which every visitor begins, is always there."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        load: Load,
+        *,
+        any_name: bool = False,
+        time_limit: float = 600.0,
+        wrap: Wrap = lambda decode: decode,
+    ) -> None:
+        """
+        Args:
+            names: those that are offered; the first is shown first.
+            load: a name → the model; what its progress raises ends it.
+            any_name: whether visitors of the page may also ask for folders and repositories by name.
+            time_limit: seconds that one run may take.
+            wrap: what the host puts around decoding, such as borrowing a GPU.
+        """
+        if not names:
+            raise ValueError("a page needs at least one model")
+        self.names = tuple(names)
+        self.any_name = any_name
+        self.time_limit = time_limit
+        self.decode: Decode = wrap(self._decode)
+        self.decode_together: DecodeTogether = wrap(self._decode_together)
+        self._cache = ModelCache(load)
+        self._first: LoadedModel | None = None
+        self._kept: MutableMapping[str, LoadedModel] | None = None
+
+    def keeping_embedded(self, kept: MutableMapping[str, LoadedModel]) -> Models:
+        """The same models, of which those that come with Attend, which are small, stay there once `get` has given them:
+        so a visitor who asks again does not wait again."""
+        same = copy(self)
+        same._kept = kept
+        return same
+
+    @property
+    def default(self) -> str:
+        return self.names[0]
+
+    @property
+    def first(self) -> LoadedModel:
+        """The model of `default`."""
+        if self._first is None:
+            self._first = self.get(self.default)
+        return self._first
+
+    def get(self, name: object) -> LoadedModel:
+        """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
+
+        Args:
+            name: with languages, as `with_languages` marks it, the model between them; of a folder in use what the page
+                calls it will do.
+
+        `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be
+        read, or that is an encoder's alone.
+        """
+        plain, languages = self._unmarked(name)
+        loaded = self._whole(plain)
+        if self._kept is not None and plain in names.embedded():
+            self._kept[plain] = loaded
+        return loaded if languages is None else replace(loaded.with_languages(*languages), name=str(name))
+
+    def with_languages(self, name: object, source: str, target: str) -> LoadedModel:
+        """The model between these languages, an empty one being its own, under a name that brings it back."""
+        loaded = self.get(name)
+        if not (source or target):
+            return loaded
+        translator = loaded.with_languages(source, target)
+        assert translator.languages is not None  # or it would have refused
+        return replace(translator, name=marked(self._unmarked(name)[0], translator.languages))
+
+    def current(self, session: Session) -> str:
+        """The name of the visitor's model between their languages, which from here on stays in memory for as long as
+        they are here."""
+        loaded = self.with_languages(session.model, *(session.languages or ("", "")))
+        session.holds = loaded
+        return loaded.name
+
+    def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
+        """A name that is offered stands for itself, whatever it looks like."""
+        plain = str(name).strip()
+        return (plain, None) if plain in self.names else unmarked(plain)
+
+    def _whole(self, name: str) -> LoadedModel:
+        if (cached := self.cached(name) or self._cached_as(name)) is not None:
+            return cached
+        waiting = self.load(name, offered=True)
+        while True:
+            try:
+                next(waiting)
+            except StopIteration as ended:
+                if isinstance(ended.value, LoadedModel):
+                    return ended.value
+                raise AttendError(f"{name} is an encoder, which can't generate text: choose another model.") from None
+
+    def cached(self, name: object) -> LoadedModel | None:
+        """The model, if somebody uses it; encoders alone are none."""
+        cached = self._cache.cached(name) if isinstance(name, str) else None
+        return cached if isinstance(cached, LoadedModel) else None
+
+    def in_memory(self) -> tuple[str, ...]:
+        """The names of the models that generate and that need no loading, the page's first model before all others."""
+        used = sorted(name for name in self._cache.names() if self.cached(name) is not None)
+        return tuple(dict.fromkeys((self.default, *used)))
+
+    def encoders(self) -> tuple[str, ...]:
+        """The names of the encoders that were looked into last."""
+        return self._cache.encoders()
+
+    def _cached_as(self, called: str) -> LoadedModel | None:
+        """The model in use that the page calls so, of visitors who may name folders; `AttendError` where there are
+        several."""
+        if not self.any_name or called in self.names:
+            return None
+        found = [name for name in self._cache.names() if names.called(name) == called]
+        if len(found) > 1:
+            raise AttendError(f"{len(found)} folders in use are called {called}: give the path of one.")
+        return self.cached(found[0]) if found else None
+
+    def present(self, name: str) -> LoadedModel:
+        """The model behind an earlier text; `AttendError` where nobody uses it any more."""
+        if not self.is_there(name):
+            raise AttendError(
+                f"{self.called(name)} wrote this but is no longer loaded: choose it again to inspect its texts."
+            )
+        return self.get(name)
+
+    def is_there(self, name: str) -> bool:
+        """Whether an earlier text of the model can be looked into without loading anything."""
+        plain, _ = self._unmarked(name)
+        return plain == self.default or self.cached(plain) is not None
+
+    def called(self, name: str) -> str:
+        """What the page calls a model, with its languages where they are marked."""
+        plain, _ = self._unmarked(name)
+        return name if plain in self.names else names.called(plain) + name[len(plain) :]
+
+    def load(self, name: object, *, offered: bool = False) -> Generator[LoadProgress, None, AnyModel]:
+        """See `ModelCache.load`.
+
+        Args:
+            offered: whether it must be one of `names`, whatever the page's visitors may ask for.
+
+        `AttendError` at once for a name that may not be used, and at the end for a model that cannot be.
+        """
+        if not isinstance(name, str) or (name not in self.names and (offered or not self.any_name)):
+            raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
+        return self._cache.load(name)
+
+    def _decode(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None = None,
+    ) -> Generator[Step, None, None]:
+        """Continue a prompt. Plain arguments and plain Steps, so that a host may run it in another process.
+
+        Args:
+            drawn: draws that an earlier run of the same text took from the seed's stream.
+            resumed: the end of the same run so far, where it goes on.
+        """
+        loaded = self.get(name)
+        request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
+        generated = () if resumed is None else resumed.tokens
+        yield from generate(loaded.model, (*prompt, *generated), settings.strategy_for(request))
+
+    def _decode_together(
+        self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool
+    ) -> Generator[dict[int, Step], None, None]:
+        """Continue a prompt under several settings in one batch; plain arguments and results, too.
+
+        Args:
+            cards: the settings, by the numbers of their cards.
+
+        Returns:
+            Of every pass what it decided, by the same numbers.
+        """
+        loaded = self.get(name)
+        request = Request.of(loaded, prompt, attention=attention)
+        strategies = [CardStrategy(number, one.strategy_for(request)) for number, one in cards.items()]
+        for steps in generate_batch(loaded.model, [prompt] * len(strategies), strategies):
+            yield {number: step for number, step in zip(cards, steps, strict=True) if step is not None}
+
+    @classmethod
+    def prepare(
+        cls,
+        loaded: LoadedModel,
+        ids: tuple[int, ...],
+        settings: DecodingSettings,
+        *,
+        text: str,
+        messages: Sequence[Mapping[str, str]] = (),
+    ) -> Trace:
+        """The record of a run that is about to begin; `AttendError` for what cannot be done with this model."""
+        request = Request.of(loaded, ids)
+        settings.strategy_for(request)
+        return cls.trace(loaded, text, request, settings, messages)
+
+    @staticmethod
+    def trace(
+        loaded: LoadedModel,
+        text: str,
+        request: Request,
+        settings: DecodingSettings,
+        messages: Sequence[Mapping[str, str]] = (),
+    ) -> Trace:
+        """The record of a run that is about to begin, still without steps.
+
+        Args:
+            text: what a person wrote: the text that is continued, or the newest message.
+            settings: with a definite seed.
+            messages: the conversation, where it is one.
+        """
+        return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

@@ -1,0 +1,72 @@
+"""A text that a model continued, token by token, with what explains each of them. Plain records."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from decoding.step import Choice
+from decoding.trace import Trace
+from ui.runs.contract import TokenOrigin
+
+Mode = Literal["chat", "write", "translate"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """One token of a run's context, with what explains it."""
+
+    id: int
+    origin: TokenOrigin  # how it came to stand there; "given" is typed by a person or put there by the chat format
+    choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
+    row: str | None = None  # the attention of the pass that led to it, encoded for the page
+
+    @property
+    def given(self) -> bool:
+        return self.origin == "given"
+
+
+@dataclass(slots=True)
+class Run:
+    """A text that the model continued: the whole context, token by token."""
+
+    id: str
+    mode: Mode
+    model: str
+    tokens: list[TokenRecord]
+    shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
+    dropped: int = 0  # how many of the oldest messages its prompt had no room for
+    forgotten: bool = False  # whether what explained its tokens had to go
+    source: tuple[int, ...] = ()  # what an encoder read, with which its tokens begin
+    # How its newest continuation came about: the trace's prompt and tokens together are all tokens of the run. None for
+    # a text that nothing has continued, or that was changed since: such a text is another run.
+    trace: Trace | None = None
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(token.id for token in self.tokens)
+
+    @property
+    def first(self) -> int:
+        """The number of the first token from which on all are explained."""
+        explained = itertools.takewhile(lambda token: token.choice is not None, reversed(self.tokens))
+        return len(self.tokens) - sum(1 for _ in explained)
+
+    @property
+    def length(self) -> int:
+        """How much of the context it takes: an encoder's source has room of its own."""
+        return len(self.tokens) - len(self.source)
+
+    def forget_attention(self) -> None:
+        self.tokens = [token if token.row is None else replace(token, row=None) for token in self.tokens]
+
+    def forget_explanations(self) -> None:
+        """Keep the tokens alone."""
+        self.tokens = [TokenRecord(token.id, token.origin) for token in self.tokens]
+        self.trace, self.forgotten = None, True
+
+    def replace_from(self, number: int, tokens: Sequence[TokenRecord]) -> None:
+        """Let these tokens stand from this number on, whatever stood there."""
+        self.tokens = [*self.tokens[:number], *tokens]

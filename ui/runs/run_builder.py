@@ -1,0 +1,126 @@
+"""A text as it is decoded: Steps come in, and the run's tokens and its trace are brought up to date.
+
+Knows nothing of the screen; the chat, the written text, a translation and the cards of a comparison all stand on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from decoding.step import FinishReason, Hypothesis, Step
+from decoding.trace import Trace
+from ui.runs.attention import attention_row, shape_of
+from ui.runs.contract import TokenOrigin
+from ui.runs.run import Run, TokenRecord
+
+
+class RunBuilder:
+    """A run, and the Steps that lengthen it.
+
+    Attention is encoded as soon as it comes, so that no Step keeps its tensors, which hold those of all rows of a pass.
+    The trace gets every Step without it; the rows that are shown are kept with the run's tokens.
+    """
+
+    def __init__(self, run: Run, trace: Trace) -> None:
+        """
+        Args:
+            trace: becomes the run's. One that has steps already is of a text that goes on: its prompt and its tokens
+                are those that the run has.
+        """
+        self.run = run
+        run.trace = trace
+        self.settings, self.request = trace.settings, trace.request
+        self.reason: FinishReason | None = None  # why decoding ended, when it ended by itself
+        self.seconds = 0.0  # of computing, up to its newest token
+        self._start = len(trace.request.attended)
+        self._path = BestPath("search" if trace.settings.beams else "chosen")
+        self._ended: dict[_Key, Hypothesis] = {}  # as the trace has them; a search may return to them much later
+        for step in trace.steps:
+            self._path.add(step)
+
+    @property
+    def trace(self) -> Trace:
+        """The run's, which may be let go once it has ended."""
+        assert self.run.trace is not None
+        return self.run.trace
+
+    def add(self, steps: Sequence[Step]) -> int:
+        """Bring the run up to date; returns the first token that differs from before."""
+        if not steps:
+            return len(self.run.tokens)
+        for step in steps:
+            attention = [one.choice.attention for one in step.hypotheses]
+            bare = self._without_attention(step)
+            self.trace.add(bare)
+            self._path.add(bare, [None if weights is None else attention_row(weights) for weights in attention])
+            self.run.shape = next((shape_of(weights) for weights in attention if weights is not None), self.run.shape)
+            self.reason = step.finish_reason
+        tokens = self._path.best
+        agreed = _agreed(self.run.tokens[self._start :], tokens)
+        self.run.replace_from(self._start + agreed, tokens[agreed:])
+        return self._start + agreed
+
+    def close(self) -> None:
+        """Nothing more comes: let go of what only a search that goes on needs."""
+        self._path = BestPath()
+        self._ended.clear()
+
+    def _without_attention(self, step: Step) -> Step:
+        """The same, each hypothesis one object wherever the step or an earlier one names it."""
+        bare = {_key(one): _bare(one) for one in step.hypotheses}
+        known = self._ended | bare
+        self._ended |= {key: one for key, one in bare.items() if one.finished}
+        return replace(
+            step,
+            hypotheses=tuple(bare.values()),
+            best=step.best and known.get(_key(step.best), _bare(step.best)),
+            returned=tuple(_bare(one) for one in step.returned),
+        )
+
+
+class BestPath:
+    """The tokens of the best hypothesis, from the first one on, under any strategy."""
+
+    def __init__(self, origin: TokenOrigin = "chosen") -> None:
+        self._origin: TokenOrigin = origin
+        self._living: list[tuple[TokenRecord, ...]] = [()]
+        self._ended: dict[_Key, tuple[TokenRecord, ...]] = {}
+        self.best: tuple[TokenRecord, ...] = ()
+
+    def add(self, step: Step, rows: Sequence[str | None] = ()) -> None:
+        """
+        Args:
+            rows: the encoded attention of each hypothesis, where it is known.
+        """
+        chains = {}
+        for one, row in zip_longest(step.hypotheses, rows):
+            record = TokenRecord(one.choice.token, self._origin, one.choice, row)
+            chains[_key(one)] = (*self._living[one.parent], record)
+        self._ended |= {_key(one): chains[_key(one)] for one in step.hypotheses if one.finished}
+        self._living = [chains[_key(one)] for one in step.hypotheses if not one.finished]
+        if step.best is not None:
+            self.best = chains.get(_key(step.best)) or self._ended[_key(step.best)]
+
+
+_Key = tuple[int, tuple[int, ...]]
+
+
+def _key(hypothesis: Hypothesis) -> _Key:
+    """What tells it from all others of a run."""
+    return hypothesis.group, hypothesis.tokens
+
+
+def _agreed(tokens: Sequence[TokenRecord], others: Sequence[TokenRecord]) -> int:
+    """How many tokens in front are the same: what led to them is the same then, too."""
+    for number, (token, other) in enumerate(zip(tokens, others, strict=False)):
+        if token.id != other.id:
+            return number
+    return min(len(tokens), len(others))
+
+
+def _bare(hypothesis: Hypothesis) -> Hypothesis:
+    if hypothesis.choice.attention is None:
+        return hypothesis
+    return replace(hypothesis, choice=replace(hypothesis.choice, attention=None))

@@ -1,0 +1,41 @@
+/**
+ * The messages that the page knows of: values bring all of them, updates only what is new of an answer that is being
+ * written. Updates may be lost, and what was sent earlier may come later.
+ */
+
+/** @import { AnswerUpdate, Turn, TurnsValue } from './contract' */
+
+/** @type {TurnsValue} */
+export const NOTHING = { turns: [], examples: [], busy: false };
+
+/**
+ * What is to be shown once a value has come.
+ * @param {TurnsValue} shown
+ * @param {TurnsValue | AnswerUpdate} value
+ * @returns {TurnsValue | null} the very same where nothing is new; null where what would lead there is missing
+ */
+export function received(shown, value) {
+  if ('turns' in value) return isLate(shown, value) ? shown : value;
+  const place = shown.turns.findIndex((turn) => turn.run === value.run);
+  const answer = shown.turns[place];
+  if (!answer || answer.version < value.base) return null;
+  if (answer.version >= value.version) return shown;
+  return { ...shown, busy: value.busy, turns: shown.turns.with(place, updated(answer, value)) };
+}
+
+/**
+ * Whether a value was begun before what is shown, or tells an answer that has grown since.
+ * @param {TurnsValue} shown
+ * @param {TurnsValue} value
+ */
+function isLate(shown, value) {
+  const told = value.turns;
+  return (value.number ?? 0) < (shown.number ?? 0)
+    || shown.turns.some(({ run, version }, place) => told[place]?.run === run && told[place].version < version);
+}
+
+/** @param {Turn} answer @param {AnswerUpdate} update @returns {Turn} */
+function updated(answer, { since, tokens: added, state, note, version }) {
+  const tokens = (answer.tokens ?? []).slice(0, since).concat(added);
+  return { ...answer, text: tokens.map(([text]) => text).join(''), tokens, state, note, version };
+}

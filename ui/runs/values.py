@@ -1,0 +1,58 @@
+"""Values that several rooms show: messages, the meter, attention as text. Pure functions; nothing of gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ui.runs.answer_text import AnswerText
+from ui.runs.contract import MeterValue
+from ui.runs.contract import Turn as TurnValue
+from ui.runs.run import TokenRecord
+from ui.runs.session import Turn
+
+OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
+MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
+
+
+def turn_value(turn: Turn, *, dropped: bool = False) -> TurnValue:
+    version, tokens = turn.version, turn.tokens  # in this order: another thread may be lengthening it
+    return {
+        "role": turn.role,
+        "text": turn.text if tokens is None else "".join(text for text, _ in tokens),
+        "tokens": tokens,
+        "run": turn.run,
+        "state": turn.state,
+        "dropped": dropped,
+        "note": turn.note,
+        "version": version,
+    }
+
+
+def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = None) -> MeterValue:
+    text = f"{used:,} of {limit:,} tokens"
+    if dropped:
+        text += (
+            " · the oldest message no longer fits"
+            if dropped == 1
+            else f" · the {dropped} oldest messages no longer fit"
+        )
+    if note:
+        text += f" · {note}"
+    return {"text": text, "share": min(1.0, used / limit)}
+
+
+def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: bool) -> list[tuple[str, float]]:
+    """Text and probability of every token of an answer; `text` is that of its tokens before."""
+    text.update([token.id for token in tokens])
+    texts = text.texts(finished=finished)
+    return [
+        (piece, short(token.choice.probability))
+        for piece, token in zip(texts, tokens, strict=True)
+        if token.choice is not None
+    ]
+
+
+def short(number: float) -> float:
+    """Six significant digits: more than a screen shows, at a third of the bytes. Of one probability everywhere, or two
+    places would round it differently."""
+    return float(f"{number:.6g}")

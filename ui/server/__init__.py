@@ -1,0 +1,1 @@
+"""Serving the page: launch, security and the endpoints for programs."""

@@ -1,0 +1,38 @@
+"""Endpoints for programs: functions of the tabs, registered so that errors come back as the same plain sentences."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any
+
+from gradio.events import api
+
+from ui.kit.errors import for_programs
+
+_RUNS = 4  # at the same time
+
+
+def register(endpoints: Mapping[str, Callable[..., Any]]) -> None:
+    """Add them to the page that is being built, each under its name."""
+    for name, function in endpoints.items():
+        api(_for_programs(function), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
+
+
+def _for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
+    if inspect.isgeneratorfunction(function):
+
+        @wraps(function)
+        def streamed(*arguments: Any) -> Iterator[Any]:
+            with for_programs():
+                yield from function(*arguments)
+
+        return streamed
+
+    @wraps(function)
+    def answered(*arguments: Any) -> Any:
+        with for_programs():
+            return function(*arguments)
+
+    return answered

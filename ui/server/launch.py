@@ -1,0 +1,75 @@
+"""Serving the page: everything that hardens it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gradio as gr
+from gradio.themes import Default
+from gradio.themes.utils import colors, sizes
+from starlette.middleware import Middleware
+
+from ui.kit import assets
+from ui.server.refusals import refusals
+from ui.server.security import Guard
+from ui.styles import styles
+
+FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
+FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
+
+
+def theme() -> gr.Theme:
+    """Gradio's quietest theme, in fonts that every machine has: nothing is fetched from another host."""
+    return Default(
+        primary_hue=colors.blue,
+        neutral_hue=colors.slate,
+        radius_size=sizes.radius_md,
+        spacing_size=sizes.spacing_sm,
+        font=FONTS,
+        font_mono=FIXED_FONTS,
+    )
+
+
+def launch(
+    page: gr.Blocks,
+    *,
+    host: str,
+    port: int,
+    share: bool = False,
+    waiting: int = 16,
+    ready: Callable[[str], None] = lambda url: None,
+    block: bool = True,
+) -> None:
+    """Serve the page until interrupted, or in the background of this process.
+
+    Args:
+        waiting: how many requests may wait for their turn; more are told that the page is busy.
+        ready: called with the address as soon as the page can be opened.
+        block: False returns as soon as the page can be opened (tests).
+    """
+    page.queue(max_size=waiting, api_open=False)
+    _, local_url, share_url = page.launch(
+        server_name=host,
+        server_port=port,
+        share=share,
+        quiet=True,
+        prevent_thread_lock=True,
+        ssr_mode=False,
+        run_history=False,  # it would keep what people typed in the browser's storage
+        enable_monitoring=False,
+        state_session_capacity=1000,  # visitors whose conversations are kept; the one away longest goes first
+        max_file_size="100kb",  # uploads are open to everyone even where no component takes one
+        footer_links=["api"],
+        show_error=False,
+        theme=theme(),
+        css=styles(),
+        js=assets.call("page.js", "start"),
+        app_kwargs={
+            "middleware": [Middleware(Guard)],
+            "exception_handlers": refusals(page),
+            "routes": assets.routes(),
+        },
+    )
+    ready(share_url or local_url)
+    if block:
+        page.block_thread()

@@ -1,0 +1,1 @@
+"""The settings panel beside the text."""

@@ -1,0 +1,119 @@
+"""A run as code: the command for `generate.py` and the lines of Python that give the same text with the same seed.
+
+Pure functions from what is to be repeated to text; a test executes both. Nothing of gradio.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from decoding.parameters.parameter import Parameter, Value
+from decoding.settings import DecodingSettings, parameters
+from model.arguments import DEFAULT
+from model.text.conversation import Message, as_dicts
+from model.text.languages import Languages
+from ui.runs.prompts import drawn_seed
+from ui.runs.session import Session, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What a run is repeated from."""
+
+    model: str  # a name or a folder
+    settings: DecodingSettings
+    prompt: str  # the text to continue, or the message to answer
+    languages: Languages | None = None  # that a translator is told
+    turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
+    system: str = ""  # of a conversation
+    translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
+
+
+def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
+    """Where the panel leaves the seed to chance, that of the last run, so that it can be repeated."""
+    return settings if settings.seed >= 0 else replace(settings, seed=session.seed)
+
+
+def dialog_value(run: Reproduction) -> dict[str, Any]:
+    """What the dialog shows of a run; a new value opens it, even with the same text."""
+    return {"blocks": blocks(run), "seed": drawn_seed(run.settings), "opened": time.time()}
+
+
+def blocks(run: Reproduction) -> list[dict[str, str]]:
+    """What the dialog shows."""
+    is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
+    chance = "This uses a random seed." if is_chance else ""
+    single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
+    return [
+        {"title": "In a terminal", "text": command(run), "note": f"{single} {chance}".strip()},
+        {"title": "In Python", "text": lines(run), "note": chance},
+    ]
+
+
+def command(run: Reproduction) -> str:
+    """The line for a shell. Of a conversation it has the last message alone: `generate.py` answers no more than one."""
+    flags: list[str] = ["--chat"] if run.turns and not run.translates else []
+    if run.system:
+        flags += _flag("system", run.system)
+    if run.model != DEFAULT:
+        flags += _flag("model", run.model)
+    if (languages := run.languages) is not None:
+        for name, code in (("from-language", languages.source), ("to-language", languages.target)):
+            flags += _flag(name, code) if code else []
+    chosen = _chosen(run.settings)
+    if run.translates and not any(parameter.name == "strategy" for parameter in chosen):
+        flags += _flag("strategy", run.settings.strategy)
+    for parameter, value in chosen.items():
+        flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
+    if run.prompt.startswith("-"):  # which is no flag where it stands behind two dashes
+        return shlex.join(["python", "generate.py", *flags, "--", run.prompt])
+    return shlex.join(["python", "generate.py", run.prompt, *flags])
+
+
+def lines(run: Reproduction) -> str:
+    """The same in Python, to be run in the repository's folder."""
+    chosen = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
+    if run.translates:  # of which `attend` would choose another one by itself
+        chosen = {"strategy": run.settings.strategy, **chosen}
+    settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    chats = bool(run.turns) and not run.translates
+    call = f"chat(messages{settings})" if chats else f"generate({run.prompt!r}{settings})"
+    return "\n".join(
+        [
+            "# Run this in Attend's folder.",
+            "import attend",
+            "",
+            f"model = attend.load({run.model!r}{_languages(run.languages)})",
+            *(_conversation(run.system, run.turns) if chats else []),
+            f"run = model.{call}",
+            "print(run.text)",
+            "",
+        ]
+    )
+
+
+def _flag(name: str, value: str) -> list[str]:
+    return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+
+
+def _chosen(settings: DecodingSettings) -> Mapping[Parameter, Value]:
+    """What differs from the defaults and is used."""
+    return {
+        parameter: value
+        for parameter in parameters()
+        if (value := getattr(settings, parameter.name)) != parameter.default
+        and settings.strategy in parameter.strategies
+    }
+
+
+def _conversation(system: str, turns: Sequence[Turn]) -> list[str]:
+    messages = as_dicts([Message(turn.role, turn.text) for turn in turns], system)
+    return ["messages = [", *(f"    {message!r}," for message in messages), "]"]
+
+
+def _languages(languages: Languages | None) -> str:
+    return "" if languages is None else f", from_language={languages.source!r}, to_language={languages.target!r}"

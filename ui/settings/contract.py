@@ -1,0 +1,44 @@
+"""What the settings beside the text are drawn from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from ui.kit.contract import SettingField
+
+
+class PanelField(SettingField):
+    """A setting of the panel."""
+
+    place: Literal["plain", "advanced", "run"]  # in sight, folded away, or last
+    longest: float | None  # of a length: its maximum in a context that has room for it
+
+
+class MethodValue(TypedDict):
+    """A decoding method: see `ui.settings.methods.Method`."""
+
+    strategy: str | None
+    shows: list[str] | None
+    starts: dict[str, int]
+
+
+class PanelValue(TypedDict):
+    """What the panel says, which is its value; `ui.settings.methods.settings_of` reads it."""
+
+    way: str  # the name of the decoding method
+    values: dict[str, Any]  # by their names, as typed; an emptied number is None
+
+
+class PanelForm(TypedDict):
+    """All that the script needs to know; it never changes. Its event: `opened {misread}`, parts of the link."""
+
+    parameters: list[PanelField]
+    ways: dict[str, MethodValue]
+    presets: dict[str, dict[str, Any]]  # what each sets, as typed
+    first: PanelValue
+    whole: str  # the method that every preset belongs to
+    samplers: list[str]  # settings that filter tokens
+    stages: dict[str, list[str]]  # of each filter, the settings that turn it on
+    chains: dict[str, list[str]]  # of each strategy, the filters that it can run
+    labels: dict[str, str]  # of the filters
+    meanings: dict[str, str]  # what each strategy does

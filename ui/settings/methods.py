@@ -1,0 +1,89 @@
+"""The decoding methods that the panel offers: which parameters each shows, and what it means. Nothing of gradio.
+
+A method that is named after one technique leaves everything else at its default, which changes nothing; "Custom" has
+all that its strategy uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from decoding.settings import PRESETS, TRANSLATION_STRATEGY, DecodingSettings, parameters
+from decoding.strategies.contrastive import DEFAULT_K
+from model.errors import AttendError
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One entry of the selector: what it means and which parameters it shows."""
+
+    strategy: str | None = None  # None: as the strategy control says
+    shows: tuple[str, ...] | None = None  # None: all that the strategy uses
+    starts: Mapping[str, int] = field(default_factory=dict)  # what parameters say when it is chosen, if its own
+
+
+_RUN = ("max_new_tokens", "top_candidates")
+_DRAWN_RUN = ("seed", *_RUN)
+
+METHODS: Mapping[str, Method] = {
+    "Greedy": Method("greedy", _RUN),
+    "Temperature": Method("sample", ("temperature", *_DRAWN_RUN)),
+    "Top-k": Method("sample", ("top_k", *_DRAWN_RUN)),
+    "Top-p": Method("sample", ("top_p", *_DRAWN_RUN)),
+    "Beam search": Method("beam", ("num_beams", "length_penalty", *_RUN)),
+    "Beam sampling": Method("beam_sample", ("num_beams", "length_penalty", "temperature", *_DRAWN_RUN)),
+    "Diverse beams": Method(
+        "diverse_beam", ("num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", *_RUN)
+    ),
+    "Contrastive": Method("contrastive", ("top_k", "penalty_alpha", *_RUN), {"top_k": DEFAULT_K}),
+    "DoLa": Method("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
+    "Custom": Method(),
+}
+MOST_NAMED, MOST_QUOTED = 3, 40  # parts of a link that are named, and characters of each
+DEFAULT_METHOD = "Custom"
+DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
+FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
+
+
+def default_method(*, translates: bool) -> str:
+    """How a model's tokens are chosen as long as nobody has said."""
+    return DEFAULT_TRANSLATING if translates else DEFAULT_METHOD
+
+
+def shown_by(method: Method, strategy: object) -> frozenset[str]:
+    """The names of the parameters that are in sight."""
+    return frozenset(
+        parameter.name
+        for parameter in parameters()
+        if (method.shows is None or parameter.name in method.shows) and strategy in parameter.strategies
+    )
+
+
+def misread_link(parts: Sequence[object]) -> str:
+    """What is said of the parts of the page's address that it does not know; they come from a browser, too."""
+    shortened = [part if len(part) <= MOST_QUOTED else f"{part[:MOST_QUOTED]}…" for part in map(str, parts)]
+    more = [f"{len(shortened) - MOST_NAMED} more"] if len(shortened) > MOST_NAMED else []
+    *others, last = [*shortened[:MOST_NAMED], *more]
+    what = f"{', '.join(others)} and {last}" if others else last
+    return f"Part of this link is not valid and was ignored: {what}. The rest of the link applies."
+
+
+def settings_of(panel: object) -> DecodingSettings:
+    """What the panel means: the parameters in sight as they are set, all others as they are by default.
+
+    Args:
+        panel: {"way": name, "values": {parameter: as typed}}; it comes from a browser and may be anything.
+
+    Raises:
+        AttendError: for a value that no setting accepts, by its name.
+    """
+    method = panel.get("way") if isinstance(panel, Mapping) else None
+    values = panel.get("values") if isinstance(panel, Mapping) else None
+    if not isinstance(values, Mapping) or not isinstance(method, str) or method not in METHODS:
+        raise AttendError("These settings come from another version of this page: reload it.")
+    chosen = METHODS[method]
+    strategy = chosen.strategy or values.get("strategy", FIRST_VALUES.strategy)
+    shown = shown_by(chosen, strategy) | {"strategy"}
+    settings = {name: values[name] for name in values.keys() & shown}
+    return DecodingSettings.from_dict({**settings, "strategy": strategy})

@@ -1,0 +1,296 @@
+/**
+ * The settings beside the text: which parameters are in sight, what they say, and the address that carries them.
+ *
+ * `props.form` declares everything (ui/settings/panel.py); `props.value` is what the controls say, as typed: an emptied
+ * number is null and a wrong one stays as it is, for the server's check has the sentence.
+ */
+
+/** @import { PanelField, PanelForm } from './contract' */
+
+import { find, make } from '../kit/dom.js';
+import { isWrong, makeControl, makeSlider, readSetting } from '../kit/setting.js';
+import { currentModel, panelSettings } from '../kit/signals.js';
+import { movedStage, stageNames, stagesInOrder } from './stages.js';
+
+const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger }) {
+  const form = /** @type {PanelForm} */ (props.form);
+  const state = { way: form.first.way, values: { ...form.first.values } };
+  const fields = new Map(); // name -> {box, draw, parameter}
+  let suggested = form.first.way; // by the model, for as long as nobody has chosen
+  let before = null; // what the samplers said before they were neutralised
+  let reached = 0; // tokens of the context that lengths go up to
+  let writing = 0; // the timer after which the address is written
+
+  /* ---- what the settings mean ---- */
+
+  const strategy = () => form.ways[state.way].strategy ?? state.values.strategy;
+  const isShown = (name) => {
+    const way = form.ways[state.way];
+    const parameter = fields.get(name).parameter;
+    return (!way.shows || way.shows.includes(name)) && parameter.strategies.includes(strategy());
+  };
+  const isNeutral = (name) => state.values[name] === fields.get(name).parameter.neutral;
+  const isSet = (values) => Object.entries(values).every(([name, value]) => state.values[name] === value);
+  const neutral = () => Object.fromEntries(form.samplers.map((name) => [name, fields.get(name).parameter.neutral]));
+
+  const orderOfAll = () => stagesInOrder(stageNames(form.first.values.order), state.values.order);
+
+  function stagesOn() {
+    const chain = form.chains[strategy()]; // the stages that it can run
+    const isOn = (name) => isShown(name) && !isNeutral(name);
+    return orderOfAll().filter((stage) => chain.includes(stage) && form.stages[stage].some(isOn));
+  }
+
+  /** What a parameter says before anybody touches it. @param {string} name @param {string} way */
+  function startOf(name, way = state.way) {
+    const first = form.ways[way].starts[name] ?? form.first.values[name];
+    const { longest, maximum } = fields.get(name).parameter;
+    return longest ? Math.min(first, maximum) : first;
+  }
+
+  /* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
+
+  /** Returns what of it is not understood, as names and values. @returns {[string, string][]} */
+  function readAddress() {
+    /** @type {[string, string][]} */
+    const misread = [];
+    const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
+    const address = new URLSearchParams(location.search);
+    const way = address.get('way');
+    if (['way', ...form.samplers].some((name) => address.has(name))) suggested = null;
+    if (Object.hasOwn(form.ways, way)) Object.assign(state, { way, values: { ...state.values, ...form.ways[way].starts } });
+    for (const [name, said] of address) {
+      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'way' && said === state.way)) continue;
+      if (known.has(name) && !isMisread(known.get(name), said)) {
+        state.values[name] = readSetting(known.get(name), said);
+      } else misread.push([name, said]);
+    }
+    return misread;
+  }
+
+  function isMisread(parameter, said) {
+    switch (parameter.kind) {
+      case 'number': return isWrong(parameter, readSetting(parameter, said));
+      case 'word': return !parameter.choices.some(([choice]) => choice === said);
+      case 'order': return !stageNames(said).every((stage) => Object.hasOwn(form.stages, stage));
+      default: return false; // a text; whether it suits is said when it is used
+    }
+  }
+
+  /** @param {string[]} gone names that say nothing */
+  function writeAddress(gone = []) {
+    const address = new URL(location.href);
+    for (const name of gone) address.searchParams.delete(name);
+    const say = (name, value, first) =>
+      value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
+    say('way', state.way, form.first.way);
+    for (const { name } of form.parameters) say(name, state.values[name], startOf(name));
+    if (address.href !== location.href) history.replaceState(history.state, '', address);
+  }
+
+  /* ---- changing them ---- */
+
+  function change(values, way = state.way) {
+    if (way !== state.way || form.samplers.some((name) => name in values)) suggested = null;
+    state.way = way;
+    Object.assign(state.values, values);
+    draw();
+    clearTimeout(writing);
+    writing = setTimeout(() => writeAddress(), 200); // browsers refuse to write it at every move of a slider
+  }
+
+  function chooseWay(way) {
+    const { shows, starts } = form.ways[way];
+    const off = form.samplers.filter((name) => shows?.includes(name) && isNeutral(name));
+    const own = [form.ways[state.way].starts, starts].flatMap(Object.keys); // they neither stay behind nor are kept
+    change(Object.fromEntries([...off, ...own].map((name) => [name, startOf(name, way)])), way);
+  }
+
+  function neutralise() {
+    if (before) return change(before);
+    const kept = Object.fromEntries(form.samplers.map((name) => [name, state.values[name]]));
+    change(neutral());
+    before = kept;
+    draw();
+  }
+
+  /** Another model is used in another way, unless somebody has chosen one. @param {string} way */
+  function suggest(way) {
+    if (suggested === null || suggested === way) return;
+    change({}, way);
+    suggested = way;
+  }
+
+  /** Lengths reach as far as the context of the model. @param {number} tokens */
+  function reach(tokens) {
+    if (reached === tokens) return; // said again with every byte of a download
+    reached = tokens;
+    const shorter = {};
+    for (const parameter of form.parameters.filter(({ longest }) => longest)) {
+      parameter.maximum = Math.min(parameter.longest, tokens);
+      if (state.values[parameter.name] > parameter.maximum) shorter[parameter.name] = parameter.maximum;
+    }
+    change(shorter);
+  }
+
+  function move(stage, by) {
+    change({ order: movedStage(orderOfAll(), stagesOn(), stage, by).join(', ') });
+    /** @type {NodeListOf<HTMLElement>} */
+    const able = element.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`);
+    const buttons = [...able];
+    (buttons.find((button) => button.dataset.by === String(by)) ?? buttons[0])?.focus();
+  }
+
+  const put = (parameter, text) => change({ [parameter.name]: readSetting(parameter, text) });
+
+  function makeEntry(parameter) {
+    const entry = /** @type {HTMLInputElement} */ (makeControl(parameter, { id: `${idOf(parameter.name)}-value`,
+      'aria-describedby': `${idOf(parameter.name)}-help`, oninput: () => put(parameter, entry.value) }));
+    return entry;
+  }
+
+  function numberField(parameter) {
+    const { name, label, help, minimum, maximum } = parameter;
+    const entry = makeEntry(parameter);
+    const slider = maximum - minimum < 1e6
+      ? makeSlider(parameter, { 'aria-label': label, oninput: () => put(parameter, slider.value) }) : null;
+    const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Reset',
+      'aria-label': `${label}: reset`,
+      onclick: () => change({ [name]: startOf(name) }) });
+    const head = make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label }), reset, entry);
+    const box = make('div', { id: idOf(name), class: 'at-field' }, head,
+      make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), ...(slider ? [slider] : []));
+    const show = (value) => {
+      entry.max = parameter.maximum;
+      if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
+      entry.setAttribute('aria-invalid', String(isWrong(parameter, value)));
+      reset.classList.toggle('at-away', value === startOf(name));
+      if (!slider) return;
+      slider.max = parameter.maximum;
+      slider.value = value ?? minimum;
+      slider.style.setProperty('--share', String((Number(slider.value) - minimum) / (parameter.maximum - minimum)));
+    };
+    return { box, draw: show, parameter };
+  }
+
+  function textField(parameter) {
+    const { name, label, help } = parameter;
+    const entry = makeEntry(parameter);
+    const box = make('div', { id: idOf(name), class: 'at-field' },
+      make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label })),
+      make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), entry);
+    return { box, parameter, draw: (value) => { if (entry.value !== value) entry.value = value; } };
+  }
+
+  function wordField(parameter) {
+    const { name, label, help, choices } = parameter;
+    const box = radios(name, label, choices, (value) => change({ [name]: value }), help);
+    const note = box.querySelector('.at-help');
+    const show = (value) => {
+      check(box, value);
+      note.textContent = form.meanings[value] ?? help;
+    };
+    return { box, parameter, draw: show };
+  }
+
+  function orderField(parameter) {
+    const { name, label, help } = parameter;
+    const list = make('ol');
+    const box = make('div', { id: idOf(name), class: 'at-field' },
+      make('div', { class: 'at-head' }, make('span', { text: label })), make('p', { class: 'at-help', text: help }), list);
+    const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
+      'aria-label': `${form.labels[stage]}: ${words}`, title: words, disabled, onclick: () => move(stage, by) });
+    const show = () => {
+      const on = stagesOn();
+      list.replaceChildren(...on.map((stage, place) => make('li', { 'data-stage': stage },
+        make('span', { text: form.labels[stage] }),
+        arrow(stage, -1, '↑', 'earlier', place === 0), arrow(stage, 1, '↓', 'later', place === on.length - 1))));
+      if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
+    };
+    return { box, draw: show, parameter };
+  }
+
+  /* ---- the whole ---- */
+
+  const KINDS = { number: numberField, word: wordField, text: textField, order: orderField };
+  for (const parameter of form.parameters) fields.set(parameter.name, KINDS[parameter.kind](parameter));
+
+  const ways = radios('way', 'Decoding method', Object.keys(form.ways).map((way) => [way, way]), chooseWay);
+  /** @type {[Record<string, any>, HTMLButtonElement][]} */
+  const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
+    { type: 'button', text: name, onclick: () => change(values, form.whole) })]);
+  const off = make('button', { type: 'button', onclick: neutralise });
+  const note = make('p', { class: 'at-note', role: 'status' });
+  const group = (place) => [...fields.values()].filter((field) => field.parameter.place === place).map(({ box }) => box);
+  const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
+  find(element, '.attend-settings').append(
+    ways, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
+    ...group('plain'), advanced, ...group('run'));
+
+  function draw() {
+    check(ways, state.way);
+    const isOff = isSet(neutral());
+    if (!isOff) before = null;
+    for (const [values, button] of presets) {
+      button.setAttribute('aria-pressed', String(state.way === form.whole && !isOff && isSet(values)));
+    }
+    off.textContent = isOff && before ? 'Restore' : 'Turn filters off';
+    off.setAttribute('aria-pressed', String(isOff));
+    off.disabled = isOff && !before;
+    note.textContent = isOff ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
+    for (const [name, { box, draw: show }] of fields) {
+      box.hidden = !isShown(name);
+      show(state.values[name]);
+    }
+    advanced.hidden = group('advanced').every((box) => box.hidden);
+    props.value = { way: state.way, values: { ...state.values } };
+    publishSettings();
+  }
+
+  function publishSettings() {
+    const { max_new_tokens, top_candidates, seed } = state.values;
+    panelSettings.publish({ max_new_tokens, top_candidates, seed: isShown('seed') ? seed : -1 });
+  }
+
+  document.addEventListener('attend-seed', (event) => change({ seed: /** @type {CustomEvent} */ (event).detail }));
+  const misread = readAddress();
+  draw();
+  currentModel.subscribe(element, ({ context, way }) => {
+    reach(context);
+    suggest(way);
+  });
+  // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.
+  const saying = setInterval(() => {
+    draw();
+    trigger('opened', { misread: misread.map((part) => part.join('=')) });
+  }, 100);
+  document.addEventListener('attend-heard', () => {
+    clearInterval(saying);
+    draw();
+    writeAddress(misread.map(([name]) => name));
+  }, { once: true });
+}
+
+/* ---- the controls ---- */
+
+const idOf = (name) => `attend-${name.replaceAll('_', '-')}`;
+
+function radios(name, label, options, pick, help) {
+  const choices = options.map(([value, text]) => {
+    const input = make('input', { type: 'radio', name: `attend-${name}`, value, onchange: () => pick(value) });
+    return make('label', {}, input, make('span', { text }));
+  });
+  const note = help ? [make('p', { class: 'at-help', text: help })] : [];
+  return make('fieldset', { id: idOf(name), class: 'at-field at-choice' }, make('legend', { text: label }), ...note,
+    make('div', { class: 'at-choices' }, ...choices));
+}
+
+function check(group, value) {
+  for (const label of group.querySelectorAll('label')) {
+    label.firstChild.checked = label.firstChild.value === value;
+    label.classList.toggle('selected', label.firstChild.checked);
+  }
+}

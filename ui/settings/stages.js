@@ -1,0 +1,30 @@
+/**
+ * The order of the filters, which is a setting: a text of their names between commas.
+ */
+
+/** @param {string} order */
+export const stageNames = (order) => order.split(',').map((name) => name.trim());
+
+/**
+ * All stages in an order that may name some of them: those take each other's places, the others keep theirs.
+ * @param {string[]} all in the usual order
+ * @param {string} order
+ */
+export function stagesInOrder(all, order) {
+  const named = [...new Set(stageNames(order))].filter((stage) => all.includes(stage));
+  const next = named.values();
+  return all.map((stage) => (named.includes(stage) ? next.next().value : stage));
+}
+
+/**
+ * The order in which a stage has changed places with a neighbour among those that are on.
+ * @param {string[]} order of all
+ * @param {string[]} on
+ * @param {string} stage
+ * @param {1 | -1} by
+ */
+export function movedStage(order, on, stage, by) {
+  const other = on[on.indexOf(stage) + by];
+  const swapped = { [stage]: other, [other]: stage };
+  return order.map((one) => swapped[one] ?? one);
+}

@@ -1,0 +1,41 @@
+"""The page's styles: its own, and those of every tab with the rules that follow from what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ui.encoder.view import STYLE as ENCODER
+from ui.frame import Tab
+from ui.tabs import TABS
+
+_FOLDER = Path(__file__).parent
+_SETTINGS = "#attend-form, #attend-seed-used, #attend-code"
+
+
+def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
+    """One style sheet."""
+    common = ("page", "header", "models/picker", "models/languages", "settings/panel", "settings/code")
+    files = [*(_FOLDER / f"{name}.css" for name in common), ENCODER, *(file for tab in tabs for file in tab.styles)]
+    return "\n".join([*(file.read_text(encoding="utf-8") for file in files), visibility(tabs)])
+
+
+def visibility(tabs: Sequence[type[Tab]]) -> str:
+    """What the switch says is what is seen: no answer of the server's is waited for, and none can show another.
+
+    `ui/switch.js` writes the tab on the body. Rules by `:has()` would say it without a script, but with them a browser
+    spends most of its time on styles while a text streams. Gradio adds these styles twice, the second time inside its
+    container, where no body is: what begins with it counts outside of media queries alone.
+    """
+    rules = []
+    for tab in tabs:
+        chosen = f'[data-tab="{tab.name}"]'
+        hidden = [f"body:not({chosen}) #{tab.element}"]
+        if not tab.shows_inspector:
+            hidden.append(f"body{chosen} :is(#attend-right, #attend-meter)")
+        if not tab.takes_system_prompt:
+            hidden.append(f"body{chosen} #attend-system")
+        if not tab.takes_settings:
+            hidden.append(f"body{chosen} :is({_SETTINGS})")
+        rules.append(f"{', '.join(hidden)} {{ display: none; }}")
+    return "\n".join(rules)

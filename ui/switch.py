@@ -1,0 +1,146 @@
+"""The switch between the tabs: its entries follow the visitor's model, and where it stands decides what is seen.
+
+What is seen changes at once with the click, by style alone (`ui/switch.js`); the server then brings the tab up to date
+and, where the model cannot do what was chosen, moves the switch on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gradio as gr
+
+from model import names
+from model.loaded import LoadedModel
+from ui.contract import SwitchValue
+from ui.encoder.actions import EncoderScreen
+from ui.encoder.actions import overview as encoder_overview
+from ui.frame import Changes, Frame, Output, Tab, View
+from ui.kit import assets
+from ui.kit.errors import warn
+from ui.kit.events import QUICK, field
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the switch stands on the visitor's page."""
+
+    tab: str  # whatever the page says; what it asks for is checked where it is done
+    clicks: int
+
+    @classmethod
+    def of(cls, value: object) -> Place:
+        """Read the component's value, which may be anything."""
+        told = value if isinstance(value, Mapping) else {}
+        tab, clicks = told.get("tab"), told.get("clicks")
+        return cls(tab if isinstance(tab, str) else "", clicks if isinstance(clicks, int) else 0)
+
+
+class Switch:
+    """The entries of the tabs that are offered with the visitor's model."""
+
+    def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
+        self.tabs = tuple(tabs)
+        self._models = models
+
+    def entries(self, loaded: LoadedModel) -> list[str]:
+        return [tab.name for tab in self.tabs if tab.offered(loaded)]
+
+    def possible(self, loaded: LoadedModel, wanted: str, *, coming: bool = False) -> Tab:
+        """The tab of this entry or, where the model cannot do what it is for, what comes nearest.
+
+        Args:
+            coming: whether another model is on its way, which may: nobody is sent away from a message they began.
+        """
+        offered = [tab for tab in self.tabs if tab.offered(loaded)]
+        number = next((number for number, tab in enumerate(offered) if tab.name == wanted), 0)
+        if coming:
+            return offered[number]
+        return next((tab for tab in offered[number:] if not tab.unusable(loaded)), offered[number])
+
+    def lay_out(self) -> None:
+        """Put it where the caller stands."""
+        first = self._models.first
+        value: SwitchValue = {
+            "entries": self.entries(first),
+            "tab": self.possible(first, "").name,
+            "encoder": False,
+            "clicks": 0,
+        }
+        self.place = gr.HTML(
+            value,
+            html_template='<div class="attend-tabs" role="radiogroup" aria-label="Tab"></div>',
+            js_on_load=assets.loader("switch.js", "show"),
+            apply_default_css=False,
+            padding=False,
+            elem_id="attend-tabs",
+        )
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.place]
+
+    def render(self, screen: Screen) -> Changes:
+        return {} if screen.switch is None else {self.place: {**screen.switch, "number": screen.number}}
+
+    def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
+        """
+        Args:
+            views: all that a click can change.
+        """
+
+        def show(session: Session, event: gr.EventData) -> Screen:
+            place = Place(field(event, "tab", str), field(event, "clicks", int))
+            if place.clicks > session.clicks:  # of two clicks the second may arrive first
+                session.asked, session.clicks = place.tab, place.clicks
+            screen = self._placed(session, self._overview(session))
+            loaded = self._models.get(self._models.current(session))
+            chosen = next((tab for tab in self.tabs if tab.name == place.tab), None)
+            moved = screen.tab is not None and screen.tab != place.tab
+            if moved and chosen and chosen.offered(loaded) and (why := chosen.unusable(loaded)):
+                warn(why)
+            return screen
+
+        handler = frame.screen(views, outputs, show)
+        self.place.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
+
+    def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
+        """After this event, which may have given the visitor another model, show the page with it."""
+
+        def show(session: Session, value: object) -> Screen:
+            if not session.unseen:
+                return Screen()
+            session.unseen = False
+            place = Place.of(value)
+            if place.clicks > session.clicks or not session.asked:  # the last click may still be on the way
+                session.asked = place.tab
+            return self._placed(session, self._overview(session))
+
+        event.then(frame.screen(views, outputs, show), [frame.session, self.place], outputs, **QUICK)
+
+    def _overview(self, session: Session) -> Screen:
+        """The page as it stands: that of the entry asked for last, whoever was asked for while this was computed."""
+        models = self._models
+        wanted, chosen = session.asked, session.model
+        if session.encoder is not None:
+            return EncoderScreen(inspection=encoder_overview(session.encoder, names.called(chosen)))
+        name = models.current(session)
+        loaded = models.get(name)
+        tab = self.possible(loaded, wanted, coming=session.choosing is not None)
+        screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
+        return screen if (session.asked, session.model) == (wanted, chosen) else self._overview(session)
+
+    def _placed(self, session: Session, shown: Screen) -> Screen:
+        """The screen, with the switch where it belongs and the entries of the visitor's model."""
+        value: SwitchValue = {
+            "entries": self.entries(self._models.get(self._models.current(session))),
+            "tab": shown.tab or session.asked,
+            "encoder": isinstance(shown, EncoderScreen),
+            "clicks": session.clicks,
+        }
+        return replace(shown, switch=value)

@@ -1,0 +1,177 @@
+"""What happens in Translate: a text goes in, an encoder with a decoder answers it, and where it looked is shown.
+
+Every text stands for itself, so there is no conversation: what was translated stands in the box, and the next
+translation takes the place of the last. Each function returns the new screen, or yields one after another while the
+model writes. Knows nothing of gradio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from decoding.settings import DecodingSettings
+from model import names
+from model.loaded import LoadedModel
+from ui.inspector.opening import open_token as inspect_token
+from ui.inspector.opening import opened_if_loaded, streamed
+from ui.inspector.values import inspector_value
+from ui.kit.validation import checked_start
+from ui.runs.answer_text import AnswerText
+from ui.runs.answers import GrowingAnswer
+from ui.runs.contract import AnswerUpdate
+from ui.runs.generation import Progress, alone, run_for_visitor
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings, check_translator
+from ui.runs.run import TokenRecord
+from ui.runs.run_builder import RunBuilder
+from ui.runs.session import Session, Turn
+from ui.runs.values import meter_value, turn_value
+from ui.screen import Screen
+from ui.translate.alignment import alignment_value
+from ui.translate.contract import AlignmentValue, TranslationValue
+
+EXAMPLES = {
+    "French": (
+        "Je suis étudiant.",
+        "Où est la gare ?",
+        "Mon frère habite à Paris.",
+        "Elle aime lire des livres.",
+        "Nous avons acheté une petite maison.",
+    ),
+}  # by the language that a model of the catalogue reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslateScreen(Screen):
+    """What changes in Translate."""
+
+    given: str | None = None  # what stands in the box
+    translation: TranslationValue | None = None
+    answer: AnswerUpdate | None = None  # what is new of the translation, where it is the same
+    alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
+    running: bool | None = None  # whether Stop is shown
+
+
+def examples(loaded: LoadedModel) -> tuple[str, ...]:
+    """Short texts in the language that the model reads, which only the catalogue knows."""
+    reads = next((entry.languages.partition(",")[0] for entry in names.ENTRIES if entry.name == loaded.address), "")
+    return EXAMPLES.get(reads, ())
+
+
+def translate(
+    session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, example: bool = False
+) -> Iterator[TranslateScreen]:
+    """The translation of a text, in the place of the one before.
+
+    Args:
+        example: whether the text is yet to be put into the box.
+    """
+    given = checked_start(text, "The text to translate")
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    check_translator(loaded)
+    settings = chat_settings(loaded, settings)
+    prompt, messages = chat_prompt(loaded, [Turn("user", given)], settings)
+    trace = models.prepare(loaded, prompt.ids, settings, text=given, messages=messages)
+    source = trace.request.source
+    tokens = [TokenRecord(token, "given") for token in trace.request.attended]
+    run = session.add_run("translate", name, tokens, source=source)
+    turn = session.translation = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+    session.shown = run.id
+    session.drop_unused_runs()
+    builder = RunBuilder(run, trace)
+    written = AnswerText(loaded.tokenizer, settings.stop_texts, begins=True)
+    view = _Translation(session, loaded, builder, GrowingAnswer(turn, builder, written), given if example else None)
+    try:
+        yield from run_for_visitor(session, models, [builder], alone(models.decode(name, source, settings, 0)), view)
+    finally:
+        if turn.state == "streaming":
+            view.answer.stop()  # the visitor has left
+
+
+@dataclass(slots=True)
+class _Translation:
+    """What Translate shows of a translation while it is written."""
+
+    session: Session
+    loaded: LoadedModel
+    builder: RunBuilder
+    answer: GrowingAnswer
+    given: str | None
+
+    def started(self) -> TranslateScreen:
+        return TranslateScreen(
+            given=self.given,
+            translation=translation_value(self.session, self.loaded),
+            alignment=False,
+            inspector=inspector_value(self.builder.run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(self.builder.request.source), self.loaded.model.context_length),
+            running=True,
+        )
+
+    def updated(self, progress: Progress) -> TranslateScreen:
+        session, run = self.session, self.builder.run
+        self.answer.update(progress.ending)
+        if not self._shown:
+            return TranslateScreen(running=False if progress.ended and not session.busy else None)
+        return TranslateScreen(
+            answer=self.answer.value(busy=session.busy),
+            alignment=alignment_value(run, self.loaded) if progress.ended else None,
+            inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
+            running=False if progress.ended else None,
+            seed=session.seed if progress.ended else None,
+        )
+
+    def failed(self) -> TranslateScreen:
+        self.answer.stop()
+        return TranslateScreen(answer=self.answer.value(busy=self.session.busy) if self._shown else None, running=False)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether it is still shown: it may have been cleared."""
+        return self.session.translation is self.answer.turn
+
+
+def clear(session: Session, models: Models, name: str) -> TranslateScreen:
+    """An empty box and nothing translated."""
+    session.cancel()
+    session.translation = None
+    session.drop_unused_runs()
+    return replace(overview(session, models, name), given="", running=False)
+
+
+def open_token(session: Session, models: Models, index: int) -> Screen:
+    """What lies behind one token of the translation."""
+    run = session.run(session.translation and session.translation.run)
+    return Screen(inspector=inspect_token(session, models, run, index, again="translate the text again"))
+
+
+def whole(session: Session, models: Models, name: str) -> TranslateScreen:
+    """The translation, for a page that missed an update."""
+    return TranslateScreen(translation=translation_value(session, models.get(name)))
+
+
+def overview(session: Session, models: Models, name: str) -> TranslateScreen:
+    """Translate as it stands; another model's translation is not shown, but one between other languages is."""
+    loaded = models.get(name)
+    run = session.runs.get(session.translation.run or "") if session.translation else None
+    if run is not None and not (models.is_there(run.model) and models.get(run.model).address == loaded.address):
+        run = session.translation = None
+    finished = run if run is not None and run.id not in session.growing else None
+    source = () if run is None else run.source
+    return TranslateScreen(
+        translation=translation_value(session, loaded),
+        alignment=finished is not None and (alignment_value(finished, loaded) or False),
+        inspector=opened_if_loaded(session, models, run),
+        meter=meter_value(len(source), loaded.model.context_length),
+    )
+
+
+def translation_value(session: Session, loaded: LoadedModel) -> TranslationValue:
+    return {
+        "turns": [] if session.translation is None else [turn_value(session.translation)],
+        "examples": list(examples(loaded)),
+        "busy": session.busy,
+    }

@@ -1,0 +1,161 @@
+/**
+ * Where a translator looked: the two texts joined by lines, and the maps of its three kinds of attention.
+ *
+ * One choice of layer and head is for all of them. A row of the decoder's maps is called after the token that its pass
+ * chose, whose query is the token before.
+ */
+
+/** @import { AlignmentValue, HeadsValue } from './contract' */
+
+import { AVERAGE, makeAttention, withoutSinks } from '../inspector/attention/attention.js';
+import { fillSelect, FULL } from '../inspector/attention/attention_panel.js';
+import { makeMap } from '../inspector/attention/map.js';
+import { find, make } from '../kit/dom.js';
+import { selectToken, shownToken } from '../kit/signals.js';
+import { remember, remembered } from '../kit/storage.js';
+import { percent, visibleText } from '../kit/text.js';
+import { whenThemed } from '../kit/theme.js';
+import { unpacked } from '../kit/values.js';
+import { makeAlignmentLines } from './alignment_lines.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-alignment');
+  const shown = {
+    run: /** @type {string | null} */ (null), source: /** @type {string[]} */ ([]), text: /** @type {string[]} */ ([]),
+    first: 1, controls: /** @type {boolean[]} */ ([]), said: '',
+  };
+  const choice = { layer: AVERAGE, head: AVERAGE, ends: remembered('ends', 'shown') === 'shown' };
+  const sourceName = (key) => visibleText(shown.source[key] ?? '');
+  const textName = (token) => visibleText(shown.text[token] ?? '');
+  const chosenName = (query) => textName(shown.first + query);
+
+  const kinds = [
+    makeKind({
+      name: 'cross', title: 'Cross-attention', help: 'how the translation attends to the source',
+      keysOf: () => shown.source.length, rowName: chosenName, keyName: sourceName, rowIs: 'generated', pick: pickRow,
+    }),
+    makeKind({
+      name: 'decoder', title: 'Decoder self-attention', help: 'how the translation attends to its own earlier tokens',
+      keysOf: (query) => shown.first + query, rowName: chosenName, keyName: textName, rowIs: 'generated', pick: pickRow,
+    }),
+    makeKind({
+      name: 'encoder', title: 'Encoder self-attention', help: 'how the source’s tokens attend to each other',
+      keysOf: () => shown.source.length, rowName: sourceName, keyName: sourceName, rowIs: 'token', pick: () => {},
+    }),
+  ];
+  const [cross] = kinds;
+  const links = makeAlignmentLines({ onPick: pickRow });
+  const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
+  const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const ends = make('input', { type: 'checkbox' });
+  const said = make('p', { class: 'at-quiet' });
+  const drawn = [
+    make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), layerSelect, headSelect),
+    links.node,
+    make('label', { class: 'at-sink' }, ends, ' hide the source’s special tokens'),
+    make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
+    make('p', {
+      class: 'at-quiet at-how',
+      text: 'Each row shows where the model looked when choosing that token.',
+    }),
+  ];
+
+  ends.checked = !choice.ends;
+  ends.addEventListener('change', () => {
+    choice.ends = !ends.checked;
+    remember('ends', choice.ends ? 'shown' : 'hidden');
+    draw();
+  });
+  for (const [part, box] of Object.entries({ layer: layerSelect, head: headSelect })) {
+    box.addEventListener('change', () => {
+      choice[part] = Number(box.value);
+      draw();
+    });
+  }
+  shownToken.subscribe(root, ({ run, index }) => {
+    links.select(shown.run !== null && run === shown.run ? index ?? -1 : -1);
+  });
+  whenThemed(() => {
+    for (const { map } of kinds) map.forgetColours();
+    draw();
+  });
+  watch('value', receive);
+  receive();
+
+  function receive() {
+    const value = props.value ? /** @type {AlignmentValue} */ (unpacked(props.value)) : null;
+    if (!value) {
+      shown.run = null;
+      root.replaceChildren();
+      return;
+    }
+    Object.assign(shown, value);
+    const before = cross.attention.layers;
+    for (const kind of kinds) kind.receive(value[kind.name]);
+    const layers = Math.max(...kinds.map(({ attention }) => attention.layers));
+    const heads = Math.max(...kinds.map(({ attention }) => attention.heads));
+    // What is chosen where nobody has chosen yet: in most translators the last layer's mean aligns best.
+    if (before !== cross.attention.layers) choice.layer = cross.attention.layers - 1;
+    if (choice.head >= heads) choice.head = AVERAGE;
+    fillSelect(layerSelect, 'layer', layers, choice.layer);
+    fillSelect(headSelect, 'head', heads, choice.head);
+    said.textContent = value.said;
+    root.replaceChildren(...(value.said ? [said] : drawn));
+    draw();
+  }
+
+  function draw() {
+    if (shown.run === null || shown.said || !element.isConnected) return;
+    for (const kind of kinds) kind.draw();
+    const text = shown.text.slice(shown.first);
+    const weights = text.map((_, query) => Array.from(cross.weightsOf(query) ?? []));
+    links.draw({ source: shown.source, text, weights, title: cross.title() });
+  }
+
+  /** @param {number} query whose token the inspector is to show */
+  function pickRow(query) {
+    if (!selectToken(shown.run, query)) trigger('token', { index: query });
+  }
+
+  /** One kind of attention and its map; `keysOf`, the names and `rowIs` as the map has them. @param {any} about */
+  function makeKind({ name, title: called, help, keysOf, rowName, keyName, rowIs, pick }) {
+    const attention = makeAttention(keysOf);
+    const map = makeMap({
+      weightsOf, rowName, keyName, keysOf, rowIs, onPick: pick, named: `${called} map`,
+      describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
+    });
+    const node = make('figure', { class: 'at-kind', 'aria-label': called },
+      make('figcaption', {}, make('h4', { text: called }), make('p', { class: 'at-quiet', text: help })), map.node);
+
+    /** @param {number} query */
+    function weightsOf(query) {
+      const weights = attention.weights(query, choice.layer, choice.head);
+      const hidden = weights && !choice.ends && name !== 'decoder';
+      return hidden ? withoutSinks(weights, (key) => shown.controls[key]) : weights;
+    }
+
+    /** Whose mean it is; of a part with fewer layers the last. */
+    function title() {
+      const layer = choice.layer === AVERAGE ? attention.layers : 1;
+      const head = choice.head === AVERAGE ? attention.heads : 1;
+      const which = layer > 1 ? `${layer} layers` : `layer ${choice.layer === AVERAGE ? 1 : Math.min(choice.layer + 1, attention.layers)}`;
+      return head > 1 ? `${which}, average of ${head} heads` : `${which}, head ${choice.head === AVERAGE ? 1 : Math.min(choice.head + 1, attention.heads)}`;
+    }
+
+    return {
+      name, node, map, attention, weightsOf, title,
+      /** @param {HeadsValue | null} heads */
+      receive(heads) {
+        attention.cut(0);
+        if (heads) attention.put(heads.rows, 0, [heads.layers, heads.heads]);
+        node.hidden = !heads;
+      },
+      draw() {
+        const full = choice.layer === AVERAGE || choice.head === AVERAGE ? FULL.average : FULL.one;
+        const keys = attention.end ? keysOf(attention.end - 1) : 0;
+        if (keys) map.draw({ from: 0, end: attention.end, keys, marked: -1, title: title(), full });
+      },
+    };
+  }
+}

@@ -1,0 +1,70 @@
+"""Where an encoder with a decoder looked when a text was finished: one `inspect` over both texts, as the page shows it.
+
+Three kinds of attention: the source's over itself, the written text's over itself, and the written text's over the
+source, which aligns the two. Holds the model's lock for that pass; knows nothing of sessions or of the screen.
+"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from model.loaded import LoadedModel
+from ui.runs.attention import attention_row
+from ui.runs.run import Run
+from ui.runs.values import MOST_ROWS
+from ui.translate.contract import AlignmentValue, HeadsValue
+
+MOST_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read
+
+
+def alignment_value(run: Run, loaded: LoadedModel) -> AlignmentValue | None:
+    """The three maps of a run whose decoding is over, or why there are none; None before its first token.
+
+    Row i of the decoder's maps is the pass that chose token i of what was written: its query is the token before, the
+    first one's the token that begins every text of the decoder.
+    """
+    source = run.source
+    if not source or run.first >= len(run.tokens):
+        return None
+    begin, text = len(source), run.ids[len(source) :]
+    label = loaded.tokenizer.label
+    value: AlignmentValue = {
+        "run": run.id,
+        "said": "",
+        "source": [label(token) for token in source],
+        "text": [label(token) for token in text],
+        "first": run.first - begin,
+        "controls": [loaded.tokenizer.is_special(token) for token in source],
+        "encoder": None,
+        "decoder": None,
+        "cross": None,
+    }
+    layers, heads = run.shape
+    most = min(MOST_DRAWN, math.isqrt(MOST_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
+    if (longest := max(len(source), len(text) - 1)) > most:
+        return {
+            **value,
+            "said": f"The longer text has {longest:,} tokens, but attention maps are drawn for up to {most:,} only: "
+            "translate one sentence at a time to see them.",
+        }
+    with loaded.lock:
+        attention = loaded.model.inspect(text[:-1], source=source).attention
+    first = run.first - begin - 1  # the pass that chose the first token
+    value["decoder"] = _heads(attention.decoder[0, :, :, first:], causal_from=first)
+    value["cross"] = None if attention.cross is None else _heads(attention.cross[0, :, :, first:])
+    value["encoder"] = None if attention.encoder is None else _heads(attention.encoder[0])
+    return value
+
+
+def _heads(weights: Tensor, causal_from: int | None = None) -> HeadsValue:
+    """Weights (layers, heads, queries, keys), one row a query.
+
+    Args:
+        causal_from: the number of the first query where each looks at the keys up to its own alone.
+    """
+    layers, heads, queries, keys = weights.shape
+    ends = [keys if causal_from is None else causal_from + query + 1 for query in range(queries)]
+    rows = [attention_row(weights[:, :, query, :end]) for query, end in enumerate(ends)]
+    return {"layers": layers, "heads": heads, "rows": rows}

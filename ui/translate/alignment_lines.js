@@ -1,0 +1,166 @@
+/**
+ * A soft alignment: the tokens of two texts, and a line for every look of one at the other, as strong as its weight.
+ *
+ * The texts stand one over the other or, where they are too long for that, side by side. The token under the pointer or
+ * with the focus lights those that it looked at, or those that looked at it. What the weights are is not known here.
+ */
+
+import { strongest } from '../inspector/attention/attention.js';
+import { around, make, makeSvg } from '../kit/dom.js';
+import { onPlane } from '../kit/keys.js';
+import { percent, visible, visibleText } from '../kit/text.js';
+
+const FAINTEST = 0.04; // a weight that is not drawn: of ten tokens, less than half of an even share
+const SIDES = { source: 0, text: 1 };
+
+/** @param {string} text as it is read out, without the space before a word */
+const wordOf = (text) => visibleText(text.replace(/^ (?=\S)/u, ''));
+
+/** @param {{onPick: (index: number) => void}} wiring told of a token of the written text that was clicked */
+export function makeAlignmentLines({ onPick }) {
+  const lines = makeSvg('svg', { class: 'at-lines', 'aria-hidden': 'true' });
+  const rows = ['Source', 'Translation'].map((name) => make('div', { class: 'at-link-row', role: 'group', 'aria-label': name }));
+  const readout = make('p', { class: 'at-readout' });
+  const plane = make('div', { class: 'at-plane' }, lines, ...rows);
+  const node = make('div', { class: 'at-links' }, plane, readout);
+  /** @type {HTMLElement[][]} the tokens of both */
+  let tokens = [[], []];
+  /** @type {string[][]} */
+  let names = [[], []];
+  /** @type {number[][]} how much each token of the text looked at each of the source */
+  let weights = [];
+  let shown = '';
+  let title = '';
+  let upright = false;
+  let selected = -1;
+  /** @type {{side: number, index: number} | null} */
+  let lit = null;
+
+  /** @param {{source: string[], text: string[], weights: number[][], title: string}} next */
+  function draw(next) {
+    ({ weights, title } = next);
+    const wanted = JSON.stringify([next.source, next.text]);
+    if (wanted !== shown) {
+      shown = wanted;
+      names = [next.source.map(wordOf), next.text.map(wordOf)];
+      tokens = [next.source, next.text].map((texts, side) => texts.map((text, index) => make('button', {
+        type: 'button', class: 'at-link', dir: 'auto', tabindex: index ? -1 : 0, 'data-side': side, 'data-index': index,
+      }, ...visible(text, true), make('i', { class: 'at-link-number' }))));
+      rows.forEach((row, side) => row.replaceChildren(...tokens[side]));
+      lit = null;
+      place();
+    }
+    tokens.forEach((row, side) => row.forEach((token, index) => token.setAttribute('aria-label', described(side, index))));
+    light(lit);
+  }
+
+  /** One over the other where there is room. */
+  function place() {
+    plane.classList.remove('at-upright');
+    upright = rows.some((row) => row.scrollWidth > row.clientWidth);
+    plane.classList.toggle('at-upright', upright);
+  }
+
+  /** The others and the weights between, strongest first. @param {number} side @param {number} index */
+  function partners(side, index) {
+    const found = side === SIDES.text ? weights[index] ?? [] : weights.map((row) => row[index]);
+    return strongest(Float32Array.from(found), found.length);
+  }
+
+  /** @param {number} side @param {number} index */
+  function described(side, index) {
+    const others = partners(side, index).filter(([, weight]) => weight >= FAINTEST).slice(0, 4)
+      .map(([other, weight]) => `${names[1 - side][other]} ${percent(weight)}`);
+    const looks = side === SIDES.text ? 'attends to' : 'is attended to by';
+    return `${names[side][index]} ${looks} ${others.join(', ') || 'nothing in particular'}`;
+  }
+
+  /** @param {typeof lit} next */
+  function light(next) {
+    lit = next;
+    const levels = new Map(lit ? partners(lit.side, lit.index) : []);
+    tokens.forEach((row, side) => row.forEach((token, index) => {
+      const weight = lit && side !== lit.side ? levels.get(index) ?? 0 : null;
+      token.style.setProperty('--at-lit', String(0.6 * (weight ?? 0)));
+      token.lastChild.textContent = weight !== null && weight >= 0.005 ? `${Math.round(100 * weight)}` : '';
+      token.classList.toggle('at-lit', Boolean(lit) && side === lit.side && index === lit.index);
+      token.classList.toggle('at-shown', side === SIDES.text && index === selected);
+    }));
+    readout.textContent = lit ? described(lit.side, lit.index) : title;
+    connect();
+  }
+
+  function connect() {
+    const ends = tokens.map((row, side) => row.map((token) => end(token, side)));
+    lines.replaceChildren(...weights.flatMap((row, index) => row.flatMap((weight, key) => {
+      if (weight < FAINTEST || !ends[0][key] || !ends[1][index]) return [];
+      const near = !lit || lit.index === (lit.side === SIDES.text ? index : key);
+      return [makeSvg('path', {
+        d: curve(ends[0][key], ends[1][index]), 'stroke-width': (1 + 4 * weight).toFixed(1),
+        'stroke-opacity': (near ? Math.min(1, 0.1 + weight) : 0.05).toFixed(2),
+      })];
+    })));
+  }
+
+  /** Where the lines of a token begin. @param {HTMLElement} token @param {number} side */
+  function end(token, side) {
+    const [left, top, wide, high] = [token.offsetLeft, token.offsetTop, token.offsetWidth, token.offsetHeight];
+    if (upright) return [side ? left : left + wide, top + high / 2];
+    return [left + wide / 2, side ? top : top + high];
+  }
+
+  /** @param {number[]} a @param {number[]} b */
+  function curve([ax, ay], [bx, by]) {
+    if (upright) return `M${ax} ${ay}C${(ax + bx) / 2} ${ay} ${(ax + bx) / 2} ${by} ${bx} ${by}`;
+    return `M${ax} ${ay}C${ax} ${(ay + by) / 2} ${bx} ${(ay + by) / 2} ${bx} ${by}`;
+  }
+
+  /** @param {Event} event */
+  const placeOf = (event) => {
+    const token = around(event, '.at-link');
+    return token && { side: Number(token.dataset.side), index: Number(token.dataset.index) };
+  };
+
+  /** @param {number} side @param {number} index */
+  function focus(side, index) {
+    const token = tokens[side][index];
+    if (!token) return;
+    for (const other of tokens[side]) other.tabIndex = other === token ? 0 : -1;
+    token.focus();
+  }
+
+  plane.addEventListener('pointerover', (event) => light(placeOf(event)));
+  plane.addEventListener('pointerleave', () => light(null));
+  plane.addEventListener('focusin', (event) => light(placeOf(event)));
+  plane.addEventListener('focusout', () => light(null));
+  plane.addEventListener('click', (event) => {
+    const at = placeOf(event);
+    if (at?.side === SIDES.text) onPick(at.index);
+  });
+  plane.addEventListener('keydown', (event) => {
+    const at = placeOf(event);
+    const way = onPlane(event.key);
+    if (!at || !way) return;
+    const [along, across] = upright ? [way[1], way[0]] : way;
+    if (along) focus(at.side, at.index + along);
+    else if (across === (at.side ? -1 : 1)) focus(1 - at.side, partners(at.side, at.index)[0]?.[0] ?? 0);
+    event.preventDefault();
+  });
+
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width === plane.clientWidth) return;
+    width = plane.clientWidth;
+    place();
+    light(lit);
+  }).observe(plane);
+
+  return {
+    node, draw,
+    /** @param {number} index of the written text; -1 for none */
+    select(index) {
+      selected = index;
+      light(lit);
+    },
+  };
+}

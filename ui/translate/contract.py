@@ -1,0 +1,34 @@
+"""What Translate is told: the text, and where its model looked."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from ui.runs.contract import TurnsValue
+
+
+class TranslationValue(TurnsValue):
+    """What Translate shows: a single answer, or none. Its events: `token {index}` (the inspector shows another run, or
+    none), `example {text}`, and `missing`."""
+
+
+class HeadsValue(TypedDict):
+    """The attention of all layers and heads over one pair of texts."""
+
+    layers: int
+    heads: int
+    rows: list[str]  # `attention_row` of every query
+
+
+class AlignmentValue(TypedDict):
+    """Where a finished translation's model looked; made by `ui.translate.alignment.alignment_value`."""
+
+    run: str
+    said: str  # why there are no maps; "" where there are
+    source: list[str]  # the tokens that the encoder read
+    text: list[str]  # those of the decoder, what its text begins with included
+    first: int  # the number in `text` of the first one that was chosen
+    controls: list[bool]  # whether each source token is a control token
+    encoder: HeadsValue | None  # queries and keys are the source's tokens
+    decoder: HeadsValue | None  # query i chose token first + i of `text`, and looked at those before it
+    cross: HeadsValue | None  # the same queries; the keys are the source's tokens

@@ -1,0 +1,52 @@
+"""`/translate`: gives a text to a translator. Everything that arrives is hostile until it has been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from decoding.settings import DecodingSettings, for_translator
+from ui.kit.validation import checked_start, checked_switch
+from ui.runs.generation import run_for_program
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings, check_translator
+from ui.runs.session import Turn
+
+
+def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
+    """The function behind `/translate`."""
+
+    def translate(
+        text: str, model: str = models.default, settings: dict[str, Any] | None = None, trace: bool = False
+    ) -> dict[str, Any]:
+        """Translate a text, with a model that is an encoder with a decoder.
+
+        Args:
+            text: what the encoder reads.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
+            settings: fields of DecodingSettings by name; what is missing keeps its default, but that the strategy is
+                beam search where neither one is named nor a setting of sampling.
+            trace: whether the run comes with the text, as an attend.trace/1 document.
+
+        Returns:
+            {"text": the translation, "finish_reason", and with trace "trace"}
+        """
+        return translated(models, text, model, settings or {}, trace)
+
+    return translate
+
+
+def translated(models: Models, text: object, model: object, settings: object, trace: object) -> dict[str, Any]:
+    """What `/translate` returns."""
+    loaded = models.get(model)
+    if isinstance(settings, Mapping):
+        settings = for_translator(settings)
+    chosen = chat_settings(loaded, DecodingSettings.from_dict(settings).seeded())
+    turn = Turn("user", checked_start(text, "The text to translate"))
+    check_translator(loaded)
+    with_trace = checked_switch(trace, "trace")
+    prompt, messages = chat_prompt(loaded, [turn], chosen)
+    run = Models.prepare(loaded, prompt.ids, chosen, text=turn.text, messages=messages)
+    run_for_program(models, loaded, run)
+    result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
+    return {**result, "trace": run.document()} if with_trace else result

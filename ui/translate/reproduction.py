@@ -1,0 +1,21 @@
+"""Translate as code: what "Copy as code" repeats. Nothing of gradio."""
+
+from __future__ import annotations
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.runs.prompts import chat_settings
+from ui.runs.session import Session, Turn
+from ui.settings.code import Reproduction, with_last_seed
+from ui.translate.actions import examples
+
+_EXAMPLE = "Hi! How are you today?"  # where nothing is typed and no example is known
+
+
+def translate_reproduction(
+    session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings
+) -> Reproduction:
+    """The text in the box, as the one message."""
+    given = text if text.strip() else [*examples(loaded), _EXAMPLE][0]
+    chosen = chat_settings(loaded, with_last_seed(session, settings))
+    return Reproduction(loaded.address, chosen, given, loaded.languages, (Turn("user", given),), translates=True)

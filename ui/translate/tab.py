@@ -1,0 +1,128 @@
+"""Translate: a text and its translation, the components and which function answers which of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import gradio as gr
+from gradio.components import Component
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.kit.button import button
+from ui.kit.component import component
+from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.packing import packed
+from ui.kit.validation import checked_text
+from ui.runs.models import Models
+from ui.runs.prompts import is_translator
+from ui.runs.session import Session
+from ui.screen import Screen
+from ui.settings.code import Reproduction
+from ui.translate import actions as translate
+from ui.translate.actions import TranslateScreen, translation_value
+from ui.translate.endpoint import translate_endpoint
+from ui.translate.reproduction import translate_reproduction
+
+
+class TranslateTab(Tab):
+    """Offered with an encoder that has a decoder."""
+
+    name = "Translate"
+    element = "attend-translate"
+    styles = (Path(__file__).parent / "tab.css",)
+
+    def offered(self, loaded: LoadedModel) -> bool:
+        return is_translator(loaded)
+
+    def lay_out(self, models: Models, *, first: bool) -> None:
+        with gr.Column(elem_id="attend-translate"):
+            self.given = gr.Textbox(
+                "",
+                placeholder="Type a text to translate",
+                label="Text to translate",
+                show_label=False,
+                container=False,
+                lines=1,  # so that Enter translates
+                max_lines=8,
+                autofocus=first,
+                elem_id="attend-given",
+            )
+            with gr.Row(elem_id="attend-translate-tools"):
+                self.go = button("Translate", "attend-go", variant="primary", min_width=110)
+                self.stop = button("Stop", "attend-translate-stop", variant="stop", visible=False, min_width=110)
+                self.clear = button("Clear", "attend-translate-clear", size="sm")
+            self.translation = component("translate/translation.js", "token", "example", "missing")
+            self.alignment = component("translate/alignment.js", "token")
+        if first:
+            self.translation.value = packed(translation_value(Session(), models.first))
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.given, self.go, self.stop, self.translation, self.alignment]
+
+    def render(self, screen: Screen) -> Changes:
+        if not isinstance(screen, TranslateScreen):
+            return {}
+        changes: Changes = {}
+        if screen.given is not None:
+            changes[self.given] = screen.given
+        if screen.translation is not None:
+            changes[self.translation] = packed({**screen.translation, "number": screen.number})
+        elif screen.answer is not None:
+            changes[self.translation] = packed(screen.answer)
+        if screen.alignment is not None:
+            changes[self.alignment] = packed(screen.alignment) if screen.alignment else ""
+        if screen.running is not None:
+            changes[self.go] = gr.update(visible=not screen.running)
+            changes[self.stop] = gr.update(visible=screen.running)
+        return changes
+
+    def overview(self, session: Session, models: Models, name: str) -> Screen:
+        return translate.overview(session, models, name)
+
+    @property
+    def reproduced(self) -> Sequence[Component]:
+        return [self.given]
+
+    def reproduction(
+        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
+    ) -> Reproduction:
+        (given,) = values
+        return translate_reproduction(session, loaded, checked_text(given, "The text"), settings)
+
+    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
+        return {"translate": translate_endpoint(models)}
+
+    def wire(self, frame: Frame) -> None:
+        models, panel = frame.models, frame.panel
+
+        def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
+            return translate.translate(session, models, models.current(session), text, panel.read(settings))
+
+        def example(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            text, name = field(event, "text", str), models.current(session)
+            return translate.translate(session, models, name, text, panel.read(settings), example=True)
+
+        def clear(session: Session) -> Screen:
+            return translate.clear(session, models, models.current(session))
+
+        def missing(session: Session) -> Screen:
+            return translate.whole(session, models, models.current(session))
+
+        def token(session: Session, event: gr.EventData) -> Screen:
+            return translate.open_token(session, models, field(event, "index", int))
+
+        session, outputs = frame.session, self.all_outputs(frame)
+        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
+        typed = [session, self.given, *panel.inputs]
+        gr.on([self.given.submit, self.go.click], streams(go), typed, outputs, **RUNNING)
+        self.translation.example(streams(example), [session, *panel.inputs], outputs, **RUNNING)
+        self.translation.missing(answers(missing), session, outputs, trigger_mode="always_last", **QUICK)
+        self.clear.click(answers(clear), session, outputs, **QUICK)
+        for view in (self.translation, self.alignment):
+            view.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+        self.stop.click(Session.halt, session, None, queue=False, **QUIET)

@@ -1,0 +1,65 @@
+/**
+ * What a translator wrote: one text made of clickable tokens, and examples while there is none.
+ *
+ * Events: 'token' (the inspector shows another run, or none), 'example', and 'missing' (updates were lost; send it whole).
+ */
+
+/** @import { AnswerUpdate } from '../runs/contract' */
+/** @import { TranslationValue } from './contract' */
+
+import { find, iconButton, make } from '../kit/dom.js';
+import { followColour } from '../kit/theme.js';
+import { copy } from '../kit/transfer.js';
+import { unpacked } from '../kit/values.js';
+import { makeAnswer, offerTokens } from '../runs/answer.js';
+import { NOTHING, received } from '../runs/turns.js';
+
+/** @param {import('../kit/gradio').Component} component */
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-translation');
+  const body = makeAnswer(0);
+  const note = make('p', { class: 'at-note', role: 'status' });
+  const copyButton = iconButton('copy', 'Copy the translation', () => copy(body.node.textContent, copyButton));
+  const said = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
+    body.node, make('div', { class: 'at-translated-tools' }, copyButton));
+
+  let translation = NOTHING;
+
+  followColour(root);
+  offerTokens(root, (_, index) => trigger('token', { index }));
+  watch('value', receive);
+  receive();
+
+  function receive() {
+    if (!props.value) return;
+    const now = received(translation, /** @type {TranslationValue | AnswerUpdate} */ (unpacked(props.value)));
+    if (!now) return trigger('missing', {});
+    if (now === translation) return;
+    translation = now;
+    draw(now);
+  }
+
+  /** @param {TranslationValue} value */
+  function draw({ turns: [answer], examples, busy }) {
+    document.body.dataset.translation = answer ? '' : 'empty'; // for the styles of what stands around it
+    if (!answer) return root.replaceChildren(empty(examples, busy));
+    if (!said.isConnected) root.replaceChildren(said, note);
+    body.show(answer);
+    said.setAttribute('aria-busy', String(busy));
+    copyButton.hidden = answer.state === 'streaming';
+    note.textContent = [answer.state === 'stopped' ? 'stopped' : '', answer.note || ''].filter(Boolean).join(' · ');
+  }
+
+  /** @param {string[]} examples @param {boolean} busy */
+  function empty(examples, busy) {
+    const chips = examples.map((text) => make('button', {
+      type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => trigger('example', { text }),
+    }));
+    return make('div', { class: 'at-empty' },
+      make('p', { class: 'at-empty-title', text: 'Type a sentence and watch the model translate it.' }),
+      make('p', {
+        class: 'at-quiet', text: 'Click any token (a word or part of one) in the translation to inspect it. Lines show which source words it came from.',
+      }),
+      make('div', { class: 'at-examples' }, ...chips));
+  }
+}

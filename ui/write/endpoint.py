@@ -1,0 +1,40 @@
+"""`/generate`: continues a text for a program. Everything that arrives is hostile until it has been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from decoding.settings import DecodingSettings
+from ui.kit.validation import checked_start
+from ui.runs.generation import run_for_program
+from ui.runs.models import Models
+
+
+def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
+    """The function behind `/generate`."""
+
+    def generate(prompt: str, model: str = models.default, settings: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Continue a text.
+
+        Args:
+            prompt: the text, taken as it is.
+            model: the name of a model of this page; a translator's with its languages, as in "name [fr->en]".
+            settings: fields of DecodingSettings by name; what is missing keeps its default.
+
+        Returns:
+            The run as an attend.trace/1 document.
+        """
+        return continuation(models, prompt, model, settings or {})
+
+    return generate
+
+
+def continuation(models: Models, prompt: object, model: object, settings: object) -> dict[str, Any]:
+    """What `/generate` returns."""
+    loaded = models.get(model)
+    chosen = DecodingSettings.from_dict(settings).seeded()
+    text = checked_start(prompt, "The prompt")
+    trace = Models.prepare(loaded, loaded.prompt(text), chosen, text=text)
+    run_for_program(models, loaded, trace)
+    return trace.document()

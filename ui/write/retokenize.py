@@ -1,0 +1,51 @@
+"""An edited text as tokens: those of the model stay as far as the text still begins with them, the rest is cut anew.
+
+What was typed is explained by one look of the model at the whole text. Knows nothing of sessions or of the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from model.limits import check_length
+from model.loaded import LoadedModel
+from model.text.tokenizer import TextTokenizer
+from ui.runs.attention import explain
+from ui.runs.run import TokenRecord
+
+_CANDIDATES = 10  # traced for tokens that a person typed
+
+
+def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[list[TokenRecord], tuple[int, int]]:
+    """The tokens of an edited text, those of the model kept as far as may be, and the shape of their attention."""
+    kept = _kept(tokens, text, loaded)
+    rest = text[len(text_of(kept, loaded.tokenizer)) :]
+    ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
+    check_length(len(ids), loaded.model.context_length)
+    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
+    for index, token in enumerate(kept):
+        anew[index] = replace(token, row=anew[index].row)
+    return anew, shape
+
+
+def _kept(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> list[TokenRecord]:
+    """What an edited text still begins with, up to the last token that nobody typed.
+
+    Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
+    behind a control token, which no text can say.
+    """
+    stream, decoded, kept = loaded.tokenizer.detokenizer(begins=True), "", 0
+    start = len(loaded.prefix_tokens)
+    for index, token in enumerate(tokens[start:], start=start):
+        decoded += stream.push(token.id)
+        if loaded.tokenizer.is_special(token.id) or not text.startswith(decoded):
+            break
+        if not token.given and stream.whole:
+            kept = index + 1
+    return list(tokens[:kept])
+
+
+def text_of(tokens: Sequence[TokenRecord], tokenizer: TextTokenizer) -> str:
+    """What a whole text says."""
+    return tokenizer.decode((token.id for token in tokens), begins=True)

@@ -1,0 +1,131 @@
+"""Write: a text that the model goes on with, its components and which function answers which of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import gradio as gr
+from gradio.components import Component
+
+from decoding.settings import DecodingSettings
+from model.loaded import LoadedModel
+from ui.frame import Changes, Endpoint, Frame, Output, Tab
+from ui.kit.button import button
+from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.validation import checked_text
+from ui.runs.models import Models
+from ui.runs.prompts import is_translator
+from ui.runs.session import Session
+from ui.screen import Screen
+from ui.settings.code import Reproduction
+from ui.write import actions as write
+from ui.write.actions import WriteScreen
+from ui.write.endpoint import generate_endpoint
+from ui.write.reproduction import write_reproduction
+
+
+class WriteTab(Tab):
+    """A translator goes on with no text of anybody's."""
+
+    name = "Write"
+    element = "attend-write"
+
+    def offered(self, loaded: LoadedModel) -> bool:
+        return not is_translator(loaded)
+
+    def lay_out(self, models: Models, *, first: bool) -> None:
+        with gr.Column(elem_id="attend-write"):
+            self.text = gr.Textbox(
+                "",
+                placeholder="Type the beginning of a text and let the model continue it.",
+                label="Text",
+                show_label=False,
+                container=False,
+                lines=12,
+                max_lines=12,  # a box of one height: to measure a growing one costs more than to draw the tokens
+                elem_id="attend-text",
+            )
+            with gr.Row(elem_id="attend-write-tools"):
+                self.go = button("Continue", "attend-continue", variant="primary", min_width=100)
+                self.halt = button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
+                self.one = button("Next token", "attend-next", min_width=110)
+                self.back = button("Undo", "attend-back", size="sm", interactive=False)
+                self.forth = button("Redo", "attend-forth", size="sm", interactive=False)
+                self.empty = button("Clear", "attend-empty", size="sm")
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.text, self.go, self.one, self.halt, self.back, self.forth, self.empty]
+
+    def render(self, screen: Screen) -> Changes:
+        if not isinstance(screen, WriteScreen):
+            return {}
+        changes: Changes = {}
+        if screen.text is not None:
+            changes[self.text] = screen.text
+        if screen.running is not None:
+            free = gr.update(interactive=not screen.running)  # what is typed meanwhile would be overwritten
+            changes[self.text] = free if screen.text is None else {**free, "value": screen.text}
+            changes[self.empty] = gr.update(interactive=not screen.running)
+            changes[self.halt] = gr.update(visible=screen.running)
+            for start in (self.go, self.one):
+                changes[start] = gr.update(visible=not screen.running)
+        if screen.history is not None:
+            for turn, possible in zip((self.back, self.forth), screen.history, strict=True):
+                changes[turn] = gr.update(interactive=possible)
+        return changes
+
+    def overview(self, session: Session, models: Models, name: str) -> Screen:
+        return write.overview(session, models, name)
+
+    @property
+    def reproduced(self) -> Sequence[Component]:
+        return [self.text]
+
+    def reproduction(
+        self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object
+    ) -> Reproduction:
+        (text,) = values
+        return write_reproduction(session, loaded, checked_text(text, "The text"), settings)
+
+    def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
+        return {"generate": generate_endpoint(models)}
+
+    def wire(self, frame: Frame) -> None:
+        models, panel = frame.models, frame.panel
+
+        def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
+            return write.write(session, models, models.current(session), text, panel.read_unseeded(settings))
+
+        def one(session: Session, text: str, *settings: object) -> Iterator[Screen]:
+            single = replace(panel.read_unseeded(settings), max_new_tokens=1)
+            return write.write(session, models, models.current(session), text, single)
+
+        def take(session: Session, event: gr.EventData) -> Screen:
+            return write.take(session, models, field(event, "index", int), field(event, "id", int))
+
+        def back(session: Session, text: str) -> Screen:
+            return write.undo(session, models, models.current(session), text)
+
+        def forth(session: Session, text: str) -> Screen:
+            return write.redo(session, models, models.current(session), text)
+
+        def empty(session: Session) -> Screen:
+            return write.clear(session, models, models.current(session))
+
+        def preview(session: Session, text: str) -> Screen:
+            return write.preview(session, models, models.current(session), text)
+
+        session, outputs = frame.session, self.all_outputs(frame)
+        streams, answers = partial(self.streams, frame), partial(self.answers, frame)
+        written = [session, self.text]
+        self.go.click(streams(go), [*written, *panel.inputs], outputs, **RUNNING)
+        self.one.click(streams(one), [*written, *panel.inputs], outputs, **RUNNING)
+        self.halt.click(Session.halt, session, None, queue=False, **QUIET)
+        frame.inspector.take(answers(take), session, outputs, **QUICK)
+        self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)
+        self.forth.click(answers(forth), written, outputs, trigger_mode="multiple", **QUICK)
+        self.empty.click(answers(empty), session, outputs, **QUICK)
+        self.text.input(answers(preview), written, outputs, trigger_mode="always_last", **QUICK)

@@ -9,6 +9,7 @@ are read apart.
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
@@ -100,8 +101,22 @@ class TemplateChat:
             raise AttendError(
                 f"The chat template of this model is damaged (line {error.lineno}: {reason}): copy the checkpoint "
                 "folder again."
-            ) from error
+            ) from _without_frames(error)
         except Exception as error:  # whatever a template's own expressions raise, {{ 1 / 0 }} for one
             raise AttendError(
                 f"The chat template of this model rejects the conversation ({str(error).rstrip('.')})."
-            ) from error
+            ) from _without_frames(error)
+
+
+def _without_frames(error: Exception) -> Exception:
+    """The error, with the frames behind its traceback emptied.
+
+    Those that jinja2 puts there refer to each other, and through them to the variables of every caller: a model that is
+    being loaded would stay in memory until the garbage collector runs.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        with suppress(RuntimeError):  # from here on they are still running
+            while frame is not None:
+                frame.clear()
+                frame = frame.f_back
+    return error.with_traceback(None)

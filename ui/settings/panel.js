@@ -263,8 +263,10 @@ export function start({ element, props, trigger }) {
     suggest(way);
   });
   // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.
+  // It is the page's first event, whose stream of replies kit/late_events.js must see: so it waits for page.js.
   const saying = setInterval(() => {
     draw();
+    if (!document.body.hasAttribute('data-ready')) return;
     trigger('opened', { misread: misread.map((part) => part.join('=')) });
   }, 100);
   document.addEventListener('attend-heard', () => {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -86,6 +89,26 @@ def test_the_end_of_a_turn_is_found() -> None:
 def test_what_a_template_refuses_is_told() -> None:
     with pytest.raises(AttendError, match="Roles must alternate"):
         chat("inst").prompt([Message("user", "Hi"), *talk("the cat")], context_length=64, reserve=8)
+
+
+def test_a_refusal_keeps_no_variable_of_its_callers() -> None:
+    """A model that is being loaded is one: it would stay in memory until the garbage collector runs."""
+
+    class Model:
+        pass
+
+    def refused() -> weakref.ref[Model]:
+        model = Model()
+        with suppress(AttendError):
+            chat("inst").prompt([Message("assistant", "Me first.")], context_length=64, reserve=8)
+        return weakref.ref(model)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert refused()() is None
+    finally:
+        gc.enable()
 
 
 def test_without_a_template_there_is_no_chat() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from training.run.muon import Muon
 from training.settings import Optimizer, Schedule
 
 
@@ -42,5 +43,4 @@ def make_optimizers(
     adamw = torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.95))
     if not turned:
         return [adamw]
-    muon = torch.optim.Muon(turned, lr=learning_rate, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
-    return [adamw, muon]
+    return [adamw, Muon(turned, lr=learning_rate, weight_decay=weight_decay)]

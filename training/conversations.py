@@ -15,7 +15,7 @@ from model.text.conversation import ChatFormat
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
-from training.data import IGNORED, Row, documents, encode, mixed, pack, present, schedule, visible
+from training.data import IGNORED, Document, Row, documents, encode, mixed, pack, present, schedule, visible
 from training.evaluate import bits_per_byte
 from training.recipe import CHAT_RECIPE, scaled
 from training.settings import TrainingSettings
@@ -90,14 +90,15 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
 def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
     """Every step's rows, in order: rows of half the context first, then rows of the whole."""
     recipe, _ = present(CHAT_RECIPE, folder)
-    order = schedule(scaled(recipe, settings.passes), folder, settings.seed)
-    if settings.skills:
-        written = skill_dialogues(SmallTalk.of(folder, "train"), settings.seed)
-        order = list(mixed(order, written, settings.skills))
+    order: Sequence[Document] = schedule(scaled(recipe, settings.passes), folder, settings.seed)
     turn = round(settings.short_part * len(order))
     batches = []
     for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):
-        texts = (ids for document in part for ids in encode(document, tokenizer, chat, length + 1))
+        brief = length < settings.context_length
+        if settings.skills:
+            talk = SmallTalk([]) if brief else SmallTalk.of(folder, "train")
+            part = mixed(part, skill_dialogues(talk, settings.seed + brief), settings.skills)
+        texts = (text for document in part for text in encode(document, tokenizer, chat, length + 1))
         rows = list(pack(texts, length))
         size = settings.batch_tokens // length
         batches += [rows[start : start + size] for start in range(0, len(rows) - size + 1, size)]

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from model.command_line import Parser, exit_code
 from model.errors import AttendError
@@ -42,7 +42,14 @@ class Document:
 
     turns: tuple[str, ...]
     story: bool = False
-    whole: bool = False  # a dialogue that is of use only uncut, since its end asks for its beginning
+    written: bool = False  # by a program: of use only uncut, and only its answers can be predicted
+
+
+class Text(NamedTuple):
+    """A document's ids as they are fed, or a piece of them."""
+
+    ids: list[int]
+    learned: list[bool]  # for each id whether it is predicted and learned; never the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,7 @@ def mixed(order: Iterable[Document], written: Iterator[tuple[str, ...]], part: f
         missing += sum(map(len, document.turns)) * part / (1.0 - part)
         while missing > 0.0:
             turns = next(written)
-            yield Document(turns, whole=True)
+            yield Document(turns, written=True)
             missing -= sum(map(len, turns))
 
 
@@ -168,42 +175,50 @@ def messages(turns: Turns | Sequence[str]) -> list[Message]:
     return [Message("assistant" if number % 2 else "user", turn) for number, turn in enumerate(turns)]
 
 
-def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[list[int]]:
+def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[Text]:
     """A document's ids; one that is longer than `longest` comes as several, a dialogue cut before a user's turn.
 
     Everything but the `<s>` in front is learned: both speakers' turns, their roles and their end tokens. An exchange
-    that is too long even alone is cut short; a dialogue that must be whole is left out.
+    that is too long even alone is cut short. Of a written dialogue only the answers are learned, since its user's turns
+    hold values drawn by chance; one that is too long is left out, since its end asks for its beginning.
     """
     if document.story:
         ids = tokenizer.encode(document.turns[0])
         for start in range(0, len(ids), longest - 2):
             piece = ids[start : start + longest - 2]
             last = start + longest - 2 >= len(ids)
-            yield [chat.begin, *piece, chat.end] if last else [chat.begin, *piece]
+            yield _text([chat.begin, *piece, chat.end] if last else [chat.begin, *piece])
         return
     turns = [chat.turn(message) for message in messages(document.turns)]
-    if document.whole and 1 + sum(map(len, turns)) > longest:
+    if document.written:
+        if 1 + sum(map(len, turns)) <= longest:
+            answers = [number % 2 == 1 for number, turn in enumerate(turns) for _ in turn]
+            yield Text([chat.begin, *(token for turn in turns for token in turn)], [False, *answers])
         return
     ids = [chat.begin]
     for start in range(0, len(turns), 2):
         exchange = [token for turn in turns[start : start + 2] for token in turn]  # a user's turn and its answer
         if len(ids) > 1 and len(ids) + len(exchange) > longest:
-            yield ids
+            yield _text(ids)
             ids = [chat.begin]
         ids += exchange[: longest - len(ids)]
-    yield ids
+    yield _text(ids)
 
 
-def pack(texts: Iterable[list[int]], length: int, *, open_rows: int = 32) -> Iterator[Row]:
+def _text(ids: list[int]) -> Text:
+    return Text(ids, [False] + [True] * (len(ids) - 1))
+
+
+def pack(texts: Iterable[Text], length: int, *, open_rows: int = 32) -> Iterator[Row]:
     """Rows of `length` tokens, each text whole within one row.
 
     A text of n ids takes n - 1 places (its last id is only a target). It goes into the fullest open row that has room;
     when too many rows are open, the fullest is closed, so the order of reading is kept up to that many rows.
     """
-    rows: list[list[list[int]]] = []
+    rows: list[list[Text]] = []
     used: list[int] = []
     for text in texts:
-        size = len(text) - 1
+        size = len(text.ids) - 1
         fitting = [row for row in range(len(rows)) if used[row] + size <= length]
         if fitting:
             best = max(fitting, key=lambda row: used[row])
@@ -220,13 +235,15 @@ def pack(texts: Iterable[list[int]], length: int, *, open_rows: int = 32) -> Ite
         yield _row(texts_of_row, length)
 
 
-def _row(texts: list[list[int]], length: int) -> Row:
+def _row(texts: list[Text], length: int) -> Row:
     tokens, targets = torch.zeros(length, dtype=torch.int32), torch.full((length,), IGNORED, dtype=torch.int32)
     positions, segments = torch.zeros(length, dtype=torch.int16), torch.full((length,), -1, dtype=torch.int16)
     start = 0
-    for number, text in enumerate(texts):
-        end = start + len(text) - 1
-        tokens[start:end], targets[start:end] = torch.tensor(text[:-1]), torch.tensor(text[1:])
+    for number, (ids, learned) in enumerate(texts):
+        end = start + len(ids) - 1
+        following = torch.tensor(ids[1:], dtype=torch.int32)
+        tokens[start:end] = torch.tensor(ids[:-1])
+        targets[start:end] = following.masked_fill(~torch.tensor(learned[1:], dtype=torch.bool), IGNORED)
         positions[start:end], segments[start:end] = torch.arange(end - start), number
         start = end
     return Row(tokens, targets, positions, segments)

@@ -26,7 +26,7 @@ def test_written_dialogues_are_their_part_of_the_characters_everywhere() -> None
     real = [Document(("a" * 30, "b" * (10 + number))) for number in range(200)]
     written = itertools.cycle([("c" * 25, "c" * 25), ("c" * 5, "c")])
     order = list(mixed(real, written, 0.6))
-    assert [document for document in order if not document.whole] == real
+    assert [document for document in order if not document.written] == real
     for half in (order[: len(order) // 2], order[len(order) // 2 :]):
         sizes = {"a": 0, "c": 0}
         for document in half:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from decoding.generate import generate
 from decoding.request import Request
@@ -30,6 +31,7 @@ from training.evaluate import bits_per_byte, read_documents, windows
 from training.pairs import read_pairs
 from training.run import curve
 from training.run.loop import train
+from training.run.muon import Muon, orthogonalized
 from training.run.optimizer import Optimizer, make_optimizers, rate
 from training.settings import TrainingSettings
 from training.talk import answer
@@ -41,7 +43,7 @@ def dialogue(turns: int, start: int = 0) -> Document:
     return Document(tuple(" ".join(WORDS[(start + i) % 12 : (start + i) % 12 + 3]) for i in range(turns)))
 
 
-def written(document: Document) -> list[int]:
+def ids_of(document: Document) -> list[int]:
     """A whole dialogue as one text, however long."""
     return [CHAT.begin, *(token for message in messages(document.turns) for token in CHAT.turn(message))]
 
@@ -62,7 +64,7 @@ def small_model(context_length: int = 20) -> Transformer:
 
 
 def test_packing_keeps_every_token_once_and_documents_apart() -> None:
-    texts = [ids for start in range(9) for ids in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
+    texts = [text for start in range(9) for text in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
     rows = list(pack(texts, 64, open_rows=3))
     found = []
     for row in rows:
@@ -72,7 +74,7 @@ def test_packing_keeps_every_token_once_and_documents_apart() -> None:
             assert row.targets[at].tolist() == found[-1][1:]  # all but <s> is learned, both speakers alike
             assert row.positions[at].tolist() == list(range(int(at.sum())))
         assert (row.targets[row.segments == -1] == IGNORED).all()
-    assert sorted(found) == sorted(texts)
+    assert sorted(found) == sorted(text.ids for text in texts)
 
 
 def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> None:
@@ -84,18 +86,29 @@ def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> No
 def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
     pieces = list(encode(dialogue(12), TOKENIZER, CHAT, 40))
     assert len(pieces) > 1
-    assert all(len(piece) <= 40 and piece[0] == CHAT.begin for piece in pieces)
-    assert all(TOKENIZER.label(piece[1]) == "<user>" for piece in pieces)
-    whole = written(dialogue(12))
-    assert [token for piece in pieces for token in piece[1:]] == whole[1:]
+    assert all(len(piece.ids) <= 40 and piece.ids[0] == CHAT.begin for piece in pieces)
+    assert all(TOKENIZER.label(piece.ids[1]) == "<user>" for piece in pieces)
+    whole = ids_of(dialogue(12))
+    assert [token for piece in pieces for token in piece.ids[1:]] == whole[1:]
+    assert all(piece.learned == [False] + [True] * (len(piece.ids) - 1) for piece in pieces)  # both speakers alike
 
 
-def test_a_dialogue_that_must_be_whole_is_never_cut() -> None:
-    document = replace(dialogue(4), whole=True)
-    size = len(written(document))
-    assert list(encode(document, TOKENIZER, CHAT, size)) == [written(document)]
+def test_a_written_dialogue_is_never_cut() -> None:
+    document = replace(dialogue(4), written=True)
+    size = len(ids_of(document))
+    assert [text.ids for text in encode(document, TOKENIZER, CHAT, size)] == [ids_of(document)]
     assert list(encode(document, TOKENIZER, CHAT, size - 1)) == []
-    assert len(list(encode(replace(document, whole=False), TOKENIZER, CHAT, size - 1))) == 2
+    assert len(list(encode(replace(document, written=False), TOKENIZER, CHAT, size - 1))) == 2
+
+
+def test_of_a_written_dialogue_only_the_answers_are_learned() -> None:
+    document = replace(dialogue(4), written=True)
+    (row,) = pack(encode(document, TOKENIZER, CHAT, 65), 64)
+    learned = [int(target) for target in row.targets if target != IGNORED]
+    user, *turns = (CHAT.turn(message) for message in messages(document.turns))
+    assert learned == [*turns[0], *turns[2]]
+    assert int(row.targets[len(user) - 1]) == IGNORED  # the user's last token stands behind `<s>` and all before it
+    assert row.tokens[: len(user) + 1].tolist() == [CHAT.begin, *user]  # but it is read
 
 
 def test_splits_go_by_the_dialogue_alone_and_keep_their_share() -> None:
@@ -131,14 +144,14 @@ def test_the_metric_equals_its_definition_token_by_token() -> None:
 def test_every_token_is_scored_once_within_the_context(document: Document) -> None:
     scored = list(windows(document, TOKENIZER, CHAT, 48))
     story = [CHAT.begin, *TOKENIZER.encode(document.turns[0]), CHAT.end]
-    whole = story if document.story else written(document)
+    whole = story if document.story else ids_of(document)
     assert [token for _, tokens in scored for token in tokens] == whole[1:]
     assert all(context[0] == CHAT.begin and len(context) + len(tokens) <= 49 for context, tokens in scored)
 
 
 def test_a_turn_too_long_even_alone_is_scored_behind_the_half_context_before_it() -> None:
     document = Document(("the cat sat " * 40,))
-    ids = written(document)
+    ids = ids_of(document)
     place = 1
     for context, scored in windows(document, TOKENIZER, CHAT, 48):
         assert context == [CHAT.begin, *ids[max(1, place - 23) : place]]  # with <s> 24, half of 48
@@ -157,6 +170,35 @@ def test_every_weight_is_moved_by_one_optimiser_and_only_matrices_decay(kind: Op
     decays = {(parameter.dim(), group["weight_decay"]) for group in groups for parameter in group["params"]}
     assert decays == {(1, 0.0), (2, 0.1)}
     assert len(optimizers) == (2 if kind == "muon" else 1)
+
+
+def test_muon_is_torchs_but_for_its_rounding() -> None:
+    torch.manual_seed(0)
+    for shape in ((12, 20), (20, 12), (16, 16)):
+        ours = nn.Parameter(torch.randn(shape))
+        theirs = nn.Parameter(ours.detach().clone())
+        optimizers = (
+            Muon([ours], lr=0.1, weight_decay=0.1),
+            torch.optim.Muon([theirs], lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
+        )
+        start = ours.detach().clone()
+        for _ in range(3):
+            ours.grad = torch.randn(shape)
+            theirs.grad = ours.grad.clone()
+            for optimizer in optimizers:
+                optimizer.step()
+        # Its bfloat16 has 8 bits, and every step multiplies 15 times.
+        assert (ours - theirs).norm() < 0.03 * (theirs - start).norm()
+
+
+def test_an_orthogonalized_matrix_keeps_its_singular_vectors() -> None:
+    torch.manual_seed(0)
+    matrix = torch.randn(24, 16)
+    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    found = left.T @ orthogonalized(matrix) @ right.T  # diagonal, (16, 16)
+    values = found.diagonal()
+    assert (values > 0.6).all() and (values < 1.3).all()  # Jordan et al.: near 1, never at it
+    assert (found - values.diag()).abs().max() < 1e-4
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:

@@ -53,8 +53,9 @@ class ChatLessons:
 
     def loss(self, model: nn.Module, rows: Sequence[Row], device: torch.device) -> Tensor:
         tokens, targets, positions, mask = (part.to(device) for part in collate(rows))
-        logits = model(tokens, positions, mask)  # (R, T, V)
-        return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="sum")
+        learned = targets != IGNORED  # (R, T)
+        logits = model(tokens, positions, mask, learned)  # (learned tokens, V)
+        return functional.cross_entropy(logits.float(), targets[learned], reduction="sum")
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
         some = self._validation if whole else self._validation[:QUICK_VALIDATION]

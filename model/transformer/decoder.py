@@ -105,16 +105,23 @@ class Transformer(nn.Module):
     def layer_count(self) -> int:
         return self.config.layers
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None, attention_mask: Tensor | None = None) -> Tensor:
-        """Logits of every position, (R, T, V), for training.
+    def forward(
+        self,
+        tokens: Tensor,
+        positions: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        wanted: Tensor | None = None,
+    ) -> Tensor:
+        """Logits of every position, (R, T, V), or of the N wanted ones in their order, (N, V), for training.
 
         Args:
             tokens: ids, (R, T).
             positions: of each token, (R, T); None counts from 0.
             attention_mask: boolean, (R, 1, T, T), True where a query may attend; None for plain causal attention.
+            wanted: boolean, (R, T); None for every position.
         """
-        hidden, _, _ = self._run_layers(tokens, positions=positions, attention_mask=attention_mask)
-        return self.unembedding(hidden)
+        hidden, _, _ = self._run_layers(tokens, positions=positions, attention_mask=attention_mask)  # (R, T, W)
+        return self.unembedding(hidden if wanted is None else hidden[wanted])
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[KeyValueCache]:

@@ -189,6 +189,14 @@ def test_packed_documents_do_not_see_each_other() -> None:
     assert torch.allclose(packed[5:], model(torch.tensor([second]))[0], atol=1e-5)
 
 
+def test_the_logits_of_wanted_positions_are_those_of_all() -> None:
+    model, ids = random_model(), torch.tensor([text(9, seed=1), text(9, seed=2)])
+    wanted = torch.tensor([[0, 1, 1, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=torch.bool)
+    every, some = model(ids).detach(), model(ids, wanted=wanted).detach()
+    expected = torch.stack([every[0, 1], every[0, 2], every[0, 8], every[1, 0]])
+    assert torch.allclose(some, expected, atol=1e-5)
+
+
 def test_a_full_context_is_refused_in_plain_words() -> None:
     model = random_model()
     with pytest.raises(AttendError, match="25 tokens, but the model reads at most 24"):

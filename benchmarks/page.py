@@ -76,7 +76,7 @@ def open_page(browser: Browser, port: int, deadline: float = 120.0) -> Page:
             if time.monotonic() - started > deadline:
                 raise
             time.sleep(0.05)
-    page.locator("body[data-ready][data-heard]").wait_for()
+    page.locator("body[data-ready][data-connected]").wait_for()
     page.locator("#attend-message textarea").wait_for()
     page.locator(".at-example").first.wait_for()
     return page

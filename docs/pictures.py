@@ -104,7 +104,7 @@ def take(
                 page = context.new_page()
                 page.set_default_timeout(PATIENCE)
                 page.goto(address + "?seed=7")
-                page.locator("body[data-ready][data-heard]").wait_for()
+                page.locator("body[data-ready][data-connected]").wait_for()
                 try:
                     show(page)
                     page.wait_for_timeout(500)  # the last drawing; a picture has no state to wait for

@@ -66,7 +66,7 @@ class Location:
     revision: str = _DEFAULT_REVISION
 
 
-def listed() -> tuple[str, ...]:
+def catalog() -> tuple[str, ...]:
     """All that the catalogue lists, in the order in which it is shown."""
     return tuple(entry.name for entry in ENTRIES)
 
@@ -86,27 +86,27 @@ def rows() -> list[tuple[str, ...]]:
     ]
 
 
-def is_here(entry: Entry) -> bool:
+def is_installed(entry: Entry) -> bool:
     """Whether a model of the catalogue needs no download."""
     if entry.embedded:
         return entry.name in embedded()
     from model.hub import repository as hub  # brings the Hub's client, which nobody needs before a page is there
 
-    return hub.is_here(entry.location, _DEFAULT_REVISION)
+    return hub.is_installed(entry.location, _DEFAULT_REVISION)
 
 
 def check_listed(name: str) -> None:
     """`AttendError` for a name that is not in the catalogue: folders, Hub ids and revisions are for private pages."""
-    if name.strip() not in listed():
+    if name.strip() not in catalog():
         raise AttendError(
-            f"A public page offers only the models of the catalogue: choose one of {', '.join(listed())}."
+            f"A public page offers only the models of the catalogue: choose one of {', '.join(catalog())}."
         )
 
 
-def called(name: str) -> str:
+def display_name(name: str) -> str:
     """What people call the model that a name leads to: a folder goes by its last part."""
     folder = _folder(name)
-    return name if folder is None else _called(folder)
+    return name if folder is None else _display_name(folder)
 
 
 def locate(name: str) -> Location:
@@ -121,23 +121,24 @@ def locate(name: str) -> Location:
             return Location(name, name, EMBEDDED / name)
         raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MOST_QUOTED]}.")
     if (folder := _folder(name)) is not None:
-        return Location(_called(folder), name, folder)
+        return Location(_display_name(folder), name, folder)
     if "://" in name or _ADDRESS.match(name):
         raise AttendError(f"{_quoted(name)} is a web address, not a model name: use {_named_by(name)}.")
     if _is_repository(base):
         return Location(name, name, None, base, _revision(revision) if at else _DEFAULT_REVISION)
-    known = f"choose one of {', '.join(listed())}, or give a checkpoint folder or the owner/name of a model on the Hub."
-    raise AttendError(f"There is no model {_quoted(name)}: {did_you_mean(name, listed()) or known}")
+    offered = ", ".join(catalog())
+    known = f"choose one of {offered}, or give a checkpoint folder or the owner/name of a model on the Hub."
+    raise AttendError(f"There is no model {_quoted(name)}: {did_you_mean(name, catalog()) or known}")
 
 
 def _folder(name: str) -> Path | None:
     """The folder that a name leads to, if it leads to one; names of the catalogue lead elsewhere."""
     folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
     # isdir, unlike Path.is_dir, says False to a name that no system could hold
-    return Path(folder) if name not in listed() and os.path.isdir(folder) else None
+    return Path(folder) if name not in catalog() and os.path.isdir(folder) else None
 
 
-def _called(folder: Path) -> str:
+def _display_name(folder: Path) -> str:
     """The last part of its path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
     whole = Path(os.path.abspath(folder))
     generic = whole.parent.name and _GENERIC.fullmatch(whole.name)
@@ -153,7 +154,7 @@ def _named_by(address: str) -> str:
     match = _ADDRESS.match(address)
     parts = match[1].strip("/").split("/")[:2] if match else []
     named = "/".join(parts)
-    return named if named in listed() or _is_repository(named) else "owner/name as shown on the Hub"
+    return named if named in catalog() or _is_repository(named) else "owner/name as shown on the Hub"
 
 
 def _revision(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the page's own scripts are told."""
+"""Values sent to the scripts of the page itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /**
- * The first line says what the page is for with the model that is chosen. Its event `listen` does nothing but open a stream
+ * The first line says what the page is for with the model that is chosen. Its event `poll` does nothing but open a stream
  * of replies, where one is missing.
  */
 
@@ -8,8 +8,8 @@ import { currentModel } from './kit/signals.js';
 
 /** @param {import('./kit/gradio').Component} component */
 export function start({ element, trigger }) {
-  document.addEventListener('attend-listen', () => trigger('listen'));
-  currentModel.subscribe(element, ({ line }) => {
-    find(element, 'p > span').textContent = line;
+  document.addEventListener('attend-poll', () => trigger('poll'));
+  currentModel.subscribe(element, ({ tagline }) => {
+    find(element, 'p > span').textContent = tagline;
   });
 }

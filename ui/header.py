@@ -15,6 +15,6 @@ def lay_out(tagline: str) -> None:
         tagline: what the page is for with its first model; the line then follows the model that is chosen.
     """
     template = assets.template("header.html").replace("<!-- line -->", tagline)
-    script = assets.loader("header.js", "listen")
+    script = assets.loader("header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
-    header.listen(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/late_events.js
+    header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/late_events.js

@@ -4,7 +4,7 @@
  */
 
 import { around } from './kit/dom.js';
-import { hearLateEvents } from './kit/late_events.js';
+import { reopenStream } from './kit/late_events.js';
 
 export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
@@ -24,7 +24,7 @@ export function start() {
   });
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
-  const ask = hearLateEvents(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-listen')));
+  const ask = reopenStream(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-poll')));
   const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
   window.fetch = (what, ...rest) => {
     const isAbsent = absent.test(what instanceof Request ? what.url : String(what));

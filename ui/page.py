@@ -38,7 +38,7 @@ from ui.settings import code, system_prompt
 from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
-from ui.switch import Place, Switch
+from ui.switch import Switch, SwitchState
 from ui.tabs import TABS
 
 
@@ -129,7 +129,7 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
         with for_people(LABELS):
             *boxes, form = values
             loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
-            tab = switch.possible(loaded, Place.of(place).tab)
+            tab = switch.possible(loaded, SwitchState.of(place).tab)
             first = sum(len(one.reproduced) for one in tabs[: tabs.index(tab)])
             tab_values = boxes[first : first + len(tab.reproduced)]
             run = tab.reproduction(session, loaded, settings, system, *tab_values)
@@ -139,7 +139,7 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
 
     panel.form.opened(opened, None, None, js=FORM_READY, **QUICK)
     boxes = [component for tab in tabs for component in tab.reproduced]
-    inputs = [frame.session, switch.place, frame.system, *boxes, *panel.inputs]
+    inputs = [frame.session, switch.component, frame.system, *boxes, *panel.inputs]
     panel.code.click(copy_as_code, inputs, panel.dialog, **QUICK)
 
 

@@ -7,25 +7,25 @@
 import { find, make } from './kit/dom.js';
 
 /** @import { SwitchValue } from './contract' */
-/** @typedef {{tab: string, clicks: number}} Place what was chosen, and how often anything was */
+/** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
 
 /**
  * Where the switch stands after an answer. One that knows nothing of the last click moves nobody, unless there is no such
  * tab any more: the answer to that click comes.
- * @param {Place} place
+ * @param {SwitchState} state
  * @param {SwitchValue} answer
- * @returns {Place}
+ * @returns {SwitchState}
  */
-export function moved(place, answer) {
-  const waits = answer.clicks < place.clicks && answer.entries.includes(place.tab);
-  return waits ? place : { ...place, tab: answer.tab };
+export function moved(state, answer) {
+  const waits = answer.clicks < state.clicks && answer.entries.includes(state.tab);
+  return waits ? state : { ...state, tab: answer.tab };
 }
 
 /** @param {import('./kit/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
-  /** @type {Place} */
-  let place = { tab: '', clicks: 0 };
+  /** @type {SwitchState} */
+  let state = { tab: '', clicks: 0 };
   let newest = 0; // the highest number of an update
   let entries = '';
 
@@ -40,38 +40,38 @@ export function start({ element, props, trigger, watch }) {
 
   function show() {
     for (const label of group.querySelectorAll('label')) {
-      const isChosen = label.dataset.name === place.tab;
+      const isChosen = label.dataset.name === state.tab;
       find(label, 'input', HTMLInputElement).checked = isChosen;
       label.classList.toggle('selected', isChosen);
     }
-    document.body.dataset.tab = place.tab;
-    props.value = place; // what the server is told with whatever else is asked
+    document.body.dataset.tab = state.tab;
+    props.value = state; // what the server is told with whatever else is asked
   }
 
   /** @param {string} tab */
   function click(tab) {
-    place = { tab, clicks: place.clicks + 1 };
+    state = { tab, clicks: state.clicks + 1 };
     show();
-    trigger('show', place);
+    trigger('show', state);
   }
 
   function receive() {
     const answer = props.value;
     if (!answer?.entries) return;
     if ((answer.number ?? 0) < newest) {
-      props.value = place;
+      props.value = state;
       return;
     }
     newest = answer.number ?? 0;
-    place = moved(place, answer);
+    state = moved(state, answer);
     offer(answer.entries);
     document.body.toggleAttribute('data-encoder', answer.encoder);
     show();
   }
 
   // What is clicked before Gradio has taken the page up does not reach the server.
-  document.addEventListener('attend-heard', () => {
-    if (place.clicks) trigger('show', place);
+  document.addEventListener('attend-connected', () => {
+    if (state.clicks) trigger('show', state);
   }, { once: true });
   watch('value', receive);
   receive();

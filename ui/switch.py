@@ -27,14 +27,14 @@ from ui.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SwitchState:
     """Where the switch stands on the visitor's page."""
 
     tab: str  # whatever the page says; what it asks for is checked where it is done
     clicks: int
 
     @classmethod
-    def of(cls, value: object) -> Place:
+    def of(cls, value: object) -> SwitchState:
         """Read the component's value, which may be anything."""
         told = value if isinstance(value, Mapping) else {}
         tab, clicks = told.get("tab"), told.get("clicks")
@@ -72,7 +72,7 @@ class Switch:
             "encoder": False,
             "clicks": 0,
         }
-        self.place = gr.HTML(
+        self.component = gr.HTML(
             value,
             html_template='<div class="attend-tabs" role="radiogroup" aria-label="Tab"></div>',
             js_on_load=assets.loader("switch.js", "show"),
@@ -83,10 +83,10 @@ class Switch:
 
     @property
     def outputs(self) -> Sequence[Output]:
-        return [self.place]
+        return [self.component]
 
     def render(self, screen: Screen) -> Changes:
-        return {} if screen.switch is None else {self.place: {**screen.switch, "number": screen.number}}
+        return {} if screen.switch is None else {self.component: {**screen.switch, "number": screen.number}}
 
     def wire(self, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """
@@ -95,51 +95,51 @@ class Switch:
         """
 
         def show(session: Session, event: gr.EventData) -> Screen:
-            place = Place(field(event, "tab", str), field(event, "clicks", int))
-            if place.clicks > session.clicks:  # of two clicks the second may arrive first
-                session.asked, session.clicks = place.tab, place.clicks
+            state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
+            if state.clicks > session.clicks:  # of two clicks the second may arrive first
+                session.requested_tab, session.clicks = state.tab, state.clicks
             screen = self._placed(session, self._overview(session))
             loaded = self._models.get(self._models.current(session))
-            chosen = next((tab for tab in self.tabs if tab.name == place.tab), None)
-            moved = screen.tab is not None and screen.tab != place.tab
+            chosen = next((tab for tab in self.tabs if tab.name == state.tab), None)
+            moved = screen.tab is not None and screen.tab != state.tab
             if moved and chosen and chosen.offered(loaded) and (why := chosen.unusable(loaded)):
                 warn(why)
             return screen
 
         handler = frame.screen(views, outputs, show)
-        self.place.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
+        self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
     def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """After this event, which may have given the visitor another model, show the page with it."""
 
         def show(session: Session, value: object) -> Screen:
-            if not session.unseen:
+            if not session.model_changed:
                 return Screen()
-            session.unseen = False
-            place = Place.of(value)
-            if place.clicks > session.clicks or not session.asked:  # the last click may still be on the way
-                session.asked = place.tab
+            session.model_changed = False
+            state = SwitchState.of(value)
+            if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
+                session.requested_tab = state.tab
             return self._placed(session, self._overview(session))
 
-        event.then(frame.screen(views, outputs, show), [frame.session, self.place], outputs, **QUICK)
+        event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
 
     def _overview(self, session: Session) -> Screen:
         """The page as it stands: that of the entry asked for last, whoever was asked for while this was computed."""
         models = self._models
-        wanted, chosen = session.asked, session.model
+        wanted, chosen = session.requested_tab, session.model
         if session.encoder is not None:
-            return EncoderScreen(inspection=encoder_overview(session.encoder, names.called(chosen)))
+            return EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
         name = models.current(session)
         loaded = models.get(name)
         tab = self.possible(loaded, wanted, coming=session.choosing is not None)
         screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
-        return screen if (session.asked, session.model) == (wanted, chosen) else self._overview(session)
+        return screen if (session.requested_tab, session.model) == (wanted, chosen) else self._overview(session)
 
     def _placed(self, session: Session, shown: Screen) -> Screen:
         """The screen, with the switch where it belongs and the entries of the visitor's model."""
         value: SwitchValue = {
             "entries": self.entries(self._models.get(self._models.current(session))),
-            "tab": shown.tab or session.asked,
+            "tab": shown.tab or session.requested_tab,
             "encoder": isinstance(shown, EncoderScreen),
             "clicks": session.clicks,
         }

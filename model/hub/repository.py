@@ -108,7 +108,7 @@ def fetch(
         raise _refusal(error, repository, revision) from error
 
 
-def is_here(repository: str, revision: str) -> bool:
+def is_installed(repository: str, revision: str) -> bool:
     """Whether a whole copy of the model is on this machine."""
     cache = HubCache(repository)
     return _copy(cache, cache.commit(revision)) is not None

@@ -132,7 +132,7 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     expect(page.locator(".at-beams tbody tr.at-won")).to_have_count(1)
     page.locator("#attend-presets button", has_text="Precise").click()
     expect(page.locator("#attend-temperature input[type=number]")).to_have_value("0.3")
-    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
 
 
 @pytest.mark.parametrize("key", [None, "Escape"], ids=["button", "Escape"])
@@ -248,7 +248,7 @@ def test_a_phone_in_the_dark_shows_the_conversation_first_and_nothing_sticks_out
     assert conversation and inspector and conversation["y"] < inspector["y"]
     assert page.evaluate("document.body.classList.contains('dark')")
     page.locator("#attend-open-settings").tap()
-    expect(page.locator("#attend-way")).to_be_in_viewport()
+    expect(page.locator("#attend-method")).to_be_in_viewport()
 
 
 def test_everything_works_from_the_keyboard(visit: Opener) -> None:

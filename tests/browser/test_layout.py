@@ -25,7 +25,7 @@ def edges(page: Page, *selectors: str) -> list[Edges]:
 
 def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:
     page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": 1280, "height": 800})
-    expect(page.locator("#attend-way")).to_be_in_viewport()  # the settings take their share of the width
+    expect(page.locator("#attend-method")).to_be_in_viewport()  # the settings take their share of the width
     to_write(page)
     page.locator("#attend-text textarea").fill("The dog and the fox")
     expect(page.locator(".at-box").first).to_be_visible()
@@ -71,8 +71,8 @@ def test_a_phone_wastes_no_room(visit: Opener) -> None:
 
 def test_the_settings_give_way_where_they_would_cover_the_page(visit: Opener) -> None:
     page = visit()
-    expect(page.locator("#attend-way")).to_be_in_viewport()
+    expect(page.locator("#attend-method")).to_be_in_viewport()
     page.set_viewport_size({"width": 700, "height": 900})
-    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    expect(page.locator("#attend-method")).not_to_be_in_viewport()
     page.locator("#attend-open-settings").click()
-    expect(page.locator("#attend-way")).to_be_in_viewport()
+    expect(page.locator("#attend-method")).to_be_in_viewport()

@@ -81,7 +81,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     option.click()
     bar = page.locator(".attend-model-bar")
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
-    expect(page.locator(".attend-model-said")).to_contain_text(" kB of ")
+    expect(page.locator(".attend-model-status")).to_contain_text(" kB of ")
     assert 0 < float(bar.get_attribute("value") or bar.evaluate("bar => bar.value")) < 1
     say(other, "Hello")
     page.locator("#attend-model-cancel").click()

@@ -148,9 +148,9 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
     choose(page, "Top-k")
     set_number(page, "top-k", 7)
     set_number(page, "seed", 3)
-    expect(page).to_have_url(re.compile(r"\?way=Top-k&seed=3&top_k=7$|\?way=Top-k&top_k=7&seed=3$"))
+    expect(page).to_have_url(re.compile(r"\?method=Top-k&seed=3&top_k=7$|\?method=Top-k&top_k=7&seed=3$"))
     page.reload()
-    expect(page.locator("#attend-way label.selected")).to_have_text("Top-k")
+    expect(page.locator("#attend-method label.selected")).to_have_text("Top-k")
     assert number(page, "top-k") == "7"
     say(page, "Hello")
     expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
@@ -158,12 +158,12 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
 
 
 def test_a_hostile_address_is_only_text(visit: Opener) -> None:
-    page = visit("?way=<img src=x>&strategy=constructor&temperature=NaN&banned_words=<b>x</b>&order=top_p,,evil")
-    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    page = visit("?method=<img src=x>&strategy=constructor&temperature=NaN&banned_words=<b>x</b>&order=top_p,,evil")
+    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
     assert page.locator("#attend-banned-words input").input_value() == "<b>x</b>"
     assert page.locator("#attend-form b, #attend-form img").count() == 0
     notice = page.locator(".toast-body")
-    expect(notice).to_contain_text("ignored: way=<img src=x>, strategy=constructor, temperature=NaN and 1 more")
+    expect(notice).to_contain_text("ignored: method=<img src=x>, strategy=constructor, temperature=NaN and 1 more")
     assert notice.locator("img").count() == 0
 
 
@@ -177,14 +177,18 @@ def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener) -
     choose(page, "Contrastive")
     set_number(page, "top-k", 40)
     expect(page).to_have_url(re.compile(r"top_k=40"))
-    for address, candidates in ((page.url.partition("?")[2], "40"), ("way=Contrastive", "4")):
+    for address, candidates in (
+        (page.url.partition("?")[2], "40"),
+        ("method=Contrastive", "4"),
+        ("way=Contrastive", "4"),
+    ):
         assert number(visit(f"?{address}"), "top-k") == candidates
 
 
 @pytest.mark.parametrize(
     ("address", "part"),
     [
-        ("?way=Nope&top_k=7", "way=Nope"),
+        ("?method=Nope&top_k=7", "method=Nope"),
         ("?top_k=7&temperature=99", "temperature=99"),
         ("?warmth=1&top_k=7", "warmth=1"),
     ],
@@ -194,7 +198,7 @@ def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Op
     sentence = f"Part of this link is not valid and was ignored: {part}. The rest of the link applies."
     expect(page.locator(".toast-body")).to_contain_text(sentence)
     assert [number(page, name) for name in ("top-k", "temperature")] == ["7", "0.8"]
-    expect(page.locator("#attend-way label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
     expect(page).to_have_url(re.compile(r"/\?top_k=7$"))  # which says nothing any more that does not hold
 
 
@@ -260,9 +264,9 @@ def test_copied_code_gives_the_same_text(visit: Opener, mode: str, capsys: pytes
 def test_escape_closes_the_settings_of_a_phone_and_the_endpoints(visit: Opener) -> None:
     page = visit(**PHONE)
     page.locator("#attend-open-settings").tap()
-    expect(page.locator("#attend-way")).to_be_in_viewport()
+    expect(page.locator("#attend-method")).to_be_in_viewport()
     page.keyboard.press("Escape")
-    expect(page.locator("#attend-way")).not_to_be_in_viewport()
+    expect(page.locator("#attend-method")).not_to_be_in_viewport()
     expect(page.locator("#attend-open-settings")).to_be_focused()
     page.locator("#attend-api").tap()
     expect(page.locator(".api-docs")).to_contain_text("/compare")

@@ -53,7 +53,7 @@ def lit(page: Page, side: int) -> list[int]:
 def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address: str, visit: Opener) -> None:
     page = visit(at=first_address)
     entries(page, "Translate", "Compare", "Learn")
-    expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
+    expect(page.locator("#attend-method input:checked")).to_have_value("Beam search")
     set_number(page, "max-new-tokens", 8)
     translate(page, SOURCE, "Control+Enter")
     expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)  # the box keeps what was typed
@@ -85,7 +85,7 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     entries(page, "Translate", "Compare", "Learn")
     expect(page.locator("#attend-given textarea")).to_be_visible()
     expect(page.locator("#attend-message")).to_be_hidden()
-    expect(page.locator("#attend-way input:checked")).to_have_value("Beam search")
+    expect(page.locator("#attend-method input:checked")).to_have_value("Beam search")
     set_number(page, "max-new-tokens", 6)
     translate(page, SOURCE)
     page.locator("#attend-tabs label", has_text="Compare").click()
@@ -95,11 +95,11 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     take(page, "tiny-chat")
     entries(page, "Chat", "Write", "Compare", "Learn")
     expect(page.locator("#attend-message textarea")).to_be_visible()
-    expect(page.locator("#attend-way input:checked")).to_have_value("Custom")
-    page.locator("#attend-way label", has_text="Greedy").click()
+    expect(page.locator("#attend-method input:checked")).to_have_value("Custom")
+    page.locator("#attend-method label", has_text="Greedy").click()
     take(page, "tiny-translate")
     entries(page, "Translate", "Compare", "Learn")
-    expect(page.locator("#attend-way input:checked")).to_have_value("Greedy")  # which somebody has chosen
+    expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")  # which somebody has chosen
 
 
 def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:

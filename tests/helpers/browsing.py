@@ -31,7 +31,9 @@ from ui.server import launch as serve
 Opener = Callable[..., Page]
 DESK: ViewportSize = {"width": 1440, "height": 900}
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-READY = "body[data-ready]:is([data-heard], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
+READY = (
+    "body[data-ready]:is([data-connected], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
+)
 SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly ever ends a text by itself
 
 

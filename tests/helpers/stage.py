@@ -135,7 +135,7 @@ def row(query: int) -> str:
 
 
 def inspector(
-    words: list[str], *, first: int = 2, since: int = 0, run: str = "r1", way: TokenOrigin = "chosen", **changes: Any
+    words: list[str], *, first: int = 2, since: int = 0, run: str = "r1", origin: TokenOrigin = "chosen", **changes: Any
 ) -> InspectorValue:
     """A run whose tokens from `first` on were generated."""
     texts = dict(enumerate(words)) | {900: " better", 901: " removed"}
@@ -147,7 +147,7 @@ def inspector(
         "mode": "chat",
         "tokens": tokens[since:],
         "first": first,
-        "steps": [step_value(choice(i), texts.__getitem__, way) for i in range(start, len(words))],
+        "steps": [step_value(choice(i), texts.__getitem__, origin) for i in range(start, len(words))],
         "layers": LAYERS,
         "heads": HEADS,
         "rows": [row(query) for query in range(start - 1, len(words) - 1)],

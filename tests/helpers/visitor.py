@@ -23,8 +23,8 @@ def rest(page: Page) -> None:
     expect(page.locator("#attend-stop, #attend-halt, .at-caret")).to_have_count(0)
 
 
-def choose(page: Page, way: str) -> None:
-    page.locator("#attend-way label", has_text=way).click()
+def choose(page: Page, method: str) -> None:
+    page.locator("#attend-method label", has_text=method).click()
 
 
 def set_number(page: Page, name: str, value: float | str) -> None:

@@ -115,12 +115,12 @@ def test_a_word_piece_vocabulary_shows_its_pieces_and_what_it_loses(word_piece: 
 
 
 def test_a_byte_level_vocabulary_is_read_from_its_file_alone(tmp_path: Path) -> None:
-    theirs = byte_level()
-    theirs.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    reference = byte_level()
+    reference.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
     text = "the cat <|im_end|> häuser 😀"
     cut = tokens.by_tokenizer(huggingface_vocabulary.load(tmp_path / "tokenizer.json"), text)
-    assert list(cut.ids) == theirs(text, split_special_tokens=True).input_ids
-    assert cut.joined == text and cut.vocabulary_size == len(theirs)
+    assert list(cut.ids) == reference(text, split_special_tokens=True).input_ids
+    assert cut.joined == text and cut.vocabulary_size == len(reference)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1, 2]", '{"model": {"type": "BPE"}}', "\x00" * 40])

@@ -128,8 +128,8 @@ def test_a_checkpoint_of_others_is_read_where_it_runs_as_our_own(tmp_path: Path)
     native, adapted = catalog.load(folder), catalog.load(folder, "adapter")
     learned = Vectors.of(native)
     assert learned.size == (native.model.vocabulary_size, GPT2Config.from_pretrained(folder).n_embd)
-    theirs = GPT2LMHeadModel.from_pretrained(folder).transformer.wte.weight
-    assert torch.equal(learned.of_token(7), theirs[7].detach())
+    reference = GPT2LMHeadModel.from_pretrained(folder).transformer.wte.weight
+    assert torch.equal(learned.of_token(7), reference[7].detach())
     with pytest.raises(AttendError, match=rf"^{tmp_path.name} runs through transformers, so .* choose a model"):
         Vectors.of(adapted)
 

@@ -184,7 +184,7 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.special]
     list(choosing.choose(visitor, private, private.default))
     cut = lesson_tokens.answer(private, {"text": text})["cuts"][-1]
-    assert visitor.encoder is None and (cut["name"], cut["place"]) == (names.called(name), name)
+    assert visitor.encoder is None and (cut["name"], cut["place"]) == (names.display_name(name), name)
     ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
     assert cut["pieces"] == list(zip(pieces, ids, strict=True))
     shutil.rmtree(folder)
@@ -266,5 +266,5 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # sister - brother + father is mother
 
     kept: dict[str, LoadedModel] = {}
-    models.keeping_embedded(kept).get("tiny-writer")
+    models.with_embedded_cache(kept).get("tiny-writer")
     assert kept == {}  # it may be a large one

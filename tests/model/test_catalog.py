@@ -115,14 +115,14 @@ def test_a_folder_goes_by_its_last_part_that_says_something(
 ) -> None:
     there = tmp_path / folder
     shutil.copytree(tiny_checkpoint, there)
-    assert catalog.load(f" {there} ").name == names.called(f"{there}/") == called
+    assert catalog.load(f" {there} ").name == names.display_name(f"{there}/") == called
     monkeypatch.chdir(there)
-    assert (catalog.load(".").name, names.called(".")) == (called, called)
+    assert (catalog.load(".").name, names.display_name(".")) == (called, called)
 
 
 def test_names_of_no_folder_are_what_people_call_them(tmp_path: Path) -> None:
-    for name in (*names.listed(), "someone/model@v1", str(tmp_path / "nowhere" / "model"), "", "n" * 300):
-        assert names.called(name) == name
+    for name in (*names.catalog(), "someone/model@v1", str(tmp_path / "nowhere" / "model"), "", "n" * 300):
+        assert names.display_name(name) == name
 
 
 @pytest.mark.parametrize(("name", "size"), [("gpt2", "-1"), ("gpt2", "nan"), ("gpt2", "0")])
@@ -139,19 +139,19 @@ def test_a_public_page_loads_what_is_listed_alone(
     for name in (str(tiny_checkpoint), "someone/model", "gpt2@v1", "openai-community/gpt2", "../../etc", "/etc"):
         assert app.main(["--port", str(free_port), "--model", name, "--public"]) == 2
         assert capsys.readouterr().err == (
-            f"A public page offers only the models of the catalogue: choose one of {', '.join(names.listed())}.\n"
+            f"A public page offers only the models of the catalogue: choose one of {', '.join(names.catalog())}.\n"
         )
     monkeypatch.setenv("SPACE_ID", "someone/attend")
     assert app.main(["--port", str(free_port), "--model", "someone/model"]) == 2
     assert "models of the catalogue" in capsys.readouterr().err
-    for name in names.listed():
+    for name in names.catalog():
         names.check_listed(name)
 
 
 def test_what_is_embedded_is_listed_and_loads() -> None:
     folders = {path.parent.name for path in names.EMBEDDED.glob("*/config.json")}
     assert folders == set(names.embedded())
-    assert DEFAULT in names.listed()
+    assert DEFAULT in names.catalog()
     for entry in names.ENTRIES:
         if entry.embedded:
             weights = (names.EMBEDDED / entry.name / "model.safetensors").stat().st_size
@@ -159,7 +159,7 @@ def test_what_is_embedded_is_listed_and_loads() -> None:
 
 
 def test_names_are_different() -> None:
-    assert len(set(names.listed())) == len(names.ENTRIES)
+    assert len(set(names.catalog())) == len(names.ENTRIES)
 
 
 @pytest.mark.parametrize("place", [entry.location for entry in names.ENTRIES if not entry.embedded])
@@ -172,7 +172,7 @@ def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) ->
         generate.main(["--list-models"])
     assert ended.value.code == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["model", *names.listed()]
+    assert [line.split("  ")[0] for line in lines] == ["model", *names.catalog()]
     for line, row in zip(lines, names.rows(), strict=True):
         assert all(cell in line for cell in row)
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { hearLateEvents } from '../../ui/kit/late_events.js';
+import { reopenStream } from '../../ui/kit/late_events.js';
 
 const HOST = 'http://127.0.0.1/gradio_api/queue';
 
 /** A page whose nudges are counted, each an event of its own as on the real one. */
 function page() {
   const seen = { nudges: 0 };
-  const fetch = hearLateEvents(async () => new Response(''), () => {
+  const fetch = reopenStream(async () => new Response(''), () => {
     seen.nudges += 1;
     fetch(`${HOST}/join?`);
   });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { rangesOf } from '../../ui/compare/metrics.js';
 import { same, summary } from '../../ui/compare/form.js';
 import { isWithin, parseNumber } from '../../ui/kit/number.js';
-import { accepted, isWrong, readSetting } from '../../ui/kit/setting.js';
+import { rangeText, isInvalid, readSetting } from '../../ui/kit/setting.js';
 import { movedStage, stageNames, stagesInOrder } from '../../ui/settings/stages.js';
 
 test('numbers are read as people type them', () => {
@@ -55,10 +55,10 @@ test('what is typed is a number where there should be one, and a text as it stan
   const [beams, words] = [parameter('beams', { minimum: 1, maximum: 8, integer: true }), parameter('words', { kind: 'text' })];
   const typed = ['4', '2.5', '9', 'many', ''];
   assert.deepEqual(typed.map((text) => readSetting(beams, text)), [4, 2.5, 9, null, null]);
-  assert.deepEqual(typed.map((text) => isWrong(beams, readSetting(beams, text))), [false, true, true, true, true]);
-  assert.equal(accepted(beams), 'a whole number from 1 to 8');
+  assert.deepEqual(typed.map((text) => isInvalid(beams, readSetting(beams, text))), [false, true, true, true, true]);
+  assert.equal(rangeText(beams), 'a whole number from 1 to 8');
   assert.deepEqual(typed.map((text) => readSetting(words, text)), typed);
-  assert.ok(typed.every((text) => !isWrong(words, text)));
+  assert.ok(typed.every((text) => !isInvalid(words, text)));
 });
 
 test('a card calls a word of its settings by its label, and never a text that is spelled like one', () => {

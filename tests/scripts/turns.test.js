@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { NOTHING, received } from '../../ui/runs/turns.js';
+import { EMPTY, applyUpdate } from '../../ui/runs/turns.js';
 
 /** @import { AnswerUpdate, Turn, TurnsValue } from '../../ui/runs/contract' */
 
@@ -25,36 +25,36 @@ const update = (changes, ...words) => ({
 
 test('an update adds its tokens and leaves all else alone', () => {
   const shown = whole(1, 'I', ' am');
-  const now = received(shown, update({ base: 1, version: 2, since: 2 }, ' a', ' fox'));
+  const now = applyUpdate(shown, update({ base: 1, version: 2, since: 2 }, ' a', ' fox'));
   assert.deepEqual(now, whole(2, 'I', ' am', ' a', ' fox'));
   assert.equal(now?.turns[0], shown.turns[0]);
   assert.equal(now?.turns[1].tokens?.[1], shown.turns[1].tokens?.[1]);
 });
 
 test('the last one says how the answer ended, and that nothing is going on', () => {
-  const now = received(whole(1, 'I'), update({ base: 1, version: 2, since: 1, state: 'stopped', note: 'time', busy: false }));
+  const now = applyUpdate(whole(1, 'I'), update({ base: 1, version: 2, since: 1, state: 'stopped', note: 'time', busy: false }));
   assert.equal(now?.busy, false);
   assert.deepEqual([now?.turns[1].state, now?.turns[1].note, now?.turns[1].text], ['stopped', 'time', 'I']);
 });
 
 test('tokens that a search has replaced are replaced', () => {
-  const now = received(whole(3, 'I', ' am', ' a'), update({ base: 0, version: 4, since: 1 }, ' was'));
+  const now = applyUpdate(whole(3, 'I', ' am', ' a'), update({ base: 0, version: 4, since: 1 }, ' was'));
   assert.deepEqual(now, whole(4, 'I', ' was'));
 });
 
 test('what builds on a lost update, or on another conversation, is missing something', () => {
-  assert.equal(received(whole(1, 'I'), update({ base: 2, version: 3, since: 1 }, ' am')), null);
-  assert.equal(received(whole(1, 'I'), update({ run: 'r2', base: 0, version: 1 }, 'You')), null);
-  assert.equal(received(NOTHING, update({}, 'I')), null);
+  assert.equal(applyUpdate(whole(1, 'I'), update({ base: 2, version: 3, since: 1 }, ' am')), null);
+  assert.equal(applyUpdate(whole(1, 'I'), update({ run: 'r2', base: 0, version: 1 }, 'You')), null);
+  assert.equal(applyUpdate(EMPTY, update({}, 'I')), null);
 });
 
 test('what comes late changes nothing', () => {
   const shown = { ...whole(4, 'I', ' am'), number: 7 };
-  assert.equal(received(shown, update({ base: 0, version: 3, since: 1 }, ' was')), shown);
-  assert.equal(received(shown, update({ base: 0, version: 4, since: 1 }, ' was')), shown);
-  assert.equal(received(shown, { ...whole(3, 'I'), number: 8 }), shown); // made before the newest update
-  assert.equal(received(shown, { ...NOTHING, number: 6 }), shown); // begun before what is shown
-  assert.deepEqual(received(shown, { ...NOTHING, number: 8 }), { ...NOTHING, number: 8 });
+  assert.equal(applyUpdate(shown, update({ base: 0, version: 3, since: 1 }, ' was')), shown);
+  assert.equal(applyUpdate(shown, update({ base: 0, version: 4, since: 1 }, ' was')), shown);
+  assert.equal(applyUpdate(shown, { ...whole(3, 'I'), number: 8 }), shown); // made before the newest update
+  assert.equal(applyUpdate(shown, { ...EMPTY, number: 6 }), shown); // begun before what is shown
+  assert.deepEqual(applyUpdate(shown, { ...EMPTY, number: 8 }), { ...EMPTY, number: 8 });
 });
 
 test('an answer of updates of which any are lost is the whole answer in the end', () => {
@@ -74,13 +74,13 @@ test('an answer of updates of which any are lost is the whole answer in the end'
       states.push(whole(version, ...words.slice(0, since), ...added));
       changed.push(since);
     }
-    let shown = /** @type {TurnsValue} */ (draw(2) ? states[0] : NOTHING);
+    let shown = /** @type {TurnsValue} */ (draw(2) ? states[0] : EMPTY);
     for (let version = 1; version <= 20; version += 1) {
       if (draw(10) < round / 30 && version < 20) continue; // lost
       const base = Math.max(0, version - 2);
       const since = Math.min(...changed.slice(base + 1, version + 1));
       const tokens = states[version].turns[1].tokens?.slice(since);
-      shown = received(shown, update({ base, version, since, tokens })) ?? states[version]; // the reply to 'missing'
+      shown = applyUpdate(shown, update({ base, version, since, tokens })) ?? states[version]; // the reply to 'missing'
       assert.deepEqual(shown, states[version]);
     }
   }

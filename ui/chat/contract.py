@@ -1,4 +1,4 @@
-"""What the conversation and the exact prompt are told."""
+"""Values sent to the conversation and to the exact prompt."""
 
 from __future__ import annotations
 

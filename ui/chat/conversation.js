@@ -8,26 +8,26 @@
  *   body: ReturnType<typeof makeAnswer>}} TurnView
  */
 
-/** @import { AnswerUpdate, Turn } from '../runs/contract' */
+/** @import { Turn } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
 import { find, iconButton, make } from '../kit/dom.js';
 import { followColour } from '../kit/theme.js';
 import { copy } from '../kit/transfer.js';
-import { unpacked } from '../kit/values.js';
 import { makeAnswer, offerTokens } from '../runs/answer.js';
-import { NOTHING, received } from '../runs/turns.js';
+import { followTurns } from '../runs/turns.js';
 
 /** @param {import('../kit/gradio').Component} component */
-export function start({ element, props, trigger, watch }) {
+export function start(component) {
+  const { element, trigger } = component;
   const root = find(element, '.attend-conversation');
   const log = make('div', {
     class: 'at-log', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
   });
   const divider = make('div', { class: 'at-divider', role: 'separator', text: 'no longer in the context' });
-  let conversation = NOTHING;
   /** @type {TurnView[]} */
   let views = [];
+  let isRunning = false; // nothing can be sent then
 
   root.replaceChildren(log);
   let pinned = true; // whether the end is in view
@@ -39,20 +39,11 @@ export function start({ element, props, trigger, watch }) {
   }).observe(log);
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
-  watch('value', receive);
-  receive();
-
-  function receive() {
-    if (!props.value) return;
-    const now = received(conversation, /** @type {ConversationValue | AnswerUpdate} */ (unpacked(props.value)));
-    if (!now) return trigger('missing', {});
-    if (now === conversation) return;
-    conversation = now;
-    draw(now);
-  }
+  followTurns(component, draw);
 
   /** @param {ConversationValue} value */
   function draw({ turns, examples, busy }) {
+    isRunning = busy;
     const grown = turns.length > views.length;
     document.body.dataset.chat = turns.length ? '' : 'empty'; // for the styles of what stands around it
     if (turns.length) drawTurns(turns, busy);
@@ -165,7 +156,7 @@ export function start({ element, props, trigger, watch }) {
       find(view.node, '.at-icon').focus();
     };
     const send = () => {
-      if (save.disabled || conversation.busy) return;
+      if (save.disabled || isRunning) return;
       close();
       trigger('edit', { turn: number, text: area.value });
     };

@@ -35,6 +35,7 @@ export function start({ element, props, trigger, watch }) {
   const results = new Map();
   const questions = new Questions(trigger);
   let run = null;
+  let newest = 0; // the highest number of an update
   let busy = false;
   let hasChat = false;
   /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
@@ -45,11 +46,11 @@ export function start({ element, props, trigger, watch }) {
   const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
   const go = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
   const halt = make('button', { type: 'button', class: 'at-stop', text: 'Stop', hidden: true });
-  const ways = [['continue', 'continue as text'], ['answer', 'answer as a message']].map(([value, label]) => {
+  const modes = [['continue', 'continue as text'], ['answer', 'answer as a message']].map(([value, label]) => {
     const input = make('input', { type: 'radio', name: 'attend-ask', value, class: 'at-hidden' });
     return { input, node: make('label', {}, input, make('span', { text: label })) };
   });
-  const [, answering] = ways.map((way) => way.input);
+  const [, answering] = modes.map((mode) => mode.input);
   const common = make('input', { type: 'checkbox', checked: true });
   const history = make('input', { type: 'checkbox' });
   const goOn = make('label', {
@@ -78,7 +79,7 @@ export function start({ element, props, trigger, watch }) {
     make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
     make('div', { class: 'at-ask-row' },
       make('fieldset', { class: 'at-switch' },
-        make('legend', { class: 'at-hidden', text: 'What to do with the prompt' }), ...ways.map((way) => way.node)),
+        make('legend', { class: 'at-hidden', text: 'What to do with the prompt' }), ...modes.map((mode) => mode.node)),
       goOn,
       make('label', {
         class: 'at-common',
@@ -91,7 +92,7 @@ export function start({ element, props, trigger, watch }) {
     grid,
   );
   text.value = offered.example;
-  ways[0].input.checked = true;
+  modes[0].input.checked = true;
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
@@ -106,7 +107,7 @@ export function start({ element, props, trigger, watch }) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
   });
   fill(offered.fills[0].cards);
-  for (const { input } of ways) input.addEventListener('change', draw);
+  for (const { input } of modes) input.addEventListener('change', draw);
   panelSettings.subscribe(root, drawPanel);
   watch('value', receive);
   receive();
@@ -196,6 +197,8 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {CompareValue} value */
   function merge(value) {
+    if ((value.update ?? 0) < newest) return;
+    newest = value.update ?? 0;
     if (value.run !== run && value.run !== null) {
       results.clear();
       asked.forEach((card, place) => {
@@ -215,7 +218,7 @@ export function start({ element, props, trigger, watch }) {
     if (gap && !busy) trigger('missing', {});
     hasChat = value.chats && value.history;
     answering.disabled = !value.chats;
-    if (!value.chats) ways[0].input.checked = true;
+    if (!value.chats) modes[0].input.checked = true;
     draw();
     if (focused) (busy ? halt : go).focus();
   }

@@ -1,10 +1,11 @@
-"""What Compare is told of its cards; made by `ui/compare/values.py`."""
+"""Values sent to Compare and its cards; made by `ui/compare/values.py`."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
 from ui.kit.contract import SettingField
+from ui.runs.contract import AnswerState
 
 
 class CardField(SettingField):
@@ -54,7 +55,7 @@ class CardValue(TypedDict):
     run: str
     since: int
     tokens: list[tuple[str, float]]  # text and the model's probability
-    state: Literal["streaming", "done", "stopped"]
+    state: AnswerState
     note: str | None
     length: int  # the most tokens it can have
     first_difference: int | None
@@ -72,6 +73,7 @@ class CompareValue(TypedDict):
     chats: bool  # whether the model answers messages
     history: bool  # whether there is a chat that a message could go on from
     cards: list[CardValue]
+    update: NotRequired[int]  # of the page; an older one that comes late changes nothing
 
 
 class Answer(TypedDict):

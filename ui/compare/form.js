@@ -9,7 +9,7 @@
 /** @import { CardField, CompareForm } from './contract' */
 
 import { iconButton, make } from '../kit/dom.js';
-import { accepted, isWrong, makeControl, readSetting } from '../kit/setting.js';
+import { rangeText, isInvalid, makeControl, readSetting } from '../kit/setting.js';
 import { signed } from '../kit/text.js';
 
 /** @param {Settings} settings @param {CardField} parameter */
@@ -119,9 +119,9 @@ export function makeForm(offered, actions) {
     if (isHeld) control.setAttribute('placeholder', String(held[name] ?? ''));
     control.addEventListener('change', () => {
       const read = isHeld && control.value.trim() === '' ? undefined : readSetting(parameter, control.value);
-      const refused = read !== undefined && isWrong(parameter, read);
+      const refused = read !== undefined && isInvalid(parameter, read);
       control.setAttribute('aria-invalid', String(refused));
-      wrong.textContent = refused ? `${label} must be ${accepted(parameter)}.` : '';
+      wrong.textContent = refused ? `${label} must be ${rangeText(parameter)}.` : '';
       if (refused) return;
       put(name, read);
       if (name !== 'strategy') return;

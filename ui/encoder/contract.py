@@ -1,4 +1,4 @@
-"""What the page of an encoder is told."""
+"""Values sent to the page of an encoder."""
 
 from __future__ import annotations
 

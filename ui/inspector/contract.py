@@ -1,4 +1,4 @@
-"""What the inspector is told of a run; made by `ui/inspector/values.py` and `ui/inspector/beams/search.py`."""
+"""Values sent to the inspector; made by `ui/inspector/values.py` and `ui/inspector/beams/search.py`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StepValue(TypedDict):
     entropy: list[float]  # bits
     rank: int
     draw: float | None
-    way: TokenOrigin  # how the token came to stand there
+    origin: TokenOrigin  # how the token came to stand there
     rest: list[float]
     rows: list[Row]
     weighed: NotRequired[list[WeighedRow]]  # under contrastive search

@@ -42,7 +42,7 @@ function sentences(step, shown) {
   const gave = `The model gave it ${percent(own[3][0])}, ${rank}`;
   const first = ranked(step.rows, 0)[0];
   const likeliest = first === own ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first[1]), '.'];
-  switch (step.way) {
+  switch (step.origin) {
     case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
     case 'taken': return ['Chosen by you. ', gave, ...likeliest];
     case 'search': return ['Beam search ranks whole texts, not single tokens: of all the texts it followed, one with ',
@@ -102,7 +102,7 @@ function cumulativeBar(step, shown) {
     if (others > 0.15) segment.textContent = 'others';
     bar.append(segment);
   }
-  if (step.draw !== null && step.way === 'chosen') {
+  if (step.draw !== null && step.origin === 'chosen') {
     const marker = make('i', { class: 'at-draw' });
     marker.style.left = `${100 * step.draw}%`;
     bar.append(marker);

@@ -43,12 +43,12 @@ export function makeStrip(onSelect) {
     return alongRow(key, here, boxes.length);
   }
 
-  /** The box above or below. @param {number} here @param {1 | -1} way */
-  function inNextLine(here, way) {
+  /** The box above or below. @param {number} here @param {1 | -1} delta */
+  function inNextLine(here, delta) {
     const middle = (box) => box.offsetLeft + box.offsetWidth / 2;
     let line = null;
     let best = here;
-    for (let index = here + way; boxes[index]; index += way) {
+    for (let index = here + delta; boxes[index]; index += delta) {
       const top = boxes[index].offsetTop;
       if (Math.abs(top - boxes[here].offsetTop) < 4) continue;
       line ??= top;

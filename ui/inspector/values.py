@@ -79,7 +79,7 @@ def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin 
         "entropy": [short(bits) for bits in choice.stage_entropy],
         "rank": choice.rank,
         "draw": choice.draw,
-        "way": origin,
+        "origin": origin,
         "rest": [short(mass) for mass in choice.rest],
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }

@@ -1,4 +1,4 @@
-"""What every form is told of a setting."""
+"""How a setting is described to every form."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@
  * @param {() => void} nudge makes an event, which opens a new stream; for that one it is not called again
  * @returns {typeof fetch}
  */
-export function hearLateEvents(ask, nudge) {
+export function reopenStream(ask, nudge) {
   /** @type {{joined: boolean} | null} the stream that is open, and whether an event has joined it since */
   let stream = null;
   let isNudge = false;

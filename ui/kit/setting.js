@@ -36,8 +36,8 @@ export const makeSlider = ({ minimum, maximum, step }, attributes) =>
 export const readSetting = ({ kind }, text) => (kind === 'number' ? parseNumber(text) : text);
 
 /** Whether a number is none or out of range; of texts the server's check has the sentence. @param {SettingField} setting @param {unknown} value */
-export const isWrong = (setting, value) => setting.kind === 'number' && !isWithin(value, setting);
+export const isInvalid = (setting, value) => setting.kind === 'number' && !isWithin(value, setting);
 
 /** Which numbers are right, in words. @param {SettingField} setting */
-export const accepted = ({ minimum, maximum, integer }) =>
+export const rangeText = ({ minimum, maximum, integer }) =>
   `${integer ? 'a whole number' : 'a number'} from ${minimum} to ${maximum}`;

@@ -46,7 +46,7 @@ export const panelSettings = new Subject();
 
 /**
  * The model that is chosen: how many tokens it reads, its decoding method, and what the page is for with it.
- * @type {Subject<{context: number, way: string, line: string}>}
+ * @type {Subject<{context: number, method: string, tagline: string}>}
  */
 export const currentModel = new Subject();
 

@@ -1,4 +1,4 @@
-"""What the lesson's chapters are told."""
+"""Values sent to the chapters of Learn."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
 
   table.addEventListener('keydown', (event) => {
     const place = placeOf(event.target);
-    const way = onPlane(event.key);
+    const delta = onPlane(event.key);
     if (!place) return;
     const field = event.target instanceof HTMLInputElement ? event.target : null;
     if (field && event.key === 'Enter') take(field);
@@ -131,8 +131,8 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
       wrong.textContent = '';
       onEdit?.(place.row, place.column, numbers[place.row][place.column]); // in case what stood there was refused
     }
-    const next = way && cells[place.row + way[1]]?.[place.column + way[0]];
-    if (!next || (field && !matrixLeaves(field, way))) return;
+    const next = delta && cells[place.row + delta[1]]?.[place.column + delta[0]];
+    if (!next || (field && !matrixLeaves(field, delta))) return;
     event.preventDefault();
     next.focus();
   });

@@ -54,10 +54,10 @@ export function matrixPicture({ name, told, across, down }) {
     tell();
   });
   canvas.addEventListener('keydown', (event) => {
-    const way = onPlane(event.key);
-    if (!way) return;
+    const delta = onPlane(event.key);
+    if (!delta) return;
     event.preventDefault();
-    const next = [here[0] + way[1], here[1] + way[0]];
+    const next = [here[0] + delta[1], here[1] + delta[0]];
     if (next.every((place, axis) => place >= 0 && place < shape[axis])) here = next;
     tell();
   });

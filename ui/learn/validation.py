@@ -15,7 +15,7 @@ Given = Mapping[str, Any]
 MOST_NUMBER = 1e6  # of a matrix's: beyond it float32 shows nothing but rounding
 
 
-def whole(given: Given, name: str, default: int, least: int, most: int) -> int:
+def integer(given: Given, name: str, default: int, least: int, most: int) -> int:
     """A whole number between two limits; `name` is its key and, with spaces, what the sentence calls it."""
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:

@@ -1,4 +1,4 @@
-"""What the choice of a model is told."""
+"""Values sent to the model picker."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ModelValue(TypedDict):
     name: str
     choices: list[tuple[str, str]]  # words and name of every model that can be chosen
     title: str  # what is being done; "" where nothing is
-    said: str  # how far that is
+    status: str  # how far that is
     share: float | None  # of the download that is here; None where that is not known or is no matter
     notes: list[str]  # sentences about how the model was loaded
-    line: str  # what the page is for with it
-    empties: bool  # whether the box for another model's name is to be emptied, since that model is there
+    tagline: str  # what the page is for with it
+    clears_input: bool  # whether the box for another model's name is to be emptied, since that model is there
     context: int  # how many tokens the model that writes reads at once
-    way: str  # of `ui.settings.methods.METHODS`: how its tokens are chosen as long as nobody has said
+    method: str  # of `ui.settings.methods.METHODS`: how its tokens are chosen as long as nobody has said
     languages: LanguagesValue  # of the model that is in use

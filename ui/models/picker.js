@@ -10,14 +10,14 @@ import { currentModel } from '../kit/signals.js';
 export function start({ element, props, watch }) {
   const title = find(element, '.attend-model-coming');
   const bar = find(element, '.attend-model-bar', HTMLProgressElement);
-  const said = find(element, '.attend-model-said');
+  const status = find(element, '.attend-model-status');
   const notes = find(element, '.attend-model-notes');
 
   function draw() {
     const value = props.value;
     if (!value) return;
     if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
-    said.textContent = value.said;
+    status.textContent = value.status;
     bar.hidden = !value.title;
     title.dataset.there = value.title ? '' : value.name; // the list shows a choice before the server has heard of it
     if (value.share === null) bar.removeAttribute('value');
@@ -29,8 +29,8 @@ export function start({ element, props, watch }) {
         return line;
       }),
     );
-    const { context, way, line } = value;
-    currentModel.publish({ context, way, line });
+    const { context, method, tagline } = value;
+    currentModel.publish({ context, method, tagline });
     nameWhole();
   }
 

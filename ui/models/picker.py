@@ -45,7 +45,7 @@ class Picker:
         value = screen.model
         return {
             self.listed: gr.update(choices=value["choices"], value=value["name"]),
-            self.other: gr.update(value="") if value["empties"] else gr.update(),  # somebody may be typing in it
+            self.other: gr.update(value="") if value["clears_input"] else gr.update(),  # somebody may be typing in it
             self.state: _state(value),
             self.cancel: gr.update(value=_CANCEL, visible=bool(value["title"])),
             self.languages: packed(value["languages"]),
@@ -129,5 +129,5 @@ def build(models: Models) -> Picker:
 
 
 def _state(value: ModelValue) -> dict[str, Any]:
-    shown = {key: value[key] for key in ("title", "said", "share", "notes", "context", "way", "line", "name")}
+    shown = {key: value[key] for key in ("title", "status", "share", "notes", "context", "method", "tagline", "name")}
     return {**shown, "names": [name for _, name in value["choices"]]}

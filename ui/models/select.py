@@ -51,7 +51,7 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
     """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
 
     An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
-    Of the page only the choice is told here; `Session.unseen` says that the rest is to follow.
+    Of the page only the choice is told here; `Session.model_changed` says that the rest is to follow.
 
     Args:
         typed: whether the name was typed, whose box is emptied once the model is there.
@@ -62,8 +62,8 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
         return
     cancel(session)
     if wanted == session.model:
-        session.encoder, session.unseen = None, session.unseen or session.encoder is not None
-        yield PickerScreen(model={**standing(session, models), "empties": typed})
+        session.encoder, session.model_changed = None, session.model_changed or session.encoder is not None
+        yield PickerScreen(model={**standing(session, models), "clears_input": typed})
         return
     mine = session.choosing = Choosing(wanted)
     loaded: AnyModel | None = None
@@ -80,21 +80,21 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
                 yield PickerScreen(model=_coming(session, models, wanted, arriving))
         if mine.given_up or loaded is None:
             if session.choosing is None:  # else the choice is another's to tell
-                session.unseen = True  # the page may have waited for what this model could do
+                session.model_changed = True  # the page may have waited for what this model could do
                 yield PickerScreen(model=standing(session, models))
             return
         with session.lock:  # an event that is still being answered holds the model of before
-            session.choosing, session.unseen = None, True
+            session.choosing, session.model_changed = None, True
             if isinstance(loaded, LoadedModel):
                 session.languages = session.encoder = None  # first: the model before takes any, the next one may not
                 session.model, session.holds = loaded.name, loaded
             else:
                 session.encoder = loaded
         del loaded  # it is the session's from here on, and goes with it
-        yield PickerScreen(model={**standing(session, models), "empties": typed})
+        yield PickerScreen(model={**standing(session, models), "clears_input": typed})
     except Exception:
         if session.choosing is mine:
-            session.choosing, session.unseen = None, True
+            session.choosing, session.model_changed = None, True
             yield PickerScreen(model=standing(session, models))
         raise
     finally:
@@ -114,7 +114,7 @@ def translate(session: Session, models: Models, source: str, target: str) -> Pic
     loaded = models.with_languages(session.model, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
-    session.languages, session.unseen = (languages.source, languages.target), True
+    session.languages, session.model_changed = (languages.source, languages.target), True
     return PickerScreen(model=standing(session, models))
 
 
@@ -122,7 +122,7 @@ def leave(session: Session) -> None:
     """The visitor has gone; should they come back, `Models.current` asks for the model again."""
     cancel(session)
     session.holds = session.encoder = None
-    session.unseen = False  # a page that is closed is shown nothing: that would ask for the model again
+    session.model_changed = False  # a page that is closed is shown nothing: that would ask for the model again
     session.read.clear()
 
 
@@ -131,16 +131,16 @@ def standing(session: Session, models: Models) -> ModelValue:
     writes, encoder = models.get(models.current(session)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
-        "line": tagline(encoder or writes),
-        "empties": False,
+        "tagline": tagline(encoder or writes),
+        "clears_input": False,
         "name": name,
         "choices": choices(models, session.model, name),
         "title": "",
-        "said": "",
+        "status": "",
         "share": None,
         "notes": list((encoder or writes).notes),
         "context": writes.model.context_length,
-        "way": default_method(translates=is_translator(writes)),
+        "method": default_method(translates=is_translator(writes)),
         "languages": languages_value(writes if encoder is None else None),
     }
 
@@ -163,11 +163,11 @@ def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str
     entries = {entry.name: entry for entry in names.ENTRIES}
     found = []
     for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
-        entry, called = entries.get(name), names.called(name)
+        entry, called = entries.get(name), names.display_name(name)
         if name == coming:
             words = f"{_shortened(called)} · loading"
         elif entry is not None:
-            where = "installed" if names.is_here(entry) else f"{in_words(entry.megabytes * 10**6)} download"
+            where = "installed" if names.is_installed(entry) else f"{in_words(entry.megabytes * 10**6)} download"
             words = f"{name} · {where} · {entry.licence}"
         elif called == name or name in models.names:
             words = _shortened(name)
@@ -205,8 +205,8 @@ def _coming(session: Session, models: Models, name: str, arriving: LoadProgress)
         **standing(session, models),
         "name": name,
         "choices": choices(models, session.model, coming=name),
-        "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(names.called(name))}",
-        "said": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
+        "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(names.display_name(name))}",
+        "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],
     }

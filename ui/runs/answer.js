@@ -59,7 +59,7 @@ export function makeAnswer(number) {
   function showTokens(tokens) {
     if (plain) node.replaceChildren();
     plain = '';
-    const kept = agreed(shown, tokens);
+    const kept = commonPrefix(shown, tokens);
     for (const span of spans.splice(kept)) span.remove();
     shown = tokens;
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
@@ -93,7 +93,7 @@ export function makeAnswer(number) {
 }
 
 /** How many tokens in front are the same. @param {Token[]} tokens @param {Token[]} others */
-function agreed(tokens, others) {
+function commonPrefix(tokens, others) {
   const count = Math.min(tokens.length, others.length);
   for (let index = 0; index < count; index += 1) {
     const [one, other] = [tokens[index], others[index]];

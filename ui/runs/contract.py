@@ -1,9 +1,10 @@
-"""What the page is told of runs and messages, wherever they are shown: numbers and plain texts alone."""
+"""Values that describe runs and messages wherever they are shown: numbers and plain text."""
 
 from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
+AnswerState = Literal["done", "streaming", "stopped"]
 TokenKind = Literal["control", "prompt", "generated"]
 # How a token came about: by its probability, in a person's text, by hand, by a search of texts.
 TokenOrigin = Literal["chosen", "given", "taken", "search"]
@@ -16,7 +17,7 @@ class Turn(TypedDict):
     text: str
     tokens: list[tuple[str, float]] | None  # text and the model's probability, of an answer; None shows plain text
     run: str | None  # the run that the inspector shows when a token is clicked
-    state: Literal["done", "streaming", "stopped"]
+    state: AnswerState
     dropped: bool  # no longer in the context
     note: str | None  # such as "reached the length limit"
     version: int  # of an answer: how often it has been brought up to date
@@ -43,7 +44,7 @@ class AnswerUpdate(TypedDict):
     version: int  # what it leads to; an older one that comes late changes nothing
     since: int
     tokens: list[tuple[str, float]]  # from number `since` to the end
-    state: Literal["done", "streaming", "stopped"]
+    state: AnswerState
     note: str | None
     busy: bool
 

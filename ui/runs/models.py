@@ -82,7 +82,7 @@ class Models:
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, LoadedModel] | None = None
 
-    def keeping_embedded(self, kept: MutableMapping[str, LoadedModel]) -> Models:
+    def with_embedded_cache(self, kept: MutableMapping[str, LoadedModel]) -> Models:
         """The same models, of which those that come with Attend, which are small, stay there once `get` has given them:
         so a visitor who asks again does not wait again."""
         same = copy(self)
@@ -168,7 +168,7 @@ class Models:
         several."""
         if not self.any_name or called in self.names:
             return None
-        found = [name for name in self._cache.names() if names.called(name) == called]
+        found = [name for name in self._cache.names() if names.display_name(name) == called]
         if len(found) > 1:
             raise AttendError(f"{len(found)} folders in use are called {called}: give the path of one.")
         return self.cached(found[0]) if found else None
@@ -177,7 +177,7 @@ class Models:
         """The model behind an earlier text; `AttendError` where nobody uses it any more."""
         if not self.is_there(name):
             raise AttendError(
-                f"{self.called(name)} wrote this but is no longer loaded: choose it again to inspect its texts."
+                f"{self.display_name(name)} wrote this but is no longer loaded: choose it again to inspect its texts."
             )
         return self.get(name)
 
@@ -186,10 +186,10 @@ class Models:
         plain, _ = self._unmarked(name)
         return plain == self.default or self.cached(plain) is not None
 
-    def called(self, name: str) -> str:
+    def display_name(self, name: str) -> str:
         """What the page calls a model, with its languages where they are marked."""
         plain, _ = self._unmarked(name)
-        return name if plain in self.names else names.called(plain) + name[len(plain) :]
+        return name if plain in self.names else names.display_name(plain) + name[len(plain) :]
 
     def load(self, name: object, *, offered: bool = False) -> Generator[LoadProgress, None, AnyModel]:
         """See `ModelCache.load`.

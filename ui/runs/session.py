@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from decoding.trace import Trace
 from model.errors import AttendError
 from ui.runs.comparison import Comparison
+from ui.runs.contract import AnswerState
 from ui.runs.run import Mode, Run, TokenRecord
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
 MOST_UNDO = 50
-
-State = Literal["done", "streaming", "stopped"]
 
 
 @dataclass(slots=True)
@@ -37,7 +36,7 @@ class Turn:
     text: str
     tokens: list[tuple[str, float]] | None = None  # of an answer: text and the model's probability
     run: str | None = None
-    state: State = "done"
+    state: AnswerState = "done"
     note: str | None = None
     version: int = 0  # how often it has been brought up to date
 
@@ -109,12 +108,12 @@ class Session:
     holds: object = None  # what keeps it in memory
     read: dict[str, LoadedModel] = field(default_factory=dict)  # by the lesson, to be at hand for the next question
     encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
-    asked: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
+    requested_tab: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
     clicks: int = 0  # of the switch, up to the one that asked for it
     updates: int = 0  # of the page, begun so far
     lock: SessionLock = field(default_factory=SessionLock)  # lets a visitor's events be answered one after the other
     choosing: Choosing | None = None  # while another is on its way
-    unseen: bool = False  # whether the page is still to be shown with a model that has come
+    model_changed: bool = False  # whether the page is still to be shown with a model that has come
 
     @property
     def busy(self) -> bool:

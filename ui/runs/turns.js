@@ -5,8 +5,30 @@
 
 /** @import { AnswerUpdate, Turn, TurnsValue } from './contract' */
 
+import { unpacked } from '../kit/values.js';
+
 /** @type {TurnsValue} */
-export const NOTHING = { turns: [], examples: [], busy: false };
+export const EMPTY = { turns: [], examples: [], busy: false };
+
+/**
+ * Draw the messages whenever what came for a component changes them; where an update is missing, ask for all of them.
+ * @template {TurnsValue} Value
+ * @param {import('../kit/gradio').Component} component
+ * @param {(shown: Value) => void} draw
+ */
+export function followTurns({ props, trigger, watch }, draw) {
+  let shown = EMPTY;
+  function receive() {
+    if (!props.value) return;
+    const next = applyUpdate(shown, /** @type {Value | AnswerUpdate} */ (unpacked(props.value)));
+    if (!next) return trigger('missing', {});
+    if (next === shown) return;
+    shown = next;
+    draw(/** @type {Value} */ (next));
+  }
+  watch('value', receive);
+  receive();
+}
 
 /**
  * What is to be shown once a value has come.
@@ -14,7 +36,7 @@ export const NOTHING = { turns: [], examples: [], busy: false };
  * @param {TurnsValue | AnswerUpdate} value
  * @returns {TurnsValue | null} the very same where nothing is new; null where what would lead there is missing
  */
-export function received(shown, value) {
+export function applyUpdate(shown, value) {
   if ('turns' in value) return isLate(shown, value) ? shown : value;
   const place = shown.turns.findIndex((turn) => turn.run === value.run);
   const answer = shown.turns[place];

@@ -25,7 +25,7 @@ class MethodValue(TypedDict):
 class PanelValue(TypedDict):
     """What the panel says, which is its value; `ui.settings.methods.settings_of` reads it."""
 
-    way: str  # the name of the decoding method
+    method: str  # the name of the decoding method
     values: dict[str, Any]  # by their names, as typed; an emptied number is None
 
 
@@ -33,10 +33,10 @@ class PanelForm(TypedDict):
     """All that the script needs to know; it never changes. Its event: `opened {misread}`, parts of the link."""
 
     parameters: list[PanelField]
-    ways: dict[str, MethodValue]
+    methods: dict[str, MethodValue]
     presets: dict[str, dict[str, Any]]  # what each sets, as typed
     first: PanelValue
-    whole: str  # the method that every preset belongs to
+    preset_method: str  # the method that every preset belongs to
     samplers: list[str]  # settings that filter tokens
     stages: dict[str, list[str]]  # of each filter, the settings that turn it on
     chains: dict[str, list[str]]  # of each strategy, the filters that it can run

@@ -73,12 +73,12 @@ def settings_of(panel: object) -> DecodingSettings:
     """What the panel means: the parameters in sight as they are set, all others as they are by default.
 
     Args:
-        panel: {"way": name, "values": {parameter: as typed}}; it comes from a browser and may be anything.
+        panel: {"method": name, "values": {parameter: as typed}}; it comes from a browser and may be anything.
 
     Raises:
         AttendError: for a value that no setting accepts, by its name.
     """
-    method = panel.get("way") if isinstance(panel, Mapping) else None
+    method = panel.get("method") if isinstance(panel, Mapping) else None
     values = panel.get("values") if isinstance(panel, Mapping) else None
     if not isinstance(values, Mapping) or not isinstance(method, str) or method not in METHODS:
         raise AttendError("These settings come from another version of this page: reload it.")

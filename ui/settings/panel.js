@@ -8,7 +8,7 @@
 /** @import { PanelField, PanelForm } from './contract' */
 
 import { find, make } from '../kit/dom.js';
-import { isWrong, makeControl, makeSlider, readSetting } from '../kit/setting.js';
+import { isInvalid, makeControl, makeSlider, readSetting } from '../kit/setting.js';
 import { currentModel, panelSettings } from '../kit/signals.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
@@ -17,20 +17,20 @@ const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are
 /** @param {import('../kit/gradio').Component} component */
 export function start({ element, props, trigger }) {
   const form = /** @type {PanelForm} */ (props.form);
-  const state = { way: form.first.way, values: { ...form.first.values } };
+  const state = { method: form.first.method, values: { ...form.first.values } };
   const fields = new Map(); // name -> {box, draw, parameter}
-  let suggested = form.first.way; // by the model, for as long as nobody has chosen
+  let suggested = form.first.method; // by the model, for as long as nobody has chosen
   let before = null; // what the samplers said before they were neutralised
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
 
   /* ---- what the settings mean ---- */
 
-  const strategy = () => form.ways[state.way].strategy ?? state.values.strategy;
+  const strategy = () => form.methods[state.method].strategy ?? state.values.strategy;
   const isShown = (name) => {
-    const way = form.ways[state.way];
+    const method = form.methods[state.method];
     const parameter = fields.get(name).parameter;
-    return (!way.shows || way.shows.includes(name)) && parameter.strategies.includes(strategy());
+    return (!method.shows || method.shows.includes(name)) && parameter.strategies.includes(strategy());
   };
   const isNeutral = (name) => state.values[name] === fields.get(name).parameter.neutral;
   const isSet = (values) => Object.entries(values).every(([name, value]) => state.values[name] === value);
@@ -44,9 +44,9 @@ export function start({ element, props, trigger }) {
     return orderOfAll().filter((stage) => chain.includes(stage) && form.stages[stage].some(isOn));
   }
 
-  /** What a parameter says before anybody touches it. @param {string} name @param {string} way */
-  function startOf(name, way = state.way) {
-    const first = form.ways[way].starts[name] ?? form.first.values[name];
+  /** What a parameter says before anybody touches it. @param {string} name @param {string} method */
+  function startOf(name, method = state.method) {
+    const first = form.methods[method].starts[name] ?? form.first.values[name];
     const { longest, maximum } = fields.get(name).parameter;
     return longest ? Math.min(first, maximum) : first;
   }
@@ -58,12 +58,14 @@ export function start({ element, props, trigger }) {
     /** @type {[string, string][]} */
     const misread = [];
     const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
-    const address = new URLSearchParams(location.search);
-    const way = address.get('way');
-    if (['way', ...form.samplers].some((name) => address.has(name))) suggested = null;
-    if (Object.hasOwn(form.ways, way)) Object.assign(state, { way, values: { ...state.values, ...form.ways[way].starts } });
+    const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // so older links say it
+    const method = address.get('method');
+    if (['method', ...form.samplers].some((name) => address.has(name))) suggested = null;
+    if (Object.hasOwn(form.methods, method)) {
+      Object.assign(state, { method, values: { ...state.values, ...form.methods[method].starts } });
+    }
     for (const [name, said] of address) {
-      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'way' && said === state.way)) continue;
+      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'method' && said === state.method)) continue;
       if (known.has(name) && !isMisread(known.get(name), said)) {
         state.values[name] = readSetting(known.get(name), said);
       } else misread.push([name, said]);
@@ -73,7 +75,7 @@ export function start({ element, props, trigger }) {
 
   function isMisread(parameter, said) {
     switch (parameter.kind) {
-      case 'number': return isWrong(parameter, readSetting(parameter, said));
+      case 'number': return isInvalid(parameter, readSetting(parameter, said));
       case 'word': return !parameter.choices.some(([choice]) => choice === said);
       case 'order': return !stageNames(said).every((stage) => Object.hasOwn(form.stages, stage));
       default: return false; // a text; whether it suits is said when it is used
@@ -86,27 +88,27 @@ export function start({ element, props, trigger }) {
     for (const name of gone) address.searchParams.delete(name);
     const say = (name, value, first) =>
       value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
-    say('way', state.way, form.first.way);
+    say('method', state.method, form.first.method);
     for (const { name } of form.parameters) say(name, state.values[name], startOf(name));
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
 
   /* ---- changing them ---- */
 
-  function change(values, way = state.way) {
-    if (way !== state.way || form.samplers.some((name) => name in values)) suggested = null;
-    state.way = way;
+  function change(values, method = state.method) {
+    if (method !== state.method || form.samplers.some((name) => name in values)) suggested = null;
+    state.method = method;
     Object.assign(state.values, values);
     draw();
     clearTimeout(writing);
     writing = setTimeout(() => writeAddress(), 200); // browsers refuse to write it at every move of a slider
   }
 
-  function chooseWay(way) {
-    const { shows, starts } = form.ways[way];
+  function chooseMethod(method) {
+    const { shows, starts } = form.methods[method];
     const off = form.samplers.filter((name) => shows?.includes(name) && isNeutral(name));
-    const own = [form.ways[state.way].starts, starts].flatMap(Object.keys); // they neither stay behind nor are kept
-    change(Object.fromEntries([...off, ...own].map((name) => [name, startOf(name, way)])), way);
+    const own = [form.methods[state.method].starts, starts].flatMap(Object.keys); // they neither stay behind nor are kept
+    change(Object.fromEntries([...off, ...own].map((name) => [name, startOf(name, method)])), method);
   }
 
   function neutralise() {
@@ -117,11 +119,11 @@ export function start({ element, props, trigger }) {
     draw();
   }
 
-  /** Another model is used in another way, unless somebody has chosen one. @param {string} way */
-  function suggest(way) {
-    if (suggested === null || suggested === way) return;
-    change({}, way);
-    suggested = way;
+  /** Another model is used in another way, unless somebody has chosen one. @param {string} method */
+  function suggest(method) {
+    if (suggested === null || suggested === method) return;
+    change({}, method);
+    suggested = method;
   }
 
   /** Lengths reach as far as the context of the model. @param {number} tokens */
@@ -166,7 +168,7 @@ export function start({ element, props, trigger }) {
     const show = (value) => {
       entry.max = parameter.maximum;
       if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
-      entry.setAttribute('aria-invalid', String(isWrong(parameter, value)));
+      entry.setAttribute('aria-invalid', String(isInvalid(parameter, value)));
       reset.classList.toggle('at-away', value === startOf(name));
       if (!slider) return;
       slider.max = parameter.maximum;
@@ -218,24 +220,24 @@ export function start({ element, props, trigger }) {
   const KINDS = { number: numberField, word: wordField, text: textField, order: orderField };
   for (const parameter of form.parameters) fields.set(parameter.name, KINDS[parameter.kind](parameter));
 
-  const ways = radios('way', 'Decoding method', Object.keys(form.ways).map((way) => [way, way]), chooseWay);
+  const methods = radios('method', 'Decoding method', Object.keys(form.methods).map((method) => [method, method]), chooseMethod);
   /** @type {[Record<string, any>, HTMLButtonElement][]} */
   const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
-    { type: 'button', text: name, onclick: () => change(values, form.whole) })]);
+    { type: 'button', text: name, onclick: () => change(values, form.preset_method) })]);
   const off = make('button', { type: 'button', onclick: neutralise });
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (place) => [...fields.values()].filter((field) => field.parameter.place === place).map(({ box }) => box);
   const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
   find(element, '.attend-settings').append(
-    ways, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
+    methods, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
     ...group('plain'), advanced, ...group('run'));
 
   function draw() {
-    check(ways, state.way);
+    check(methods, state.method);
     const isOff = isSet(neutral());
     if (!isOff) before = null;
     for (const [values, button] of presets) {
-      button.setAttribute('aria-pressed', String(state.way === form.whole && !isOff && isSet(values)));
+      button.setAttribute('aria-pressed', String(state.method === form.preset_method && !isOff && isSet(values)));
     }
     off.textContent = isOff && before ? 'Restore' : 'Turn filters off';
     off.setAttribute('aria-pressed', String(isOff));
@@ -246,7 +248,7 @@ export function start({ element, props, trigger }) {
       show(state.values[name]);
     }
     advanced.hidden = group('advanced').every((box) => box.hidden);
-    props.value = { way: state.way, values: { ...state.values } };
+    props.value = { method: state.method, values: { ...state.values } };
     publishSettings();
   }
 
@@ -258,9 +260,9 @@ export function start({ element, props, trigger }) {
   document.addEventListener('attend-seed', (event) => change({ seed: /** @type {CustomEvent} */ (event).detail }));
   const misread = readAddress();
   draw();
-  currentModel.subscribe(element, ({ context, way }) => {
+  currentModel.subscribe(element, ({ context, method }) => {
     reach(context);
-    suggest(way);
+    suggest(method);
   });
   // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.
   // It is the page's first event, whose stream of replies kit/late_events.js must see: so it waits for page.js.
@@ -269,7 +271,7 @@ export function start({ element, props, trigger }) {
     if (!document.body.hasAttribute('data-ready')) return;
     trigger('opened', { misread: misread.map((part) => part.join('=')) });
   }, 100);
-  document.addEventListener('attend-heard', () => {
+  document.addEventListener('attend-connected', () => {
     clearInterval(saying);
     draw();
     writeAddress(misread.map(([name]) => name));

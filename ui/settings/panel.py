@@ -57,8 +57,8 @@ _KEEP_SEED = """(text) => {
 
 # The form's script waits for it; until then Gradio has taken up no component of the page, and hears of nothing.
 FORM_READY = """() => {
-  document.body.toggleAttribute('data-heard', true);
-  document.dispatchEvent(new Event('attend-heard'));
+  document.body.toggleAttribute('data-connected', true);
+  document.dispatchEvent(new Event('attend-connected'));
   return [];
 }"""
 
@@ -124,10 +124,10 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
         "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_place_in_run)],
-        "ways": {name: _method(method) for name, method in METHODS.items()},
+        "methods": {name: _method(method) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
-        "first": {"way": method, "values": first | limits},
-        "whole": DEFAULT_METHOD,  # which every preset belongs to
+        "first": {"method": method, "values": first | limits},
+        "preset_method": DEFAULT_METHOD,  # which every preset belongs to
         "samplers": list(_SAMPLERS),
         "stages": {stage: list(names) for stage, names in SWITCHES.items()},
         "chains": {name: [stage.name for stage in spec.processors] for name, spec in SPECS.items()},

@@ -1,4 +1,4 @@
-"""What Translate is told: the text, and where its model looked."""
+"""Values sent to Translate: the text, and what the model attended to."""
 
 from __future__ import annotations
 

@@ -4,18 +4,17 @@
  * Events: 'token' (the inspector shows another run, or none), 'example', and 'missing' (updates were lost; send it whole).
  */
 
-/** @import { AnswerUpdate } from '../runs/contract' */
 /** @import { TranslationValue } from './contract' */
 
 import { find, iconButton, make } from '../kit/dom.js';
 import { followColour } from '../kit/theme.js';
 import { copy } from '../kit/transfer.js';
-import { unpacked } from '../kit/values.js';
 import { makeAnswer, offerTokens } from '../runs/answer.js';
-import { NOTHING, received } from '../runs/turns.js';
+import { followTurns } from '../runs/turns.js';
 
 /** @param {import('../kit/gradio').Component} component */
-export function start({ element, props, trigger, watch }) {
+export function start(component) {
+  const { element, trigger } = component;
   const root = find(element, '.attend-translation');
   const body = makeAnswer(0);
   const note = make('p', { class: 'at-note', role: 'status' });
@@ -23,21 +22,10 @@ export function start({ element, props, trigger, watch }) {
   const said = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
     body.node, make('div', { class: 'at-translated-tools' }, copyButton));
 
-  let translation = NOTHING;
 
   followColour(root);
   offerTokens(root, (_, index) => trigger('token', { index }));
-  watch('value', receive);
-  receive();
-
-  function receive() {
-    if (!props.value) return;
-    const now = received(translation, /** @type {TranslationValue | AnswerUpdate} */ (unpacked(props.value)));
-    if (!now) return trigger('missing', {});
-    if (now === translation) return;
-    translation = now;
-    draw(now);
-  }
+  followTurns(component, draw);
 
   /** @param {TranslationValue} value */
   function draw({ turns: [answer], examples, busy }) {

@@ -44,7 +44,7 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "draw", "said"),
+    ("origin", "draw", "said"),
     [
         # 0.6 / 0.85 = 0.7059 is where the share of the token begins; greedy would have taken the other
         (
@@ -73,8 +73,8 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
         ),
     ],
 )
-def test_why_this_token_is_said_in_words(stage: Stage, way: Any, draw: float | None, said: str) -> None:
-    value = inspector(WORDS, way=way)
+def test_why_this_token_is_said_in_words(stage: Stage, origin: Any, draw: float | None, said: str) -> None:
+    value = inspector(WORDS, origin=origin)
     value["steps"][-1]["draw"] = draw
     stage.show(inspector=value)
     assert stage.find(".at-why").inner_text() == said

@@ -60,8 +60,8 @@ ROWS = st.lists(VALUES, min_size=1, max_size=80).filter(lambda row: max(row) > -
 FRACTIONS = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0]), st.floats(0, 1))
 
 
-def same(ours: Tensor, theirs: Tensor) -> None:
-    assert torch.equal(ours, theirs), f"{ours} is not {theirs}"
+def same(ours: Tensor, reference: Tensor) -> None:
+    assert torch.equal(ours, reference), f"{ours} is not {reference}"
 
 
 @settings(max_examples=200, deadline=None)
@@ -82,7 +82,7 @@ SMALL = st.one_of(st.sampled_from([3e-4, 2e-3, 0.05, 0.1, 0.25, 0.5]), st.floats
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("ours", "reference"),
     [
         (MinP, MinPLogitsWarper),
         (TypicalP, TypicalLogitsWarper),
@@ -92,13 +92,13 @@ SMALL = st.one_of(st.sampled_from([3e-4, 2e-3, 0.05, 0.1, 0.25, 0.5]), st.floats
     ],
 )
 def test_filters_keep_what_transformers_keeps(
-    ours: Callable[[float], Processor], theirs: Callable[[float], LogitsProcessor]
+    ours: Callable[[float], Processor], reference: Callable[[float], LogitsProcessor]
 ) -> None:
     @settings(max_examples=120, deadline=None)
     @given(ROWS, SMALL)
     def check(row: list[float], value: float) -> None:
         logits = torch.tensor([row])
-        same(ours(value)(logits, NO_CONTEXT), theirs(value)(NO_IDS, logits))  # type: ignore[operator]
+        same(ours(value)(logits, NO_CONTEXT), reference(value)(NO_IDS, logits))  # type: ignore[operator]
 
     check()
 
@@ -126,9 +126,9 @@ def test_whole_chains_equal_transformers_at_real_vocabularies(vocabulary: int, l
         ours = run_chain([Temperature(temperature), TopK(k), TopP(p)], logits, NO_CONTEXT)
         alone = TopP(p)(logits, NO_CONTEXT)
         ids = NO_IDS.expand(3, 1)
-        theirs = TopKLogitsWarper(k)(ids, TemperatureLogitsWarper(temperature)(ids, logits))
-        same(ours[2], theirs)
-        same(ours[3], TopPLogitsWarper(p)(ids, theirs))
+        reference = TopKLogitsWarper(k)(ids, TemperatureLogitsWarper(temperature)(ids, logits))
+        same(ours[2], reference)
+        same(ours[3], TopPLogitsWarper(p)(ids, reference))
         same(alone, TopPLogitsWarper(p)(ids, logits))
         for processor, other in (
             (MinP(p), MinPLogitsWarper(p)),
@@ -138,7 +138,7 @@ def test_whole_chains_equal_transformers_at_real_vocabularies(vocabulary: int, l
             (EtaCutoff(p / 100), EtaLogitsWarper(p / 100)),
         ):
             same(processor(logits, NO_CONTEXT), other(ids, logits))  # type: ignore[arg-type]
-            same(processor(theirs, NO_CONTEXT), other(ids, theirs))  # type: ignore[arg-type]
+            same(processor(reference, NO_CONTEXT), other(ids, reference))  # type: ignore[arg-type]
 
 
 # --- against the slow and obvious ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
     generator = torch.Generator().manual_seed(fewest)
     for _ in range(50):
         logits = torch.randn(2, 40, generator=generator) * 3
-        for ours, theirs in (
+        for ours, reference in (
             (TopK(1, fewest), TopKLogitsWarper(1, min_tokens_to_keep=fewest)),
             (TopP(0.01, fewest), TopPLogitsWarper(0.01, min_tokens_to_keep=fewest)),
             (MinP(0.99, fewest), MinPLogitsWarper(0.99, min_tokens_to_keep=fewest)),
@@ -34,7 +34,7 @@ def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
             (EtaCutoff(0.99, fewest), EtaLogitsWarper(0.99, min_tokens_to_keep=fewest)),
         ):
             kept = ours(logits, NO_CONTEXT)
-            same(kept, theirs(NO_IDS, logits))  # type: ignore[operator]
+            same(kept, reference(NO_IDS, logits))  # type: ignore[operator]
             assert (torch.isfinite(kept).sum(dim=-1) >= fewest).all()
         best = TopK(fewest)(logits, NO_CONTEXT)
         for many, one in ((TopA(1.0, fewest), TopA(1.0)), (TopNSigma(0.01, fewest), TopNSigma(0.01))):

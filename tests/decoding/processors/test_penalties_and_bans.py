@@ -113,12 +113,12 @@ IDS = st.integers(0, VOCABULARY - 1)
 TEXT = st.lists(IDS, min_size=1, max_size=12)
 
 
-def check(ours: Processor, theirs: LogitsProcessor, logits: list[list[float]], text: list[int], cut: int) -> None:
+def check(ours: Processor, reference: LogitsProcessor, logits: list[list[float]], text: list[int], cut: int) -> None:
     """Each row has the text turned by one more place. What transformers leaves nothing of, stays as it was with us."""
     cut = min(cut, len(text) - 1) + 1
     texts = [text[:cut] + text[cut:][row:] + text[cut:][:row] for row in range(len(logits))]
     before = torch.tensor(logits)
-    expected: Tensor = theirs(torch.tensor(texts), before.clone())  # type: ignore[arg-type]
+    expected: Tensor = reference(torch.tensor(texts), before.clone())  # type: ignore[arg-type]
     expected = torch.where(expected.amax(-1, keepdim=True) > NEVER, expected, before)
     context = Context(tuple(text[:cut]), tuple(tuple(row[cut:]) for row in texts))
     given_ = before.clone()
@@ -159,15 +159,15 @@ def test_banned_words_are_those_of_transformers(
 def test_the_least_length_is_that_of_transformers(
     logits: list[list[float]], text: list[int], cut: int, count: int, ends: set[int]
 ) -> None:
-    theirs = MinNewTokensLengthLogitsProcessor(min(cut, len(text) - 1) + 1, count, sorted(ends))
-    check(MinNewTokens(count, frozenset(ends)), theirs, logits, text, cut)
+    reference = MinNewTokensLengthLogitsProcessor(min(cut, len(text) - 1) + 1, count, sorted(ends))
+    check(MinNewTokens(count, frozenset(ends)), reference, logits, text, cut)
 
 
 @settings(max_examples=80, deadline=None)
 @given(LOGITS, st.dictionaries(IDS, st.floats(-100, 100, width=32), min_size=1))
 def test_biases_are_those_of_transformers(logits: list[list[float]], biases: dict[int, float]) -> None:
-    theirs = SequenceBiasLogitsProcessor({(token,): bias for token, bias in biases.items()})  # type: ignore[arg-type]
-    check(LogitBias(tuple(biases.items())), theirs, logits, [0], 0)
+    reference = SequenceBiasLogitsProcessor({(token,): bias for token, bias in biases.items()})  # type: ignore[arg-type]
+    check(LogitBias(tuple(biases.items())), reference, logits, [0], 0)
 
 
 # --- against the slow and obvious ------------------------------------------------------------------------------------

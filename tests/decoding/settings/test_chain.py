@@ -51,11 +51,11 @@ def names(chosen: DecodingSettings, *, end_tokens: tuple[int, ...] = ()) -> list
 
 def test_the_default_order_is_transformers() -> None:
     """Its `_get_logits_processor`: biases, repetition, n-grams, bad words, minimum length, then the warpers."""
-    theirs = [
+    reference = [
         *("logit_bias", "repetition_penalty", "no_repeat_ngram_size", "banned_words", "min_new_tokens"),
         *("temperature", "top_h", "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff"),
     ]
-    assert [name for name in ORDER if name in theirs] == theirs
+    assert [name for name in ORDER if name in reference] == reference
     assert ORDER[-3:] == ("top_a", "top_n_sigma", "xtc")
     assert names(DecodingSettings.from_dict({**EVERYTHING, "seed": 1})) == list(ORDER)
 

@@ -117,7 +117,7 @@ def through_the_interface(llama: Any) -> TinyModel:
     return TinyModel(logits_of)
 
 
-def theirs(
+def reference(
     llama: Any,
     prompt: Text,
     ends: list[int],
@@ -162,7 +162,7 @@ def assert_equal_to_transformers(
         limit=limit,
         processors=processors,
     )
-    tokens, score = theirs(llama, prompt, ends, beams, penalty, limit, warpers)
+    tokens, score = reference(llama, prompt, ends, beams, penalty, limit, warpers)
     result = best(steps)
     assert result.tokens == tokens
     assert result.score / len(result.tokens) ** penalty == pytest.approx(score, abs=1e-4)

@@ -40,7 +40,7 @@ def random_gpt2(seed: int, vocabulary: int) -> Any:  # its own annotations do no
     return GPT2LMHeadModel(config).eval()
 
 
-def theirs(
+def reference(
     model: Any, prompt: Text, ends: list[int], settings: DecodingSettings, **words: Any
 ) -> list[tuple[Text, float]]:
     """Every text that transformers returns with its score, the length penalty included."""
@@ -102,7 +102,7 @@ def any_beams(chance: random.Random, **chosen: Any) -> DecodingSettings:
 def test_every_mode_of_early_stopping_returns_what_transformers_returns(seed: int, mode: str) -> None:
     chance, model, prompt, ends = situation(seed)
     settings = any_beams(chance, early_stopping=mode)
-    check_equal(ours(model, prompt, ends, settings), theirs(model, prompt, ends, settings))
+    check_equal(ours(model, prompt, ends, settings), reference(model, prompt, ends, settings))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -115,7 +115,7 @@ def test_and_so_under_penalties_bans_and_a_least_length(seed: int, mode: str) ->
         "min_new_tokens": chance.choice((0, 2, 4)),
     }
     settings = any_beams(chance, early_stopping=mode, max_new_tokens=12, **words)
-    check_equal(ours(model, prompt, ends, settings), theirs(model, prompt, ends, settings, **words))
+    check_equal(ours(model, prompt, ends, settings), reference(model, prompt, ends, settings, **words))
 
 
 def test_the_modes_are_three() -> None:
@@ -194,6 +194,6 @@ def test_beams_that_sample_are_transformers_under_the_same_draws(mode: str, monk
             del words["typical_p"]
         monkeypatch.setattr(torch, "multinomial", by_the_definition(UniformStream(seed), ends, model.config.vocab_size))
         mine = ours(model, prompt, ends, settings)
-        check_equal(mine, theirs(model, prompt, ends, settings, do_sample=True, **words))
+        check_equal(mine, reference(model, prompt, ends, settings, do_sample=True, **words))
         texts.add(mine[0].tokens)
     assert len(texts) > 6

@@ -107,7 +107,7 @@ def test_a_contrast_by_hand() -> None:
 
 
 def test_divergences_by_hand() -> None:
-    """Of (.5 .5) and (1 0) the mean is (.75 .25), whose entropy is .811278 bits; theirs are 1 and 0: .311278."""
+    """Of (.5 .5) and (1 0) the mean is (.75 .25), whose entropy is .811278 bits; reference are 1 and 0: .311278."""
     one = torch.tensor([[0.0, 0.0]])
     others = torch.tensor([[5.0, 5.0], [0.0, -math.inf], [-1000.0, 0.0]])
     assert jensen_shannon(one, others) == pytest.approx([0.0, 0.3112781, 0.3112781])

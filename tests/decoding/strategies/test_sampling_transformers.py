@@ -42,7 +42,7 @@ def case(chance: random.Random, *kinds: dict[str, list[Any]]) -> dict[str, Any]:
     return {name: chance.choice(values) for kind in kinds for name, values in kind.items() if chance.random() < 0.6}
 
 
-def theirs(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **how: Any) -> Text:
+def reference(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **how: Any) -> Text:
     """The same settings in transformers' words; what is neutral with us is left out, as its checks want it."""
     words = {name: value for name, value in chosen.items() if value}
     banned, biases = words.pop("banned_words", ()), words.pop("logit_bias", ())
@@ -84,7 +84,7 @@ def test_greedy_runs_are_transformers(seed: int) -> None:
     chance, llama, prompt, ends = situation(seed)
     chosen = case(chance, PENALTIES)
     mine = ours(llama, prompt, ends, chosen, 16, strategy="greedy")
-    assert mine == theirs(llama, prompt, ends, chosen, 16, do_sample=False)
+    assert mine == reference(llama, prompt, ends, chosen, 16, do_sample=False)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -92,7 +92,7 @@ def test_beam_searches_with_penalties_are_transformers(seed: int) -> None:
     chance, llama, prompt, ends = situation(seed)
     chosen, beams, penalty = case(chance, PENALTIES), chance.randint(2, 5), chance.choice([-1.0, 0.0, 1.0])
     mine = ours(llama, prompt, ends, chosen, 12, strategy="beam", num_beams=beams, length_penalty=penalty)
-    assert mine == theirs(llama, prompt, ends, chosen, 12, do_sample=False, num_beams=beams, length_penalty=penalty)
+    assert mine == reference(llama, prompt, ends, chosen, 12, do_sample=False, num_beams=beams, length_penalty=penalty)
 
 
 def test_sampled_runs_are_transformers_under_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +102,6 @@ def test_sampled_runs_are_transformers_under_the_same_draws(monkeypatch: pytest.
         chosen = case(chance, PENALTIES, FILTERS)
         draw_as_we_do(monkeypatch, seed)
         mine = ours(llama, prompt, ends, chosen, 16, seed=seed)
-        assert mine == theirs(llama, prompt, ends, chosen, 16, do_sample=True)
+        assert mine == reference(llama, prompt, ends, chosen, 16, do_sample=True)
         texts.add(mine)
     assert len(texts) > 10

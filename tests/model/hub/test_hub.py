@@ -29,13 +29,13 @@ def test_whether_a_model_needs_a_download_is_known_without_asking(
     hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = names.Entry(HUB_MODEL, 1, "MIT", "English", "tests")
-    assert not names.is_here(entry)
+    assert not names.is_installed(entry)
     hub_server.cut_after[WEIGHTS] = [100, 0, 0, 0]
     refusal()
-    assert not names.is_here(entry)  # a part is no model
+    assert not names.is_installed(entry)  # a part is no model
     fetch()
     monkeypatch.setattr(hub_server, "statuses", {"": (500, "")})
-    assert names.is_here(entry)
+    assert names.is_installed(entry)
 
 
 def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: Path) -> None:

@@ -37,7 +37,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: make(tmp_path_factory.mktemp("answering") / name) for name, make in FAMILIES.items()}
 
 
-def theirs(folder: Path, source: str, **how: Any) -> list[int]:
+def reference(folder: Path, source: str, **how: Any) -> list[int]:
     """What transformers answers, without start, end and padding."""
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
@@ -67,7 +67,7 @@ def test_a_source_is_framed_as_theirs_and_never_parsed(folders: dict[str, Path],
 def test_answers_are_those_of_transformers(
     folders: dict[str, Path], name: str, beams: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    known = theirs(folders[name], SOURCE, num_beams=beams, max_new_tokens=12)
+    known = reference(folders[name], SOURCE, num_beams=beams, max_new_tokens=12)
     how = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
     generate.main([SOURCE, "--model", str(folders[name]), *how, "--max-new-tokens", "12", "--json", "-"])
     document = json.loads(capsys.readouterr().out)
@@ -98,7 +98,7 @@ def test_the_page_answers_shows_and_compares(folders: dict[str, Path], name: str
     run = session.run(session.shown)
     first = len(loaded.prompt(SOURCE)) + len(loaded.model.decoder_start)
     assert list(run.ids[:first]) == [*loaded.prompt(SOURCE), *loaded.model.decoder_start]
-    assert [piece for piece in run.ids[first:] if piece not in loaded.end_tokens] == theirs(
+    assert [piece for piece in run.ids[first:] if piece not in loaded.end_tokens] == reference(
         folders[name], SOURCE, num_beams=3, max_new_tokens=12
     )
     assert run.length == len(run.ids) - len(loaded.prompt(SOURCE))  # what the meter shows

@@ -76,9 +76,9 @@ def text(length: int, seed: int = 1) -> list[int]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_attention_are_theirs(name: str) -> None:
-    ours, theirs, ids = HuggingFaceModel(made(name)), made(name, "eager"), text(16)
+    ours, reference, ids = HuggingFaceModel(made(name)), made(name, "eager"), text(16)
     with torch.no_grad():
-        expected = theirs(torch.tensor([ids]), output_attentions=True)
+        expected = reference(torch.tensor([ids]), output_attentions=True)
     for want in (Want(attention=True), Want()):
         forward = ours.prefill(ids[:7], want=want)
         for place in range(7, 17):

@@ -70,12 +70,12 @@ MODELS = {
 }
 
 
-def saved(theirs: PreTrainedModel, folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+def saved(reference: PreTrainedModel, folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """A checkpoint as transformers writes it, with norms and biases that are not their neutral values."""
     with torch.no_grad():
-        for parameter in theirs.parameters():
+        for parameter in reference.parameters():
             parameter.add_(0.2 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    theirs.save_pretrained(folder)
+    reference.save_pretrained(folder)
     return json.loads((folder / "config.json").read_text()), load_file(folder / "model.safetensors")
 
 
@@ -90,12 +90,12 @@ def native(values: dict[str, Any], weights: dict[str, torch.Tensor]) -> Transfor
 @pytest.mark.parametrize("name", MODELS)
 def test_logits_and_attention_are_those_of_transformers(name: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    theirs = MODELS[name]().eval()
-    ours = native(*saved(theirs, tmp_path))
-    theirs.set_attn_implementation("eager")
+    reference = MODELS[name]().eval()
+    ours = native(*saved(reference, tmp_path))
+    reference.set_attn_implementation("eager")
     ids = torch.randint(3, 60, (20,), generator=torch.Generator().manual_seed(1)).tolist()
     with torch.no_grad():
-        expected = theirs(torch.tensor([ids]), output_attentions=True)
+        expected = reference(torch.tensor([ids]), output_attentions=True)
     forward = ours.prefill(ids[:9], want=Want(attention=True))
     for place in range(9, 21):
         assert torch.allclose(forward.logits[0], expected.logits[0, place - 1], atol=1e-4)

@@ -63,10 +63,10 @@ def test_a_text_is_read_as_by_transformers(name: str, tmp_path: Path) -> None:
     bert(tmp_path, FAMILIES[name]())
     encoder = catalog.load_encoder(str(tmp_path))
     tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path)
-    theirs: Any = AutoModel.from_pretrained(tmp_path, attn_implementation="eager").eval()
+    reference: Any = AutoModel.from_pretrained(tmp_path, attn_implementation="eager").eval()
     ids = tokenizer(TEXT).input_ids
     with torch.no_grad():
-        known = theirs(torch.tensor([ids]), output_attentions=True, output_hidden_states=True)
+        known = reference(torch.tensor([ids]), output_attentions=True, output_hidden_states=True)
     reading = encoder.read(TEXT)
     assert [piece.label for piece in reading.pieces] == tokenizer.convert_ids_to_tokens(ids)
     assert torch.allclose(reading.hidden, torch.cat(known.hidden_states), atol=1e-5)

@@ -69,10 +69,10 @@ def llama(folder: Path) -> LlamaForCausalLM:
 def test_logits_equal_those_of_transformers(options: dict[str, object], tmp_path: Path) -> None:
     model = random_model(**options)
     write_llama(model, tmp_path)
-    theirs = llama(tmp_path)
+    reference = llama(tmp_path)
     tokens = torch.randint(VOCABULARY, (3, 90), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        ours, expected = model(tokens), theirs(tokens).logits
+        ours, expected = model(tokens), reference(tokens).logits
     assert expected.std() > 0.5  # or the comparison would say little
     torch.testing.assert_close(ours, expected, rtol=0, atol=1e-4)
 
@@ -81,7 +81,7 @@ def test_greedy_text_equals_that_of_transformers(tmp_path: Path) -> None:
     """Sixty tokens from both caches; the best logit leads by more than 1e-3 throughout, so rounding decides nothing."""
     model = random_model(key_value_heads=2)
     write_llama(model, tmp_path)
-    theirs = llama(tmp_path)
+    reference = llama(tmp_path)
     prompt = list(range(5, 25))
     forward, tokens, leads = model.prefill(prompt), [], []
     for _ in range(60):
@@ -91,7 +91,9 @@ def test_greedy_text_equals_that_of_transformers(tmp_path: Path) -> None:
         forward = model.step(tokens[-1:], forward.cache)
     assert min(leads) > 1e-3
     ids = torch.tensor([prompt])
-    written = cast(Any, theirs).generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=False)
+    written = cast(Any, reference).generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=False
+    )
     assert written[0, len(prompt) :].tolist() == tokens
 
 
@@ -170,10 +172,10 @@ def test_the_folder_says_the_same_in_transformers_and_in_attend(
     assert (said[0]["ids"], said[0]["text"]) == (said[1]["ids"], said[1]["text"])
     assert len(said[0]["ids"]) == 40
 
-    theirs: Any = llama(exported)
+    reference: Any = llama(exported)
     tokenizer: Any = AutoTokenizer.from_pretrained(exported)
     given = tokenizer("The quick brown fox", return_tensors="pt")
-    written = theirs.generate(**given, max_new_tokens=40, min_new_tokens=40)[0].tolist()
+    written = reference.generate(**given, max_new_tokens=40, min_new_tokens=40)[0].tolist()
     assert written == [*said[0]["prompt"]["ids"], *said[0]["ids"]]
 
 
@@ -257,7 +259,7 @@ def test_command_says_in_one_sentence_what_is_wrong(
 
 
 def test_a_model_of_others_is_in_its_own_layout_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = folders.llama(tmp_path / "theirs")
+    folder = folders.llama(tmp_path / "reference")
     assert export.main([str(folder), str(tmp_path / "out")]) == 2
     assert "not one of our own models" in capsys.readouterr().err
 

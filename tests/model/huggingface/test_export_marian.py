@@ -53,7 +53,7 @@ def exported(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def theirs(exported: Path) -> Any:
+def reference(exported: Path) -> Any:
     return MarianMTModel.from_pretrained(exported).eval()
 
 
@@ -68,23 +68,23 @@ def test_their_tokenizer_gives_our_ids_and_texts(ours: Path, exported: Path) -> 
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_the_logits_are_ours(ours: Path, theirs: Any, sentence: str) -> None:
+def test_the_logits_are_ours(ours: Path, reference: Any, sentence: str) -> None:
     loaded = catalog.load(str(ours))
     source, text = loaded.prompt(sentence), [5, 9, 100, 3, 7]
-    expected = theirs(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([[PIECES, *text[:-1]]])).logits[
-        0
-    ]
+    expected = reference(
+        input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([[PIECES, *text[:-1]]])
+    ).logits[0]
     torch.testing.assert_close(loaded.model.logits(source, text), expected, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("beams", [1, 4])
-def test_the_beams_are_ours(ours: Path, theirs: Any, beams: int) -> None:
+def test_the_beams_are_ours(ours: Path, reference: Any, beams: int) -> None:
     loaded = catalog.load(str(ours))
     settings = DecodingSettings(strategy="beam" if beams > 1 else "greedy", num_beams=beams, max_new_tokens=20)
     said = translated(loaded, SENTENCES, settings)
     for sentence, text in zip(SENTENCES, said, strict=True):
         source = torch.tensor([loaded.prompt(sentence)])
-        expected = theirs.generate(source, num_beams=beams, max_new_tokens=20, max_length=None)[0].tolist()
+        expected = reference.generate(source, num_beams=beams, max_new_tokens=20, max_length=None)[0].tolist()
         assert loaded.tokenizer.decode(expected, begins=True) == text
 
 

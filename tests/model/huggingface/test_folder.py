@@ -71,14 +71,14 @@ def test_logits_and_greedy_text_are_those_of_transformers(
 ) -> None:
     loaded = catalog.load(str(folders[name]), engine)
     assert isinstance(loaded.model, ENGINES[engine])
-    theirs: Any = AutoModelForCausalLM.from_pretrained(folders[name])
+    reference: Any = AutoModelForCausalLM.from_pretrained(folders[name])
     tokenizer = AutoTokenizer.from_pretrained(folders[name])
     fed = tokenizer(START, return_tensors="pt")
     ids = loaded.prompt(START)
     assert list(ids) == fed.input_ids[0].tolist()
     with torch.no_grad():
-        expected = theirs(**fed).logits[0]
-        answer = theirs.generate(**fed, do_sample=False, max_new_tokens=20, min_new_tokens=20)[0]
+        expected = reference(**fed).logits[0]
+        answer = reference.generate(**fed, do_sample=False, max_new_tokens=20, min_new_tokens=20)[0]
     assert torch.allclose(loaded.model.inspect(ids).logits, expected, atol=1e-4)
 
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
@@ -118,9 +118,9 @@ def test_a_family_without_a_layout_of_ours_is_adapted(tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path)
     loaded = catalog.load(str(tmp_path))
     assert isinstance(loaded.model, HuggingFaceModel)
-    theirs: Any = AutoModelForCausalLM.from_pretrained(tmp_path)
+    reference: Any = AutoModelForCausalLM.from_pretrained(tmp_path)
     with torch.no_grad():
-        expected = theirs(torch.tensor([loaded.prompt(START)])).logits[0]
+        expected = reference(torch.tensor([loaded.prompt(START)])).logits[0]
     assert torch.allclose(loaded.model.inspect(loaded.prompt(START)).logits, expected, atol=1e-4)
     with pytest.raises(AttendError, match="leave --engine out"):
         catalog.load(str(tmp_path), "native")

@@ -82,11 +82,11 @@ def asked(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[in
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_all_attention_are_theirs(name: str) -> None:
-    ours, theirs = Seq2SeqModel(made(name)), made(name, "eager")
+    ours, reference = Seq2SeqModel(made(name)), made(name, "eager")
     source, answer = text(11), text(9, seed=2)
     fed = [*ours.decoder_start, *answer]
     with torch.no_grad():
-        expected = theirs(
+        expected = reference(
             input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([fed]), output_attentions=True
         )
     for want in (Want(attention=True), Want()):
@@ -149,12 +149,12 @@ def test_branches_are_texts_alone(name: str) -> None:
 def test_texts_are_those_of_generate(
     name: str, settings: dict[str, Any], words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = made(name, "eager")
+    reference = made(name, "eager")
     ours, ends = Seq2SeqModel(made(name)), [17, 30]
     for seed in range(4):
         source = text(5 + seed, seed)
         draw_as_we_do(monkeypatch, seed)
-        result = theirs.generate(
+        result = reference.generate(
             torch.tensor([source]),
             attention_mask=torch.ones(1, len(source), dtype=torch.long),
             max_new_tokens=14,

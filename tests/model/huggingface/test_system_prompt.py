@@ -61,11 +61,11 @@ taken = pytest.mark.parametrize("name", TAKEN)
 class Written:
     """A template with its tokenizer, and what transformers makes of it."""
 
-    theirs: PreTrainedTokenizerFast
+    reference: PreTrainedTokenizerFast
 
     @property
     def tokenizer(self) -> HuggingFaceTokenizer:
-        return HuggingFaceTokenizer(self.theirs, len(self.theirs))
+        return HuggingFaceTokenizer(self.reference, len(self.reference))
 
     @property
     def chat(self) -> TemplateChat:
@@ -76,7 +76,7 @@ class Written:
     def expected(self, messages: list[Message], system: str = "") -> tuple[int, ...]:
         turns = [{"role": "system", "content": system}] if system else []
         turns += [{"role": message.role, "content": message.text} for message in messages]
-        encoded: Any = self.theirs.apply_chat_template(turns, add_generation_prompt=True, return_dict=True)
+        encoded: Any = self.reference.apply_chat_template(turns, add_generation_prompt=True, return_dict=True)
         return tuple(encoded["input_ids"])
 
 

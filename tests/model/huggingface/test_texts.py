@@ -60,7 +60,7 @@ def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], 
     return list(best.tokens)
 
 
-def theirs(model: Any, prompt: Sequence[int], ends: Sequence[int], way: str) -> list[int]:
+def reference(model: Any, prompt: Sequence[int], ends: Sequence[int], way: str) -> list[int]:
     ids = torch.tensor([list(prompt)])
     how = {"max_new_tokens": LIMIT, "eos_token_id": list(ends), "pad_token_id": 0, **WAYS[way][1]}
     return model.generate(ids, attention_mask=torch.ones_like(ids), **how)[0, len(prompt) :].tolist()
@@ -81,7 +81,7 @@ def check(model: LanguageModel[Any], known: Any, way: str, monkeypatch: pytest.M
     for seed in range(3):
         prompt = text(4 + 3 * seed, seed)
         draw_as_we_do(monkeypatch, seed)
-        expected = theirs(known, prompt, ENDS, way)
+        expected = reference(known, prompt, ENDS, way)
         assert ours(model, prompt, ENDS, way, seed) == expected
         texts.add(tuple(expected))
     assert len(texts) > 1
@@ -128,5 +128,5 @@ def test_conversations_are_answered_as_by_transformers(
     ends = sorted(loaded.end_tokens)
     for seed in range(2):
         draw_as_we_do(monkeypatch, seed)
-        expected = theirs(known, prompt, ends, way)
+        expected = reference(known, prompt, ends, way)
         assert ours(loaded.model, prompt, ends, way, seed) == expected

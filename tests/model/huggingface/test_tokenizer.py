@@ -28,17 +28,17 @@ TEXTS = [
 
 
 def made(kind: str, unused: int = 0) -> HuggingFaceTokenizer:
-    theirs = KINDS[kind]()
-    return HuggingFaceTokenizer(theirs, len(theirs) + unused)
+    reference = KINDS[kind]()
+    return HuggingFaceTokenizer(reference, len(reference) + unused)
 
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_has_the_ids_of_transformers_and_comes_back(kind: str, text: str) -> None:
-    tokenizer, theirs = made(kind), KINDS[kind]()
+    tokenizer, reference = made(kind), KINDS[kind]()
     ids = tokenizer.encode(text, begins=True)
-    assert [*tokenizer.prefix_tokens, *ids] == theirs(text, split_special_tokens=True).input_ids
-    assert tokenizer.decode(ids, begins=True) == theirs.decode(ids) == text
+    assert [*tokenizer.prefix_tokens, *ids] == reference(text, split_special_tokens=True).input_ids
+    assert tokenizer.decode(ids, begins=True) == reference.decode(ids) == text
     going_on = tokenizer.encode(text)
     assert tokenizer.decode(going_on) == text
     assert not any(tokenizer.is_special(piece) for piece in (*ids, *going_on))
@@ -85,8 +85,8 @@ def unigram() -> HuggingFaceTokenizer:
     built = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
     built.pre_tokenizer = pre_tokenizers.Metaspace()  # pyright: ignore[reportAttributeAccessIssue]
     built.decoder = decoders.Metaspace()  # pyright: ignore[reportAttributeAccessIssue]
-    theirs = PreTrainedTokenizerFast(tokenizer_object=built, bos_token="<s>", unk_token="<unk>")
-    return HuggingFaceTokenizer(theirs, len(theirs))
+    reference = PreTrainedTokenizerFast(tokenizer_object=built, bos_token="<s>", unk_token="<unk>")
+    return HuggingFaceTokenizer(reference, len(reference))
 
 
 def test_a_vocabulary_that_would_read_a_control_token_in_a_text_does_not() -> None:
@@ -106,9 +106,9 @@ def test_what_the_vocabulary_cannot_say_is_refused() -> None:
 
 @pytest.mark.parametrize("size", [-1, 1000])
 def test_a_tokenizer_of_another_vocabulary_is_refused(size: int) -> None:
-    theirs = byte_level()
+    reference = byte_level()
     with pytest.raises(AttendError, match="belong to different checkpoints"):
-        HuggingFaceTokenizer(theirs, len(theirs) + size)
+        HuggingFaceTokenizer(reference, len(reference) + size)
 
 
 def test_one_whose_tokens_are_no_exact_texts_is_refused() -> None:

@@ -38,7 +38,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made | {"marian": marian_of_several(tmp_path_factory.mktemp("told") / "marian")}
 
 
-def theirs(folder: Path, source: str, **how: Any) -> tuple[list[int], list[int]]:
+def reference(folder: Path, source: str, **how: Any) -> tuple[list[int], list[int]]:
     """What transformers reads and answers, without the padding."""
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, **how.pop("said", {}))
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
@@ -63,7 +63,9 @@ def test_translations_are_those_of_transformers(
 ) -> None:
     source, target = reversed(CODES[name]) if turned else CODES[name]
     forced = AutoTokenizer.from_pretrained(str(folders[name])).convert_tokens_to_ids(target)
-    read, said = theirs(folders[name], SOURCE, said={"src_lang": source}, forced_bos_token_id=forced, num_beams=beams)
+    read, said = reference(
+        folders[name], SOURCE, said={"src_lang": source}, forced_bos_token_id=forced, num_beams=beams
+    )
     how = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
     languages = ["--from-language", source, "--to-language", target]
     # transformers counts the forced token as the first of the twelve
@@ -77,7 +79,7 @@ def test_a_decoder_that_starts_with_a_language_starts_with_the_chosen_one(
 ) -> None:
     folder = mbart(tmp_path / "model", start="ro_RO")  # as facebook/mbart-large-en-ro
     french = AutoTokenizer.from_pretrained(str(folder)).convert_tokens_to_ids("fr_XX")
-    read, said = theirs(folder, SOURCE, said={"src_lang": "de_DE"}, decoder_start_token_id=french)
+    read, said = reference(folder, SOURCE, said={"src_lang": "de_DE"}, decoder_start_token_id=french)
     assert ours(folder, "--strategy", "greedy", "--from-language", "de", "--to-language", "fr", capsys=capsys) == (
         read,
         said,
@@ -91,7 +93,7 @@ def test_a_marian_of_several_languages_is_asked_before_its_source(
     folder = folders["marian"]
     loaded = catalog.load(str(folder))
     for language, code in (("pt", "pt_BR"), ("fr", "fra")):
-        read, said = theirs(folder, f">>{code}<< {SOURCE}", num_beams=1)
+        read, said = reference(folder, f">>{code}<< {SOURCE}", num_beams=1)
         start, *answer = ours(folder, "--strategy", "greedy", "--to-language", language, capsys=capsys)[1]
         assert (start, answer) == (loaded.model.decoder_start[0], said)
         assert list(loaded.with_languages("", language).prompt(SOURCE)) == read

@@ -28,8 +28,8 @@ def test_what_is_saved_comes_back_in_half_precision(tied: bool, tmp_path: Path) 
     loaded = checkpoint.load(tmp_path)
     assert loaded.config == config and not loaded.training
     assert (loaded.unembedding.weight is loaded.embedding.weight) == tied
-    for (name, ours), theirs in zip(model.named_parameters(), loaded.parameters(), strict=True):
-        assert torch.equal(ours.half().float(), theirs), name
+    for (name, ours), reference in zip(model.named_parameters(), loaded.parameters(), strict=True):
+        assert torch.equal(ours.half().float(), reference), name
     assert {parameter.dtype for parameter in loaded.parameters()} == {torch.float32}
 
 

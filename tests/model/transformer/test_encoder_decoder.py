@@ -219,15 +219,15 @@ def test_it_computes_what_pytorchs_own_layers_do(place: Any) -> None:
     ).eval()
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**shape, norm_first=before), 2, norm=norms[1]).eval()
     ours: Any  # a Block; a ModuleList does not say of what kind its modules are
-    for ours, theirs in zip(model.encoder_blocks, encoder.layers, strict=True):
-        theirs.load_state_dict(
+    for ours, reference in zip(model.encoder_blocks, encoder.layers, strict=True):
+        reference.load_state_dict(
             {
                 **_attention("self_attn", ours.attention),
                 **_feed_forward(ours.feed_forward),
                 **_norms(ours.attention_norm, ours.feed_forward_norm),
             }
         )
-    for ours, theirs in zip(model.blocks, decoder.layers, strict=True):
+    for ours, reference in zip(model.blocks, decoder.layers, strict=True):
         cross = ours.cross
         joint = {
             "multihead_attn.in_proj_weight": torch.cat((cross.q_proj.weight, cross.kv_proj.weight)),
@@ -235,7 +235,7 @@ def test_it_computes_what_pytorchs_own_layers_do(place: Any) -> None:
             "multihead_attn.out_proj.weight": cross.o_proj.weight,
             "multihead_attn.out_proj.bias": cross.o_proj.bias,
         }
-        theirs.load_state_dict(
+        reference.load_state_dict(
             {
                 **_attention("self_attn", ours.attention),
                 **joint,

@@ -205,5 +205,5 @@ def test_rotary_is_llamas() -> None:
     heads = torch.randn(2, 7, 3, 8)
     ours = rotate(heads, cosines[None, :, None], sines[None, :, None])
     unsigned = torch.cat((-sines[:, :4], sines[:, 4:]), dim=-1)  # Llama negates the half of the heads instead
-    theirs, _ = apply_rotary_pos_emb(heads.transpose(1, 2), heads.transpose(1, 2), cosines[None], unsigned[None])
-    assert torch.allclose(ours, theirs.transpose(1, 2), atol=1e-6)
+    reference, _ = apply_rotary_pos_emb(heads.transpose(1, 2), heads.transpose(1, 2), cosines[None], unsigned[None])
+    assert torch.allclose(ours, reference.transpose(1, 2), atol=1e-6)

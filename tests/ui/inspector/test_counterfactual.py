@@ -43,7 +43,7 @@ def test_the_answer_is_that_of_asking_directly(models: Models, tiny: LoadedModel
         assert instead in (None, tiny.tokenizer.label(choice.token))
         assert probability == choice.final_probability
     assert value["settings"] == {"temperature": 0.8, "top_k": 40, "top_p": 0.95, **changes}
-    assert value["own"] == {"temperature": 0.8, "top_k": 40, "top_p": 0.95}
+    assert value["original"] == {"temperature": 0.8, "top_k": 40, "top_p": 0.95}
     assert value["first"] == 0  # the inspector explains an answer from its first token on
 
 
@@ -61,7 +61,7 @@ def test_a_greedy_run_is_one_at_temperature_0(models: Models, tiny: LoadedModel)
     session = Session()
     run = answered(models, "Hello", GREEDY, session)
     value = whatif.answer(session, models, run.id, {"temperature": 1.5})
-    assert value["own"]["temperature"] == 0
+    assert value["original"]["temperature"] == 0
     expected = direct(tiny, run, replace(GREEDY, strategy="sample", temperature=1.5, seed=0))
     assert value["first_difference"] == expected.first_difference
     assert [p for _, _, p in value["tokens"]] == [choice.final_probability for choice in expected.choices]

@@ -54,7 +54,7 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
     assert value["mass"] == [1.0, 1.0, 0.8, 0.9375] and value["entropy"] == [1.5, 1.2, 1.01, 0.72]
-    assert (value["rank"], value["draw"], value["way"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
+    assert (value["rank"], value["draw"], value["origin"], value["rest"][0]) == (2, 0.61, "chosen", 0.1)
     assert value["rows"] == [
         (5, "<5>", 0, [0.5, 0.6, 0.75, 0.8], None),
         (7, "<7>", 1, [0.25, 0.15, 0.1875, 0.2], None),

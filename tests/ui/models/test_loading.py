@@ -116,7 +116,12 @@ def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     assert not slow.go.is_set() and session.model == "first"
     slow.go.set()
     last = list(screens)[-1]
-    assert (session.model, told(last)["name"], told(last)["title"], session.unseen) == ("second", "second", "", True)
+    assert (session.model, told(last)["name"], told(last)["title"], session.model_changed) == (
+        "second",
+        "second",
+        "",
+        True,
+    )
 
 
 def test_a_load_that_is_cancelled_ends_and_the_model_of_before_stays(slow: Slow, page: Models) -> None:
@@ -186,9 +191,9 @@ def test_the_box_for_a_name_is_emptied_once_its_model_is_there(slow: Slow, page:
     slow.go.set()
     with pytest.raises(AttendError):
         for screen in choosing.choose(session, page, "broken", typed=True):
-            assert not told(screen)["empties"]
-    assert [told(screen)["empties"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
-    assert not any(told(screen)["empties"] for screen in choosing.choose(session, page, "third"))
+            assert not told(screen)["clears_input"]
+    assert [told(screen)["clears_input"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
+    assert not any(told(screen)["clears_input"] for screen in choosing.choose(session, page, "third"))
 
 
 def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(page: Models) -> None:
@@ -243,18 +248,18 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
     said, writes = session.turns[1].text, session.holds
     value = told(list(choosing.choose(session, private, folder))[-1])
     assert session.encoder is not None and session.encoder.address == value["name"] == folder
-    assert session.unseen and {name for _, name in value["choices"]} >= {session.model, folder}
+    assert session.model_changed and {name for _, name in value["choices"]} >= {session.model, folder}
     assert (session.model, session.holds) == (str(tiny_checkpoint), writes)
-    assert value["line"].startswith("Explore an encoder")
+    assert value["tagline"].startswith("Explore an encoder")
     with pytest.raises(AttendError, match="choose one of"):
         private.get(folder)  # programs cannot have it generate
     with pytest.raises(AttendError, match="is an encoder, which can't generate"):
         Models((folder,), lambda *asked: catalog.load_another(ModelArguments(), *asked)).get(folder)
 
-    reads, session.unseen = weakref.ref(session.encoder), False
+    reads, session.model_changed = weakref.ref(session.encoder), False
     value = told(list(choosing.choose(session, private, session.model))[-1])
-    assert (session.encoder, session.unseen, value["name"]) == (None, True, session.model)
-    assert value["line"].startswith("Chat with")
+    assert (session.encoder, session.model_changed, value["name"]) == (None, True, session.model)
+    assert value["tagline"].startswith("Chat with")
     assert session.turns[1].text == said and chat.open_token(session, private, 1, 0).inspector is not None
     eventually(lambda: gc.collect() >= 0 and reads() is None)
 

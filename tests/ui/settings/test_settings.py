@@ -1,4 +1,4 @@
-"""The panel: what each way shows and means, all of it from the one declaration of the settings."""
+"""The panel: what each method shows and means, all of it from the one declaration of the settings."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in pa
 }
 
 
-def said(way: str, **values: object) -> dict[str, object]:
+def said(method: str, **values: object) -> dict[str, object]:
     """What the page's script sends."""
-    return {"way": way, "values": {**VALUES, **values}}
+    return {"method": method, "values": {**VALUES, **values}}
 
 
-def changed(way: str, **values: object) -> dict[str, object]:
+def changed(method: str, **values: object) -> dict[str, object]:
     """What differs from the defaults."""
-    settings, neutral = settings_of(said(way, **values)).to_dict(), DecodingSettings().to_dict()
+    settings, neutral = settings_of(said(method, **values)).to_dict(), DecodingSettings().to_dict()
     return {name: value for name, value in settings.items() if value != neutral[name]}
 
 
@@ -85,9 +85,9 @@ def test_combined_means_all_that_its_strategy_uses() -> None:
 
 
 def test_a_way_shows_only_what_its_strategy_uses() -> None:
-    for way in METHODS.values():
-        for strategy in [way.strategy] if way.strategy else STRATEGIES:
-            shown = shown_by(way, strategy)
+    for method in METHODS.values():
+        for strategy in [method.strategy] if method.strategy else STRATEGIES:
+            shown = shown_by(method, strategy)
             assert all(strategy in one.strategies for one in parameters() if one.name in shown)
             assert "max_new_tokens" in shown
 
@@ -121,7 +121,7 @@ def test_an_emptied_control_is_called_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    "sent", [None, 5, "x", [], {}, {"way": "Custom"}, {"way": [], "values": {}}, {"way": "?", "values": {}}]
+    "sent", [None, 5, "x", [], {}, {"method": "Custom"}, {"method": [], "values": {}}, {"method": "?", "values": {}}]
 )
 def test_what_is_no_panel_is_refused(sent: object) -> None:
     with pytest.raises(AttendError, match="reload"):
@@ -129,7 +129,7 @@ def test_what_is_no_panel_is_refused(sent: object) -> None:
 
 
 def test_names_that_are_no_settings_and_missing_values_do_no_harm() -> None:
-    assert settings_of({"way": "Top-k", "values": {"top_k": 3, "__class__": 1}}) == DecodingSettings(top_k=3)
+    assert settings_of({"method": "Top-k", "values": {"top_k": 3, "__class__": 1}}) == DecodingSettings(top_k=3)
     with pytest.raises(AttendError, match="strategy is 'x'"):
         settings_of(said("Custom", strategy="x"))
     with pytest.raises(AttendError, match="strategy"):
@@ -148,7 +148,7 @@ def test_controls_have_the_declared_ranges_and_helps() -> None:
 def test_controls_start_with_values_that_mean_the_first_settings() -> None:
     with gr.Blocks():
         panel = settings_panel.build(context_length=512)
-    assert panel.form.value["way"] == DEFAULT_METHOD
+    assert panel.form.value["method"] == DEFAULT_METHOD
     assert panel.read_unseeded([panel.form.value]) == FIRST_VALUES
     with gr.Blocks():
         short = settings_panel.build(context_length=64)

@@ -6,10 +6,10 @@ import { make } from '../../kit/dom.js';
 
 const AXIS = { rows: 62, columns: 58, apart: 12, letters: 8 }; // pixels, pixels between two names, and of a name
 
-/** @param {'rows' | 'columns'} way */
-export function makeAxis(way) {
-  const node = make('canvas', { class: `at-axis at-axis-${way}`, 'aria-hidden': 'true' });
-  const upright = way === 'columns';
+/** @param {'rows' | 'columns'} axis */
+export function makeAxis(axis) {
+  const node = make('canvas', { class: `at-axis at-axis-${axis}`, 'aria-hidden': 'true' });
+  const upright = axis === 'columns';
 
   /**
    * @param {{count: number, size: number, offset: number, length: number, marked: number, colour: string,

@@ -162,12 +162,12 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (query >= range.from && query < range.end) onPick(query);
   });
   canvas.addEventListener('keydown', (event) => {
-    const way = onPlane(event.key);
+    const delta = onPlane(event.key);
     const here = cursor ?? { query: Math.max(range.from, range.marked), key: Math.max(0, range.marked) };
     if (presses(event.key)) onPick(here.query);
-    else if (way) {
-      const query = Math.min(range.end - 1, Math.max(range.from, here.query + way[1]));
-      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + way[0])) });
+    else if (delta) {
+      const query = Math.min(range.end - 1, Math.max(range.from, here.query + delta[1]));
+      point({ query, key: Math.min(keysOf(query) - 1, Math.max(0, here.key + delta[0])) });
     } else return;
     event.preventDefault();
   });

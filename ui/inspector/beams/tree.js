@@ -118,11 +118,11 @@ export function makeTree(search, onPick) {
   });
   svg.addEventListener('keydown', (event) => {
     const here = cursor ?? { step: shown.step, place: search.order(shown.step)[0] };
-    const way = onPlane(event.key);
+    const delta = onPlane(event.key);
     if (presses(event.key)) onPick(here.step);
-    else if (way) {
-      const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + way[0]));
-      const rank = search.order(here.step).indexOf(here.place) + way[1];
+    else if (delta) {
+      const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + delta[0]));
+      const rank = search.order(here.step).indexOf(here.place) + delta[1];
       const places = search.order(step);
       point({ step, place: places[Math.min(places.length - 1, Math.max(0, rank))] });
     } else return;

@@ -1,4 +1,4 @@
-"""What the record of a run is told, and what "What if?" answers."""
+"""Values sent to the toolbar under the inspector: saved runs, and answers to "What if?"."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class WhatIfValue(TypedDict):
     run: str
     sentence: str  # goes on with the first token that differs, where one does
     settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
-    own: dict[str, Any]  # those of the run
+    original: dict[str, Any]  # those of the run
     first: int  # the number, among the inspector's explained tokens, of the first one here
     tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken
     first_difference: int | None
 
 
 class RecordReply(TypedDict):
-    """What the record is told. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
+    """A reply to the toolbar. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
     are replied to under their number (with nothing more where they were refused), and `open_file {text}`."""
 
     number: int

@@ -95,7 +95,7 @@ def _value(
         "run": run.id,
         "sentence": in_words(original, result),
         "settings": _varied(result.settings),
-        "own": _varied(original),
+        "original": _varied(original),
         "first": len(trace.request.attended) - run.first,
         "tokens": [
             (label(token), None if choice.token == token else label(choice.token), choice.final_probability)
@@ -110,7 +110,7 @@ def _refusal(run: str, why: str) -> WhatIfValue:
         "run": run,
         "sentence": why,
         "settings": {},
-        "own": {},
+        "original": {},
         "first": 0,
         "tokens": [],
         "first_difference": None,

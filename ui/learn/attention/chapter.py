@@ -12,7 +12,7 @@ from torch import Tensor
 from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scale_scores, self_attention
 from model.errors import AttendError
 from ui.kit.validation import checked_switch
-from ui.learn.validation import Given, counted, matrix, rounded, text, whole
+from ui.learn.validation import Given, counted, integer, matrix, rounded, text
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
@@ -38,7 +38,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     similarities = matrix(given, "similarities", FIRST["similarities"])
     vectors = matrix(given, "vectors", FIRST["vectors"])
-    dots, width = matrix(given, "dots", FIRST["dots"]), whole(given, "width", FIRST["width"], 1, 4096)
+    dots, width = matrix(given, "dots", FIRST["dots"]), integer(given, "width", FIRST["width"], 1, 4096)
     scores = matrix(given, "scores", FIRST["scores"])
     mask = checked_switch(given.get("mask", FIRST["mask"]), "The mask")
     if min(similarities[0]) < 0 or sum(similarities[0]) <= 0:
@@ -76,7 +76,7 @@ def _order(given: Given) -> dict[str, Any]:
         raise AttendError(
             f"The sentence has {counted(len(words), 'word')}, but must have 2 to {MOST_WORDS}: change it."
         )
-    shuffle = whole(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
+    shuffle = integer(given, "shuffle", FIRST["shuffle"], 0, 1_000_000)
     positions = checked_switch(given.get("positions", FIRST["positions"]), "The positions")
     order = list(range(len(words)))
     if shuffle:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lesson.positions import Scheme, likeness, rotary_scores, schemes, shift
 from model.transformer.positions import sinusoids
-from ui.learn.validation import Given, rounded, whole
+from ui.learn.validation import Given, integer, rounded
 from ui.runs.models import Models
 
 MOST = 128  # positions, and numbers of each: as many as a picture has room for
@@ -54,7 +54,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _whole(given: Given, name: str, least: int, most: int) -> int:
-    return whole(given, name, FIRST[name], least, most)
+    return integer(given, name, FIRST[name], least, most)
 
 
 def _scheme(scheme: Scheme) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _RULES: dict[str, Callable[[str], Tokenization]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Method:
     """A way to cut a text."""
 
     name: str  # as the page calls it
@@ -42,28 +42,36 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `text`.
     """
     said = text(given, "text", FIRST["text"], MOST)
-    ways = _ways(models)
+    methods = _methods(models)
     return {
         "text": said,
         "characters": len(said),
         "cuts": [
-            {"name": way.name, "place": way.place, "rule": way.rule, **_cut(way, said, PIECES // len(ways))}
-            for way in ways
+            {
+                "name": method.name,
+                "place": method.place,
+                "rule": method.rule,
+                **_cut(method, said, PIECES // len(methods)),
+            }
+            for method in methods
         ],
     }
 
 
-def _ways(models: Models) -> list[_Way]:
+def _methods(models: Models) -> list[_Method]:
     """Rules, then the tokenizers that come without a model, then those of loaded models, whatever stands in a folder
     under their names, and of encoders that were looked into, which stay when those have gone."""
     alone = tokenizers.present()
     others = [name for name in models.in_memory() if name not in alone][:MODELS]
     return [
-        *(_Way(name, cut, rule=True) for name, cut in _RULES.items()),
-        *(_Way(name, _told_by(read)) for name, read in alone.items()),
-        *(_Way(models.called(one), _told_by(lambda one=one: models.get(one).tokenizer), place=one) for one in others),
+        *(_Method(name, cut, rule=True) for name, cut in _RULES.items()),
+        *(_Method(name, _told_by(read)) for name, read in alone.items()),
         *(
-            _Way(models.called(one), _told_by(read), place=one)
+            _Method(models.display_name(one), _told_by(lambda one=one: models.get(one).tokenizer), place=one)
+            for one in others
+        ),
+        *(
+            _Method(models.display_name(one), _told_by(read), place=one)
             for one in models.encoders()
             if (read := tokenizers.of_encoder(one)) is not None
         ),
@@ -74,10 +82,10 @@ def _told_by(read: Callable[[], TextTokenizer]) -> Callable[[str], Tokenization]
     return lambda said: tokens.by_tokenizer(read(), said)
 
 
-def _cut(way: _Way, said: str, most: int) -> dict[str, Any]:
+def _cut(method: _Method, said: str, most: int) -> dict[str, Any]:
     """What is shown of one cut, or in one sentence why there is none."""
     try:
-        cut = way.cut(said)
+        cut = method.cut(said)
     except AttendError as error:
         return {"said": str(error)}
     lost = tokens.lost(said, cut.joined)

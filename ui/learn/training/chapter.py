@@ -9,7 +9,7 @@ from torch import Tensor
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, StepSettings, Update, train
 from ui.learn.block.chapter import read_settings
-from ui.learn.validation import Given, choice, number, rounded, whole
+from ui.learn.validation import Given, choice, integer, number, rounded
 from ui.runs.models import Models
 
 LEAST_RATE = 1e-6
@@ -31,7 +31,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     settings = StepSettings(
         block=read_settings(given),
         learning_rate=number(given, "learning_rate", default.learning_rate, LEAST_RATE, MOST_RATE),
-        step=whole(given, "step", default.step, 1, MOST_STEPS),
+        step=integer(given, "step", default.step, 1, MOST_STEPS),
         matrix=choice(given, "matrix", default.matrix, tuple(MATRICES)),
     )
     step = train(settings)

@@ -11,7 +11,7 @@ from lesson.vectors import Neighbour, Vectors, Word
 from model import names
 from model.encoder import cosines
 from model.errors import AttendError
-from ui.learn.validation import Given, choice, counted, rounded, text, whole
+from ui.learn.validation import Given, choice, counted, integer, rounded, text
 from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {
@@ -43,7 +43,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     word = learned.word(_word(given, "word"))
     return {
         "model": name,
-        "models": [(one, models.called(one)) for one in readable],
+        "models": [(one, models.display_name(one)) for one in readable],
         "size": learned.size,
         "word": _spelled(word),
         "nearest": _neighbour_values(learned.neighbours([word], NEAREST)[0]),
@@ -74,7 +74,7 @@ def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
 def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     """The words of the list: how alike they are, and where they lie on their plane, each with its neighbours."""
     words = [learned.word(word) for word in _words(given)]
-    around = whole(given, "around", FIRST["around"], 0, MOST_AROUND)
+    around = integer(given, "around", FIRST["around"], 0, MOST_AROUND)
     plane = vectors.plane([word.vector for word in words])
     near = [(number, one) for number, few in enumerate(learned.neighbours(words, around)) for one in few]
     own = {token for word in words if len(word.ids) == 1 for token in word.ids}

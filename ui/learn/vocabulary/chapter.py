@@ -9,7 +9,7 @@ from typing import Any
 from lesson import vocabulary
 from lesson.tokens import words_of
 from lesson.vocabulary import Merge
-from ui.learn.validation import Given, brief, text, whole
+from ui.learn.validation import Given, brief, integer, text
 from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {  # the words of the paper, as often as it counts them, and a new one
@@ -31,7 +31,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     new = text(given, "new", FIRST["new"], MOST_NEW, "A new text to cut")
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
-    made = learned[: whole(given, "merges", FIRST["merges"], 0, MOST_MERGES)]
+    made = learned[: integer(given, "merges", FIRST["merges"], 0, MOST_MERGES)]
     now = vocabulary.apply_merges(Counter(map(vocabulary.spell, words)), made)
     pairs = vocabulary.pair_counts(now)
     symbols = set(vocabulary.symbols_of(words, made))

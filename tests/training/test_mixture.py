@@ -14,9 +14,12 @@ import pytest
 import torch
 
 from model.errors import AttendError
+from model.text.conversation import ChatFormat
 from model.transformer import checkpoint
+from tests.model.text.test_tokenizer import TOKENIZER
 from tests.training.test_training import TINY
-from training.data import Document, mixed, schedule
+from training.conversations import make_batches
+from training.data import IGNORED, Document, mixed, schedule
 from training.recipe import Source, honest, keep_turns
 from training.run.loop import train
 from training.settings import TrainingSettings
@@ -81,6 +84,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in ("training.conversations", "training.skills.small_talk"):
         monkeypatch.setattr(f"{module}.CHAT_RECIPE", (Source("chat/talk", passes=2.5),))
     return tmp_path
+
+
+def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(folder: Path) -> None:
+    settings = replace(TINY, context_length=512, batch_tokens=512, skills=0.8)
+    batches = make_batches(settings, folder, TOKENIZER, ChatFormat(TOKENIZER))
+    answer = TOKENIZER.encode("That is good.")  # of the real dialogues
+    found: dict[int, list[bool]] = {256: [], 512: []}
+    for row in itertools.chain.from_iterable(batches):
+        for segment in range(int(row.segments.max()) + 1):
+            at = row.segments == segment
+            if int(row.targets[at][0]) == IGNORED:  # what a user says is learned in real dialogues alone
+                read = row.tokens[at].tolist()
+                places = range(len(read) - len(answer))
+                found[len(row.tokens)].append(any(read[place : place + len(answer)] == answer for place in places))
+    assert found[256] and not any(found[256])
+    assert any(found[512]) and not all(found[512])
 
 
 def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(folder: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from training.skills.small_talk import SmallTalk
 from training.skills.values import read
 
 _SEEN = read("wordings.toml")["seen"]
+_NOT_TOLD = 0.06  # how often a question for something that nobody told comes before one that can be answered
 
 
 def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...]]:
@@ -42,7 +43,7 @@ def _recall(dice: random.Random, small_talk: SmallTalk) -> list[str]:
         turns += _aside(dice, small_talk) if dice.random() < 0.2 else []
     turns += small_talk.draw(dice, dice.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))
     for fact in dice.sample(facts, len(facts)) + dice.sample(facts, dice.choice((0, 0, 1))):
-        if dice.random() < 0.12:
+        if dice.random() < _NOT_TOLD:
             turns += _not_told(dice, facts)
         asked = fact.ask(dice, "seen")
         if dice.random() < 0.25:
@@ -51,7 +52,7 @@ def _recall(dice: random.Random, small_talk: SmallTalk) -> list[str]:
         if dice.random() < 0.1:
             turns += [dice.choice(_SEEN["checked"]), dice.choice(_SEEN["checked_reply"])]
         turns += _aside(dice, small_talk) if dice.random() < 0.2 else []
-    if dice.random() < 0.12:
+    if dice.random() < _NOT_TOLD:
         turns += _not_told(dice, facts)
     return turns
 

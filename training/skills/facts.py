@@ -127,7 +127,12 @@ class Fact:
         return self.fill(dice.choice(self.kind.ask[part]))
 
     def answer(self, dice: random.Random) -> str:
-        return self.fill(dice.choice(self.kind.answer))
+        """Half of the time the kind's first wording, a whole sentence.
+
+        It names the thing again, so that its value is found as any repetition is, and the likeliest answer is never
+        "You haven't told me" for the reason alone that the right ones have many wordings.
+        """
+        return self.fill(self.kind.answer[0] if dice.random() < 0.5 else dice.choice(self.kind.answer))
 
     def corrected(self, dice: random.Random, part: Part) -> Fact:
         """The same with another value."""

@@ -98,8 +98,7 @@ class Switch:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
             if state.clicks > session.clicks:  # of two clicks the second may arrive first
                 session.requested_tab, session.clicks = state.tab, state.clicks
-            screen = self._placed(session, self._overview(session))
-            loaded = self._models.get(self._models.current(session))
+            loaded, screen = self._overview(session)
             chosen = next((tab for tab in self.tabs if tab.name == state.tab), None)
             moved = screen.tab is not None and screen.tab != state.tab
             if moved and chosen and chosen.offered(loaded) and (why := chosen.unusable(loaded)):
@@ -119,28 +118,30 @@ class Switch:
             state = SwitchState.of(value)
             if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
                 session.requested_tab = state.tab
-            return self._placed(session, self._overview(session))
+            return self._overview(session)[1]
 
         event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
 
-    def _overview(self, session: Session) -> Screen:
-        """The page as it stands: that of the entry asked for last, whoever was asked for while this was computed."""
+    def _overview(self, session: Session) -> tuple[LoadedModel, Screen]:
+        """The visitor's model, and the page as it stands, with the switch where it belongs: the tab asked for last,
+        whatever was asked for while this was computed."""
         models = self._models
-        wanted, chosen = session.requested_tab, session.model
-        if session.encoder is not None:
-            return EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
-        name = models.current(session)
-        loaded = models.get(name)
-        tab = self.possible(loaded, wanted, coming=session.choosing is not None)
-        screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
-        return screen if (session.requested_tab, session.model) == (wanted, chosen) else self._overview(session)
-
-    def _placed(self, session: Session, shown: Screen) -> Screen:
-        """The screen, with the switch where it belongs and the entries of the visitor's model."""
+        while True:
+            wanted, chosen = session.requested_tab, session.model
+            name = models.current(session)
+            loaded = models.get(name)
+            if session.encoder is not None:
+                screen: Screen = EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
+            else:
+                tab = self.possible(loaded, wanted, coming=session.choosing is not None)
+                overview = tab.overview(session, models, name)
+                screen = replace(overview, tab=tab.name, no_system=loaded.no_system)
+            if (session.requested_tab, session.model) == (wanted, chosen):
+                break
         value: SwitchValue = {
-            "entries": self.entries(self._models.get(self._models.current(session))),
-            "tab": shown.tab or session.requested_tab,
-            "encoder": isinstance(shown, EncoderScreen),
+            "entries": self.entries(loaded),
+            "tab": screen.tab or wanted,
+            "encoder": isinstance(screen, EncoderScreen),
             "clicks": session.clicks,
         }
-        return replace(shown, switch=value)
+        return loaded, replace(screen, switch=value)

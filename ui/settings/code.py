@@ -31,6 +31,7 @@ class Reproduction:
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
+    note: str = ""  # what of what is shown it does not repeat
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
@@ -47,10 +48,11 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
     """What the dialog shows."""
     is_chance = run.settings.seed < 0 <= drawn_seed(run.settings.seeded())
     chance = "This uses a random seed." if is_chance else ""
+    rest = f"{run.note} {chance}".strip()
     single = "This answers only the last message, without the earlier ones." if len(run.turns) > 1 else ""
     return [
-        {"title": "In a terminal", "text": command(run), "note": f"{single} {chance}".strip()},
-        {"title": "In Python", "text": lines(run), "note": chance},
+        {"title": "In a terminal", "text": command(run), "note": f"{single} {rest}".strip()},
+        {"title": "In Python", "text": lines(run), "note": rest},
     ]
 
 

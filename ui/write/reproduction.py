@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
@@ -12,11 +13,25 @@ from ui.settings.code import Reproduction, with_last_seed
 _EXAMPLE = "Once upon a time"  # where nothing has been written
 
 
+_LATER = "This repeats the first continuation only: what came after it is not repeated."
+
+
 def write_reproduction(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Reproduction:
-    """The text in the box, or what of it was there before the model went on."""
+    """The text in the box, or what of it was there before the model went on; then with the length it has grown to."""
     run = session.runs.get(session.draft.run or "")
+    note = ""
     if run is not None and text == session.draft.text:
-        given = itertools.takewhile(lambda one: one.given, run.tokens)
-        text = loaded.tokenizer.decode((token.id for token in given), begins=True)
+        given = [token.id for token in itertools.takewhile(lambda one: one.given, run.tokens)]
+        text = loaded.tokenizer.decode(given, begins=True)
+        if (trace := run.trace) is not None and tuple(trace.request.prompt) == tuple(given):
+            settings = _lengthened(settings, trace.settings)
+        elif len(given) < len(run.tokens):
+            note = _LATER
     prompt = text if text.strip() else _EXAMPLE
-    return Reproduction(loaded.address, with_last_seed(session, settings), prompt, loaded.languages)
+    return Reproduction(loaded.address, with_last_seed(session, settings), prompt, loaded.languages, note=note)
+
+
+def _lengthened(settings: DecodingSettings, used: DecodingSettings) -> DecodingSettings:
+    """With the length of several continuations in one, where these settings made them all."""
+    free = {"max_new_tokens": used.max_new_tokens} | ({"seed": used.seed} if settings.seed < 0 else {})
+    return replace(settings, max_new_tokens=used.max_new_tokens) if replace(settings, **free) == used else settings

@@ -91,6 +91,28 @@ def test_both_give_the_continuation_of_the_page(
 
 
 @pytest.mark.usefixtures("quick")
+def test_continuations_with_one_set_of_settings_are_repeated_as_one(
+    models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session()
+    for _ in range(2):
+        list(write.write(session, models, models.default, session.draft.text or MESSAGE, SETTINGS))
+    text = session.draft.text
+    asked = write_reproduction(session, tiny, text, SETTINGS)
+    assert asked.settings.max_new_tokens == 2 * SETTINGS.max_new_tokens
+    assert executed(asked, capsys) == (text.removeprefix(MESSAGE), text.removeprefix(MESSAGE))
+
+
+def test_a_text_that_was_changed_in_between_is_said_not_to_be_repeated_whole(models: Models, tiny: LoadedModel) -> None:
+    session, greedy = Session(), replace(SETTINGS, strategy="greedy")
+    for settings in (greedy, replace(SETTINGS, seed=5)):
+        list(write.write(session, models, models.default, session.draft.text or MESSAGE, settings))
+    asked = write_reproduction(session, tiny, session.draft.text, greedy)
+    assert asked.prompt == MESSAGE
+    assert all(block["note"].startswith("This repeats the first continuation only") for block in code.blocks(asked))
+
+
+@pytest.mark.usefixtures("quick")
 def test_the_lines_hold_the_whole_conversation(
     models: Models, tiny: LoadedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,7 +38,7 @@ def _recall(dice: random.Random, small_talk: SmallTalk) -> list[str]:
         else:
             fact = together[-1]
             turns += [told, fact.fill(dice.choice(fact.kind.reply["seen"]))]
-        if len(together) == 1 and dice.random() < 0.12:
+        if len(together) == 1 and dice.random() < 0.2:
             facts[facts.index(together[0])] = _correct(dice, together[0], turns)
         turns += _aside(dice, small_talk) if dice.random() < 0.2 else []
     turns += small_talk.draw(dice, dice.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))
@@ -48,6 +48,8 @@ def _recall(dice: random.Random, small_talk: SmallTalk) -> list[str]:
         asked = fact.ask(dice, "seen")
         if dice.random() < 0.25:
             asked = lead(dice.choice(_SEEN["before_asking"]), asked)
+        if dice.random() < 0.15:
+            asked += dice.choice(_SEEN["after_asking"])
         turns += [asked, fact.answer(dice)]
         if dice.random() < 0.1:
             turns += [dice.choice(_SEEN["checked"]), dice.choice(_SEEN["checked_reply"])]

@@ -12,42 +12,11 @@ from typing import Any, Self
 from training.skills.values import Part, article, draw, draw_any, read
 
 _STARTS = (
-    "What",
-    "Where",
-    "When",
-    "Which",
-    "Who",
-    "Whose",
-    "How",
-    "Do",
-    "Did",
-    "Does",
-    "Can",
-    "Could",
-    "Tell",
-    "Say",
-    "Name",
+    "What Where When Which Who Whose How Do Did Does Can Could Would Is Tell Say Name Give Remind Call Please Let "
+    "Let's Remember Keep Don't My The There This Here It It's We You They People Everybody One No Just Originally If "
+    "And In At On By From With Of For Under"
 )
-_STARTS += (
-    "Give",
-    "Remind",
-    "Please",
-    "My",
-    "The",
-    "There",
-    "We",
-    "Is",
-    "In",
-    "At",
-    "On",
-    "By",
-    "From",
-    "With",
-    "You",
-    "Call",
-    "And",
-)
-_SMALL = re.compile(rf"(?:{'|'.join(_STARTS)})\b")  # words that lose their capital behind another
+_SMALL = re.compile(rf"(?:{'|'.join(_STARTS.split())})\b")  # words that lose their capital behind another
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from tests.helpers.browsing import (
     shared_page,
     slow_models,
     small_screen,
+    tab,
     url,
     visit,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "slow_models",
     "small_screen",
     "stage",
+    "tab",
     "url",
     "visit",
 ]

@@ -27,7 +27,7 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
     for _ in range(5):
         slider.press("ArrowRight")
     set_number(page, "max-new-tokens", 41)
-    to_compare(page)
+    to_compare(page)  # whose cards come from the server once more, as they were
     expect(page.locator(".at-held")).to_contain_text(re.compile("length 41", re.IGNORECASE))
     assert page.evaluate("window.redrawn") == 0
     page.locator(".at-card .at-icon").first.click()

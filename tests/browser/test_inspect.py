@@ -42,8 +42,8 @@ def address(folder: Path) -> Iterator[str]:
 def opened(request: pytest.FixtureRequest, address: str, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
     context = browser.new_context(**request.param, reduced_motion="reduce")
     page = context.new_page()
-    faults = watch(page, address)
-    yield load(page, address, ".at-cosines"), faults
+    with watch(page, address) as faults:
+        yield load(page, address, ".at-cosines"), faults
     context.close()
 
 

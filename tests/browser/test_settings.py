@@ -203,14 +203,12 @@ def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Op
 
 
 def test_a_slow_browser_tells_of_a_bad_link_too(returning: BrowserContext, url: str) -> None:
-    page = (
-        returning.new_page()
-    )  # one of its own: whoever leaves a slow page cuts off what it waits for, and it complains
+    page = returning.new_page()  # whoever leaves a slow page cuts off what it waits for, and it complains
     forget(page, url)
-    faults = watch(page, url)
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
-    page.goto(url + "?temperature=9")
-    expect(page.locator(".toast-body")).to_contain_text("temperature=9")
+    with watch(page, url) as faults:
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+        page.goto(url + "?temperature=9")
+        expect(page.locator(".toast-body")).to_contain_text("temperature=9")
     page.close()
     assert faults == []
 

@@ -1,7 +1,8 @@
 """The whole page in a real browser, with no error in its console and no other host asked.
 
 A worker has one browser and, but for the tests that start `app.py`, serves its pages itself: to start either takes
-seconds. A page takes seconds to load as well, so tests that leave nothing behind share one (`shared_page`).
+seconds. A page takes seconds to load as well, so tests that leave nothing behind share one (`shared_page`), and the
+others load theirs in one tab (`tab`): to begin a tab costs half as much as to load the page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,31 @@ def returning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserConte
         context.close()
 
 
+@dataclass(slots=True)
+class Tab:
+    """The tab in which one visitor after the other opens the page; another one where the last closed it."""
+
+    context: BrowserContext
+    page: Page | None = None
+
+    def open(self) -> Page:
+        if self.page is None or self.page.is_closed():
+            self.page = self.context.new_page()
+        self.page.bring_to_front()
+        return self.page
+
+    def leave(self) -> None:
+        """Nothing of the visitor stays."""
+        if self.page is not None and not self.page.is_closed():
+            self.page.unroute_all()
+            self.page.goto("about:blank")
+
+
+@pytest.fixture(scope="session")
+def tab(returning: BrowserContext) -> Tab:
+    return Tab(returning)
+
+
 @pytest.fixture(scope="session")
 def browser(returning: BrowserContext) -> Browser:
     """The same, for visitors of their own."""
@@ -139,8 +166,9 @@ def small_screen(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def watch(page: Page, at: str) -> list[str]:
-    """What goes wrong on a page from now on: errors, dialogs, and requests to any other address."""
+@contextmanager
+def watch(page: Page, at: str) -> Iterator[list[str]]:
+    """What goes wrong on a page meanwhile: errors, dialogs, and requests to any other address."""
     faults: list[str] = []
 
     def asked(request: sync_api.Request) -> None:
@@ -151,11 +179,17 @@ def watch(page: Page, at: str) -> list[str]:
         faults.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
-    page.on("request", asked)
-    page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
-    page.on("dialog", refused)
-    page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" else None)
-    return faults
+    listeners: dict[Any, Callable[..., None]] = {
+        "request": asked,
+        "pageerror": lambda error: faults.append(f"script error: {error}"),
+        "dialog": refused,
+        "console": lambda message: faults.append(f"console: {message.text}") if message.type == "error" else None,
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    yield faults
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
 
 
 def forget(page: Page, at: str) -> None:
@@ -174,33 +208,33 @@ def load(page: Page, address: str, drawn: str = ".attend-inspector .at-empty") -
 
 
 @pytest.fixture
-def visit(request: pytest.FixtureRequest, returning: BrowserContext, browser: Browser) -> Iterator[Opener]:
+def visit(request: pytest.FixtureRequest, tab: Tab, browser: Browser) -> Iterator[Opener]:
     """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
     faults: list[list[str]] = []
-    pages: list[Page] = []
-    made: list[BrowserContext] = []
+    with ExitStack() as left:
 
-    def visitor(options: dict[str, Any]) -> Page:
-        if not pages and options == PHONE:
-            return request.getfixturevalue("small_screen").new_page()
-        if not pages and not options.keys() - {"viewport"}:
-            page = returning.new_page()
+        def visitor(options: dict[str, Any]) -> Page:
+            if faults or (options.keys() - {"viewport"} and options != PHONE):  # a second visitor, or another device
+                context = browser.new_context(**{"viewport": DESK, **options}, reduced_motion="reduce")
+                left.callback(context.close)
+                return context.new_page()
+            if options == PHONE:
+                page = request.getfixturevalue("small_screen").new_page()
+                left.callback(page.close)
+                return page
+            page = tab.open()
+            left.callback(tab.leave)
             page.set_viewport_size(options.get("viewport", DESK))
             return page
-        made.append(browser.new_context(**{"viewport": DESK, **options}, reduced_motion="reduce"))
-        return made[-1].new_page()  # a second visitor, or another device
 
-    def open_page(path: str = f"?{SHORT}", at: str | None = None, **options: Any) -> Page:
-        address = at or request.getfixturevalue("url")
-        page = visitor(options)
-        pages.append(page)
-        forget(page, address)
-        faults.append(watch(page, address))
-        return load(page, address + path)
+        def open_page(path: str = f"?{SHORT}", at: str | None = None, **options: Any) -> Page:
+            address = at or request.getfixturevalue("url")
+            page = visitor(options)
+            forget(page, address)
+            faults.append(left.enter_context(watch(page, address)))
+            return load(page, address + path)
 
-    yield open_page
-    for closing in (*pages, *made):
-        closing.close()
+        yield open_page
     assert [fault for of_one in faults for fault in of_one] == []
 
 
@@ -209,8 +243,8 @@ def opened(url: str, returning: BrowserContext) -> Iterator[tuple[Page, list[str
     page = returning.new_page()
     page.set_viewport_size(DESK)
     forget(page, url)
-    faults = watch(page, url)
-    yield load(page, f"{url}?{SHORT}"), faults
+    with watch(page, url) as faults:
+        yield load(page, f"{url}?{SHORT}"), faults
     page.close()
 
 

@@ -64,9 +64,12 @@ export function makeCard(offered, actions) {
    */
   function show(now) {
     const { number, words: [strategy, ...words], result } = now;
-    title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
-      make('span', { class: 'at-card-words', text: words.join(' · ') }));
-    node.setAttribute('aria-label', `Card ${number}: ${[strategy, ...words].join(', ')}`);
+    const label = `Card ${number}: ${[strategy, ...words].join(', ')}`;
+    if (node.getAttribute('aria-label') !== label) { // most often only the text has grown
+      node.setAttribute('aria-label', label);
+      title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
+        make('span', { class: 'at-card-words', text: words.join(' · ') }));
+    }
     node.classList.toggle('at-stale', now.stale);
     form.node.disabled = now.busy;
     editButton.disabled = now.busy;

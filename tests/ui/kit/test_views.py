@@ -225,3 +225,12 @@ def test_a_component_that_gradio_builds_anew_sends_the_same() -> None:
     """Once skipped in a session, a component is rebuilt from its class, so nothing may hang on the instance."""
     for view in (chat_view.build(), inspector_view.build()):
         assert "postprocess" not in vars(view)
+
+
+@pytest.mark.parametrize(
+    "style", sorted(assets.FOLDER.rglob("*.css")), ids=lambda path: path.relative_to(assets.FOLDER).as_posix()
+)
+def test_sizes_of_type_and_corners_are_those_of_the_scale(style: Path) -> None:
+    free = {"9px", "0.86em", "0.9em", "1px", "50%", "999px", "inherit", "0"}  # bars, circles, and what follows its text
+    used = re.findall(r"(?:font-size|border-radius): ([^;]+);", style.read_text(encoding="utf-8"))
+    assert {size for value in used for size in value.split() if not size.startswith("var(--at-")} <= free

@@ -65,7 +65,7 @@ def write(page: Page) -> None:
     switch(page, "Write")
     page.locator("#attend-text textarea").fill("Once upon a time there was a little fox who")
     page.get_by_role("button", name="Continue", exact=True).click()
-    expect(page.locator("#attend-halt")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator(".at-box.at-generated").first).to_be_visible(timeout=PATIENCE)
     resting(page)
 
 

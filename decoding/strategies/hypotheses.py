@@ -63,8 +63,8 @@ class BeamHypotheses:
         ranked = best_first([*self.kept, *ended])
         self.kept, outranked = ranked[: self._size], ranked[self._size :]
         return [
-            Dropped("outranked", one.tokens, None, one.final_score, self.kept[-1].final_score, one.group)
-            for one in outranked
+            Dropped("outranked", text.tokens, None, text.final_score, self.kept[-1].final_score, text.group)
+            for text in outranked
         ]
 
     def best_final_score(self, score: float, length: int) -> float:
@@ -87,8 +87,8 @@ class BeamHypotheses:
 def best_first(finished: Iterable[Hypothesis]) -> list[Hypothesis]:
     """By final score; of equals, those that came first."""
 
-    def rank(one: Hypothesis) -> float:
-        assert one.final_score is not None, "only finished texts have a rank"
-        return -one.final_score
+    def rank(hypothesis: Hypothesis) -> float:
+        assert hypothesis.final_score is not None, "only finished texts have a rank"
+        return -hypothesis.final_score
 
     return sorted(finished, key=rank)

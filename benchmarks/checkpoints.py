@@ -1,9 +1,9 @@
-"""A checkpoint of others beside transformers' `generate`: as our own transformer, in int8, and through the adapter.
+"""A GPT-2 in our transformer, in int8 and through the adapter, timed against transformers' `generate`.
 
     python -m benchmarks.checkpoints [--threads 1 2] [--prompt-tokens 64] [--new-tokens 48] [--rounds 5]
 
-The checkpoint is a GPT-2 of 124 million random weights, so nothing is downloaded. All write greedily; ours keep 10
-candidates and the attention of every token meanwhile, `generate` keeps nothing.
+The checkpoint has 124 million random weights, so nothing is downloaded. All decode greedily; ours record 10 candidates
+and the attention of every token, `generate` records nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from model.interface import LanguageModel
 from model.lazy import torch
 
 PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
-AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # how many times faster than whom
+AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # contender: (reference, speedup)
 
 
 def traced(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int) -> list[Step]:
@@ -83,16 +83,18 @@ def _measure(arguments: Sequence[str] | None) -> None:
     for threads in options.threads:
         use_threads(threads)
         seconds = interleave(contenders, options.rounds)
-        rows = [["", "ms a token", "times", "aim"]]
+        rows = [["", "ms/token", "speedup", "aim"]]
         for contender, taken in seconds.items():
-            beside, aim = AIMS.get(contender, (contender, None))
-            times = ratio(seconds[beside], taken)
-            told = f"{times:.2f} as fast as {beside}" if aim else ""
-            rows.append([contender, f"{1e3 * statistics.median(taken) / count:.1f}", told, f">= {aim}" if aim else ""])
-            figures[f"{contender}, {threads} threads"] = round(times, 3)
+            reference, aim = AIMS.get(contender, (contender, None))
+            speedup = ratio(seconds[reference], taken)
+            comparison = f"{speedup:.2f} times {reference}" if aim else ""
+            rows.append(
+                [contender, f"{1e3 * statistics.median(taken) / count:.1f}", comparison, f">= {aim}" if aim else ""]
+            )
+            figures[f"{contender}, {threads} threads"] = round(speedup, 3)
         print(f"GPT-2, 124 million random weights, {options.prompt_tokens} + {count} tokens, {threads} threads")
         print(table(rows))
-    print(f"all wrote generate's text: {'yes' if same else 'no'}")
+    print(f"same text as generate: {'yes' if same else 'no'}")
     print(json.dumps({**figures, "transformers": transformers.__version__, **machine()}))
 
 

@@ -1,10 +1,10 @@
-"""Our traced decoding beside transformers' `generate` on the same weights: speed, the cost of tracing, memory.
+"""Our traced decoding against transformers' `generate` on the same weights: speed, the cost of tracing, memory.
 
     python -m benchmarks.decoding [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-Greedy and with four beams, one text at a time, no early end, so that all write the same number of tokens; transformers
-runs our checkpoint from its Llama export. `--random` takes random weights of about the embedded model's size, so no
-checkpoint is needed.
+Greedy and with four beams, one text at a time. No token ends a text, so all generate the same number of tokens;
+transformers runs our checkpoint from its Llama export. `--random` uses random weights of about the embedded model's
+size and needs no checkpoint.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from model.transformer.decoder import Transformer
 
 TRACED, BARE = "Attend, traced", "Attend, bare loop"
-PLAIN, SEEN = "transformers, plain", "transformers, scores and attentions"
+PLAIN, EXPLAINED = "transformers, plain", "transformers, scores and attentions"
 BEAMS, PEER_BEAMS = "Attend, four beams, traced", "transformers, four beams"
-BESIDE = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # whom each is measured against; all others against the traced greedy decode
-AIMS = {PLAIN: 1.5, SEEN: 2.0, PEER_BEAMS: 2.0}  # how many times as long transformers should take
+REFERENCES = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # what each is compared with; the others with TRACED
+AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # how many times as long as ours
 NUM_BEAMS = 4
 CANDIDATES = 10
 VOCABULARIES = 4_096, 50_257
@@ -53,7 +53,7 @@ def trace(model: Transformer, prompt: Sequence[int], new_tokens: int, strategy: 
 
 
 def bare(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[int]:
-    """The least that greedy decoding needs: what tracing is measured against."""
+    """Greedy decoding that records nothing: the baseline for the cost of tracing."""
     forward, tokens = model.prefill(prompt), []
     while True:
         tokens.append(int(forward.logits[0].argmax()))
@@ -63,7 +63,7 @@ def bare(model: Transformer, prompt: Sequence[int], new_tokens: int) -> list[int
 
 
 class Peer:
-    """A checkpoint in transformers, ours exported or another, greedy or with beams; no token ends the text."""
+    """A checkpoint in transformers, greedy or with beams; no token ends the text."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Peer:
     ) -> None:
         import transformers
 
-        self._settings = transformers.GenerationConfig
+        self._generation_config = transformers.GenerationConfig
         attention = "eager" if scores_and_attentions else "sdpa"  # only eager can return its weights
         self._model: Any = getattr(transformers, kind).from_pretrained(folder, attn_implementation=attention).eval()
         self._num_beams = num_beams
@@ -83,7 +83,7 @@ class Peer:
 
     def __call__(self, prompt: Sequence[int], new_tokens: int) -> list[int]:
         ids = torch.tensor([prompt])  # (1, prompt)
-        how = self._settings(
+        generation_config = self._generation_config(
             max_new_tokens=new_tokens,
             do_sample=False,
             num_beams=self._num_beams,
@@ -91,12 +91,12 @@ class Peer:
             return_dict_in_generate=True,
             **self._extra,
         )
-        told = self._model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=how)
-        return told.sequences[0, len(prompt) :].tolist()
+        output = self._model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=generation_config)
+        return output.sequences[0, len(prompt) :].tolist()
 
 
-def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
-    """Processors and bookkeeping of one sampled token, no model: temperature, top-k, top-p and 10 candidates."""
+def choosing_microseconds(vocabulary: int, *, tokens: int = 200) -> float:
+    """Microseconds to choose and record one sampled token without a model: temperature, top-k, top-p, 10 candidates."""
     settings = DecodingSettings(
         strategy="sample",
         temperature=0.8,
@@ -108,7 +108,7 @@ def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
     )
     request = Request((0,), frozenset(), lambda ids: "", context_length=tokens + 1, vocabulary_size=vocabulary)
     strategy = settings.strategy_for(request)
-    # As spread out as a language model's: with a deviation of 3 the best token has about a tenth of the probability.
+    # With a standard deviation of 3 the best token has a probability of about 0.1, as with a language model.
     generator = torch.Generator().manual_seed(0)
     forwards = [Forward(3.0 * torch.randn(1, vocabulary, generator=generator), _NoCache()) for _ in range(tokens)]
     seconds = interleave({"one": lambda: strategy.advance(forwards.pop())}, tokens - 1)
@@ -116,7 +116,7 @@ def microseconds_of_choosing(vocabulary: int, *, tokens: int = 200) -> float:
 
 
 class _NoCache:
-    """Stands where a strategy expects the model's cache, which no strategy touches."""
+    """Takes the place of the model's cache, which no strategy uses."""
 
     rows = 1
 
@@ -127,8 +127,8 @@ class _NoCache:
         return self
 
 
-def bytes_of_a_token(model: Transformer, prompt: Sequence[int], new_tokens: int) -> tuple[float, float]:
-    """What keeping the trace costs a token: the records, and the attention behind it."""
+def bytes_per_token(model: Transformer, prompt: Sequence[int], new_tokens: int) -> tuple[float, float]:
+    """Memory of a traced token: its records, and its attention."""
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     steps = trace(model, prompt, new_tokens)
@@ -150,10 +150,10 @@ def _random_model() -> Transformer:
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(
         prog="python -m benchmarks.decoding",
-        description="Time Attend's decoding beside transformers' on the same weights.",
+        description="Time Attend's decoding against transformers' on the same weights.",
     )
     add_model(parser)
-    parser.add_argument("--random", action="store_true", help="random weights instead, of about the same size")
+    parser.add_argument("--random", action="store_true", help="use random weights of about the same size")
     add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=7)
     options = parser.parse_args(arguments)
 
@@ -182,28 +182,28 @@ def _measure(arguments: Sequence[str] | None) -> None:
         TRACED: lambda: trace(model, prompt, count),
         BARE: lambda: bare(model, prompt, count),
         PLAIN: lambda: plain(prompt, count),
-        SEEN: lambda: seen(prompt, count),
+        EXPLAINED: lambda: seen(prompt, count),
         BEAMS: lambda: trace(model, prompt, count, "beam"),
         PEER_BEAMS: lambda: beams(prompt, count),
     }
     texts = {contender: run() for contender, run in contenders.items()}
     for traced in (TRACED, BEAMS):
         texts[traced] = list(texts[traced][-1].best.tokens)
-    same = all(texts[contender] == texts[BESIDE.get(contender, TRACED)] for contender in texts)
+    same = all(texts[contender] == texts[REFERENCES.get(contender, TRACED)] for contender in texts)
     seconds = interleave(contenders, options.rounds)
-    choosing = {vocabulary: microseconds_of_choosing(vocabulary) for vocabulary in VOCABULARIES}
-    records, attention = bytes_of_a_token(model, prompt, count)
+    choosing = {vocabulary: choosing_microseconds(vocabulary) for vocabulary in VOCABULARIES}
+    records, attention = bytes_per_token(model, prompt, count)
 
-    rows = [["", "tokens/s", "ms a token", "times Attend", "aim"]]
+    rows = [["", "tokens/s", "ms/token", "times Attend", "aim"]]
     for contender, taken in seconds.items():
-        middle = statistics.median(taken)
+        median = statistics.median(taken)
         aim = f">= {AIMS[contender]}" if contender in AIMS else ""
         rows.append(
             [
                 contender,
-                f"{count / middle:.0f}",
-                f"{1e3 * middle / count:.2f}",
-                f"{ratio(taken, seconds[BESIDE.get(contender, TRACED)]):.2f}",
+                f"{count / median:.0f}",
+                f"{1e3 * median / count:.2f}",
+                f"{ratio(taken, seconds[REFERENCES.get(contender, TRACED)]):.2f}",
                 aim,
             ]
         )
@@ -211,12 +211,9 @@ def _measure(arguments: Sequence[str] | None) -> None:
     parameters = sum(weights.numel() for weights in model.parameters())
     print(f"{name}, {parameters:,} parameters; {len(prompt)} + {count} tokens, {options.rounds} rounds")
     print(table(rows))
-    print(
-        f"tracing costs {cost:.0%} of the bare loop (aim: at most 15 %); "
-        f"all wrote their peers' text: {'yes' if same else 'no'}"
-    )
+    print(f"tracing costs {cost:.0%} of the bare loop (aim: at most 15 %); same texts: {'yes' if same else 'no'}")
     for vocabulary, taken in choosing.items():
-        print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {taken:.0f} us a token")
+        print(f"processors and bookkeeping, vocabulary {vocabulary:,}: {taken:.0f} us/token")
     print(f"memory of a traced token: {records:.0f} bytes of records, {attention:.0f} bytes of attention")
     figures = {
         "benchmark": "decoding",
@@ -225,9 +222,11 @@ def _measure(arguments: Sequence[str] | None) -> None:
         "prompt_tokens": len(prompt),
         "new_tokens": count,
         "rounds": options.rounds,
-        "tokens_per_second": {who: round(count / statistics.median(taken), 1) for who, taken in seconds.items()},
+        "tokens_per_second": {
+            contender: round(count / statistics.median(taken), 1) for contender, taken in seconds.items()
+        },
         "times_plain": round(ratio(seconds[PLAIN], seconds[TRACED]), 3),
-        "times_scores_and_attentions": round(ratio(seconds[SEEN], seconds[TRACED]), 3),
+        "times_scores_and_attentions": round(ratio(seconds[EXPLAINED], seconds[TRACED]), 3),
         "times_beams": round(ratio(seconds[PEER_BEAMS], seconds[BEAMS]), 3),
         "tracing_cost": round(cost, 3),
         "same_text": same,

@@ -1,4 +1,4 @@
-"""The flags that benchmarks share. Imports nothing slow, so that help and refusals come at once."""
+"""The flags that benchmarks share. Imports nothing slow, so --help and errors appear at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_model(parser: ArgumentParser, default: str = "attend-chat") -> None:
 
 
 def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
-    """Flags for whole numbers from 1 up, named by `_HELP`; a list as default takes several of them."""
+    """Flags for positive integers, described in `_HELP`; one whose default is a list takes several."""
     for name, default in defaults.items():
         several: dict[str, Any] = {"nargs": "+"} if isinstance(default, list) else {}
         shown = " ".join(map(str, default)) if isinstance(default, list) else default

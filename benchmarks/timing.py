@@ -1,4 +1,4 @@
-"""What every benchmark shares: interleaved rounds, medians, the table and the machine they were measured on."""
+"""What all benchmarks share: interleaved rounds, medians, the table and the description of the machine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from model.lazy import torch
 
 
 def interleave(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of every contender in every round, after one round that does not count.
+    """Seconds of every contender in every round, after one warm-up round.
 
-    All take part in each round and the first place rotates, so that a machine that is slow for a while is slow for all.
+    All run in each round, in rotating order, so a machine that is slow for a while is slow for all of them.
     """
     names = list(contenders)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -30,8 +30,8 @@ def interleave(contenders: Mapping[str, Callable[[], object]], rounds: int) -> d
 
 
 def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
-    """How many times as long `slow` took: the median over the rounds, each compared within itself."""
-    return statistics.median(one / other for one, other in zip(slow, fast, strict=True))
+    """How many times as long `slow` took as `fast`: the median of the ratios of all rounds."""
+    return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -47,7 +47,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def machine() -> dict[str, object]:
-    """Where the figures come from."""
+    """The machine that was measured."""
     return {
         "processor": _processor(),
         "processors": os.cpu_count(),

@@ -1,9 +1,9 @@
-"""Six cards of settings in one batch beside one card alone: what comparing costs.
+"""Six cards of settings in one batch against one card alone: what comparing costs.
 
     python -m benchmarks.together [--model attend-chat] [--cards 6] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
-All sample with temperature, top-k and top-p, trace 10 candidates and the attention of every token, and no token ends a
-text, so that all write equally many. Beside them the same cards one after the other, as without `generate_batch`.
+All sample with temperature, top-k and top-p and record 10 candidates and the attention of every token. No token ends a
+text, so all have the same length. For comparison, the same cards also run one after the other.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from model.interface import LanguageModel
 from model.lazy import torch
 
 ALONE, TOGETHER, IN_TURN = "one card", "all cards, one batch", "all cards, one after the other"
-AIM = 3.0  # six cards cost less than so many times one
+AIM = 3.0  # times the cost of one card, for six
 
 Texts = list[tuple[int, ...]]
 
 
 def cards(count: int, new_tokens: int) -> list[DecodingSettings]:
-    """One stream of draws under temperatures from 0.5 up."""
+    """Cards with the same random draws and temperatures from 0.5 up."""
     return [
         DecodingSettings(
-            temperature=round(0.5 + 0.2 * place, 1), top_k=40, top_p=0.95, seed=7, max_new_tokens=new_tokens
+            temperature=round(0.5 + 0.2 * index, 1), top_k=40, top_p=0.95, seed=7, max_new_tokens=new_tokens
         )
-        for place in range(count)
+        for index in range(count)
     ]
 
 
@@ -47,7 +47,7 @@ def alone(model: LanguageModel, request: Request, settings: DecodingSettings) ->
 
 
 def together(model: LanguageModel, request: Request, settings: Sequence[DecodingSettings]) -> Texts:
-    strategies = [one.strategy_for(request) for one in settings]
+    strategies = [each.strategy_for(request) for each in settings]
     passes = list(generate_batch(model, [request.prompt] * len(settings), strategies))
     return [step.hypotheses[0].tokens for step in passes[-1] if step is not None]
 
@@ -71,22 +71,22 @@ def _measure(arguments: Sequence[str] | None) -> None:
     contenders: dict[str, Callable[[], Texts]] = {
         ALONE: lambda: [alone(model, request, settings[0])],
         TOGETHER: lambda: together(model, request, settings),
-        IN_TURN: lambda: [alone(model, request, one) for one in settings],
+        IN_TURN: lambda: [alone(model, request, card) for card in settings],
     }
     same = contenders[TOGETHER]() == contenders[IN_TURN]()
     seconds = interleave(contenders, options.rounds)
 
     rows = [["", "seconds", "tokens/s", "times one card", "aim"]]
     for contender, taken in seconds.items():
-        middle = statistics.median(taken)
+        median = statistics.median(taken)
         written = options.new_tokens * (1 if contender == ALONE else options.cards)
         aim = f"< {AIM:g}" if contender == TOGETHER and options.cards == 6 else ""
-        rows.append([contender, f"{middle:.3f}", f"{written / middle:.0f}", f"{ratio(taken, seconds[ALONE]):.2f}", aim])
+        rows.append([contender, f"{median:.3f}", f"{written / median:.0f}", f"{ratio(taken, seconds[ALONE]):.2f}", aim])
     print(
         f"{options.model}; {len(prompt)} + {options.new_tokens} tokens, {options.cards} cards, {options.rounds} rounds"
     )
     print(table(rows))
-    print(f"each wrote the same text in company as alone: {'yes' if same else 'no'}")
+    print(f"same texts in the batch as alone: {'yes' if same else 'no'}")
     figures = {
         "benchmark": "together",
         "model": options.model,
@@ -94,7 +94,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         "prompt_tokens": len(prompt),
         "new_tokens": options.new_tokens,
         "rounds": options.rounds,
-        "seconds": {who: round(statistics.median(taken), 4) for who, taken in seconds.items()},
+        "seconds": {contender: round(statistics.median(taken), 4) for contender, taken in seconds.items()},
         "times_one": round(ratio(seconds[TOGETHER], seconds[ALONE]), 3),
         "times_one_in_turn": round(ratio(seconds[IN_TURN], seconds[ALONE]), 3),
         "same_text": same,

@@ -1,9 +1,9 @@
-"""Our translator beside transformers' Marian on the same weights: sentences a second with four beams.
+"""Our translator against transformers' Marian on the same weights: sentences per second with four beams.
 
     python -m benchmarks.translation [--model attend-translate] [--sentences 64] [--beams 4] [--rounds 5] [--threads 1]
 
-The weights are those that `model.export` writes. Both translate the same sentences one after the other and in batches
-of 32, and neither keeps what the tokens were chosen from. The texts are compared.
+Marian runs the weights that `model.export` writes. Both translate the same sentences, one at a time and in batches of
+32, without recording candidates. The texts are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from model.lazy import torch
 from model.loaded import LoadedModel
 from training.translate import answered
 
-AIM = 2.0  # times as many sentences a second as transformers
+AIM = 2.0  # times the sentences per second of transformers
 BATCH = 32
 LONGEST = 60  # tokens of an answer
 SUBJECTS = (
@@ -44,44 +44,44 @@ PLACES = ("dans le jardin.", "à la maison.", "avec ses amis.", "ce soir.", "par
 
 
 def sentences(count: int) -> list[str]:
-    """So many everyday ones, all different."""
-    every = [f"{who} {does} {where}" for who in SUBJECTS for does in VERBS for where in PLACES]
-    return [every[(7 * place) % len(every)] for place in range(count)]
+    """Everyday sentences, all different."""
+    combinations = [f"{subject} {verb} {place}" for subject in SUBJECTS for verb in VERBS for place in PLACES]
+    return [combinations[(7 * index) % len(combinations)] for index in range(count)]
 
 
-def ours(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
-    """The tokens of every translation, without its end."""
+def with_attend(loaded: LoadedModel, sources: Sequence[Sequence[int]], beams: int, batch_size: int) -> list[list[int]]:
+    """The tokens of every translation, without the end token."""
     settings = DecodingSettings(strategy="beam", num_beams=beams, max_new_tokens=LONGEST)
-    said = []
-    for start in range(0, len(sources), together):
-        answers = answered(loaded, sources[start : start + together], settings)
-        said += [[token for token in tokens if token not in loaded.end_tokens] for tokens in answers]
-    return said
+    translations = []
+    for start in range(0, len(sources), batch_size):
+        answers = answered(loaded, sources[start : start + batch_size], settings)
+        translations += [[token for token in tokens if token not in loaded.end_tokens] for tokens in answers]
+    return translations
 
 
-def theirs(model: Any, sources: Sequence[Sequence[int]], beams: int, together: int) -> list[list[int]]:
-    """The same of `generate`."""
+def with_transformers(model: Any, sources: Sequence[Sequence[int]], beams: int, batch_size: int) -> list[list[int]]:
+    """The same, by transformers' `generate`."""
     padding, end = model.config.pad_token_id, model.config.eos_token_id
-    said = []
-    for start in range(0, len(sources), together):
-        batch = sources[start : start + together]
+    translations = []
+    for start in range(0, len(sources), batch_size):
+        batch = sources[start : start + batch_size]
         longest = max(map(len, batch))
         ids = torch.tensor([[*source, *[padding] * (longest - len(source))] for source in batch])
         with torch.inference_mode():
-            found = model.generate(
+            output = model.generate(
                 input_ids=ids,
                 attention_mask=(ids != padding).long(),
                 num_beams=beams,
                 max_new_tokens=LONGEST,
                 max_length=None,
             )
-        said += [[token for token in row if token not in (padding, end)] for row in found.tolist()]
-    return said
+        translations += [[token for token in row if token not in (padding, end)] for row in output.tolist()]
+    return translations
 
 
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(
-        prog="python -m benchmarks.translation", description="Time a translator beside transformers' Marian."
+        prog="python -m benchmarks.translation", description="Time a translator against transformers' Marian."
     )
     add_model(parser, "attend-translate")
     add_counts(parser, sentences=64, beams=4, rounds=5, threads=1)
@@ -104,24 +104,26 @@ def _measure(arguments: Sequence[str] | None) -> None:
         write_marian(loaded.model, Path(name), folder / checkpoint.TOKENIZER)
         marian = transformers.MarianMTModel.from_pretrained(name).eval()
     sources = [loaded.prompt(sentence) for sentence in sentences(options.sentences)]
-    same = ours(loaded, sources, options.beams, BATCH) == theirs(marian, sources, options.beams, BATCH)
+    same = with_attend(loaded, sources, options.beams, BATCH) == with_transformers(
+        marian, sources, options.beams, BATCH
+    )
     rows, figures = [["", "Marian, sentences/s", "ours", "times", "aim"]], {}
-    for together in (1, BATCH):
+    for batch_size in (1, BATCH):
         seconds = interleave(
             {
-                "theirs": lambda: theirs(marian, sources, options.beams, together),  # noqa: B023
-                "ours": lambda: ours(loaded, sources, options.beams, together),  # noqa: B023
+                "theirs": lambda: with_transformers(marian, sources, options.beams, batch_size),  # noqa: B023
+                "ours": lambda: with_attend(loaded, sources, options.beams, batch_size),  # noqa: B023
             },
             options.rounds,
         )
         times = ratio(seconds["theirs"], seconds["ours"])
         speeds = [len(sources) / statistics.median(seconds[name]) for name in ("theirs", "ours")]
-        named = "one by one" if together == 1 else f"{together} together"
-        rows.append([named, *(f"{speed:.1f}" for speed in speeds), f"{times:.2f}", f">= {AIM}"])
-        figures[named] = {"marian": round(speeds[0], 2), "ours": round(speeds[1], 2), "times": round(times, 3)}
+        label = "one by one" if batch_size == 1 else f"{batch_size} together"
+        rows.append([label, *(f"{speed:.1f}" for speed in speeds), f"{times:.2f}", f">= {AIM}"])
+        figures[label] = {"marian": round(speeds[0], 2), "ours": round(speeds[1], 2), "times": round(times, 3)}
     print(f"{options.model}, {len(sources)} sentences, {options.beams} beams, {options.threads} threads")
     print(table(rows))
-    print(f"all texts the same: {'yes' if same else 'no'}")
+    print(f"same texts: {'yes' if same else 'no'}")
     summary = {"benchmark": "translation", "model": options.model, "same_text": same, "beams": options.beams, **figures}
     print(json.dumps({**summary, "transformers": transformers.__version__, **machine()}))
 

@@ -1,8 +1,8 @@
-"""What Chat sends of a growing answer with each update, beside the answer itself, which was sent each time before.
+"""The size of Chat's updates while an answer grows, against the size of the whole answer.
 
     python -m benchmarks.updates [--model attend-chat] [--tokens 128 400]
 
-Bytes are those of the message to the page: the value's text, quoted. No token ends a text before its length.
+Bytes are counted in the message to the page, where the value is a quoted string. No token ends an answer early.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def quoted_bytes(value: str) -> int:
 
 
 def measure(models: Models, tokens: int) -> tuple[list[int], list[int]]:
-    """Bytes of each update, and of the answer as it stood then."""
+    """Bytes of each update, and of the whole answer at that time."""
     from ui.chat import actions as chat
     from ui.kit.packing import packed
     from ui.runs.session import Session
@@ -53,13 +53,13 @@ def _measure(arguments: Sequence[str] | None) -> None:
     from ui.runs.models import Models
 
     models = Models((loaded.name,), lambda *_: loaded)
-    rows = [["", "updates", "bytes, mean", "bytes, largest", "bytes in all"]]
+    rows = [["", "updates", "bytes, mean", "bytes, largest", "bytes, total"]]
     figures = {}
     for count in options.tokens:
         updates, answers = measure(models, count)
-        for what, sizes in ((f"{count} tokens, what is new", updates), (f"{count} tokens, the whole answer", answers)):
+        for label, sizes in ((f"{count} tokens, what is new", updates), (f"{count} tokens, the whole answer", answers)):
             mean = statistics.mean(sizes)
-            rows.append([what, *(f"{size:,.0f}" for size in (len(sizes), mean, max(sizes), sum(sizes)))])
+            rows.append([label, *(f"{size:,.0f}" for size in (len(sizes), mean, max(sizes), sum(sizes)))])
         figures[count] = {"updates": len(updates), "new": sum(updates), "whole": sum(answers)}
     print(table(rows))
     print(json.dumps({"benchmark": "updates", "model": loaded.name, "bytes": figures, **machine()}))

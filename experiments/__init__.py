@@ -1,1 +1,1 @@
-"""Small trainings on one budget, to compare kinds of models; nothing that people use is made here."""
+"""Small models trained on one budget, to compare architectures; the embedded models are not made here."""

@@ -1,4 +1,4 @@
-"""Where translators look in a sentence while they translate it, side by side as pictures.
+"""Draws where translators attend in a sentence while they translate it, side by side.
 
 python -m experiments.alignment "Où est la gare ?" --output alignment.png
 """
@@ -19,7 +19,7 @@ from model.loaded import LoadedModel
 
 
 def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
-    """For each model its cross-attention in the last layer, the mean of the heads, over its own greedy translation."""
+    """Draw each model's greedy translation with the cross-attention of its last layer, averaged over the heads."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.5 * len(models), 5), layout="constrained")
@@ -28,13 +28,13 @@ def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
         settings = DecodingSettings(strategy="greedy", max_new_tokens=60)
         request = Request.of(loaded, source)
         *_, last = generate(loaded.model, source, settings.strategy_for(request))
-        said = last.returned[0].tokens
-        # The query of a token is the one before it, whose pass chose it.
-        cross = loaded.model.inspect((*request.prompt, *said[:-1]), source=source).attention.cross
+        tokens = last.returned[0].tokens
+        # A token was chosen by the pass that read the token before it, so its query is that token.
+        cross = loaded.model.inspect((*request.prompt, *tokens[:-1]), source=source).attention.cross
         assert cross is not None
         axes.imshow(cross[0, -1].mean(dim=0).numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
         axes.set_xticks(range(len(source)), [loaded.tokenizer.label(token) for token in source], rotation=60)
-        axes.set_yticks(range(len(said)), [loaded.tokenizer.label(token) for token in said])
+        axes.set_yticks(range(len(tokens)), [loaded.tokenizer.label(token) for token in tokens])
         axes.set_title(name)
     figure.savefig(path, dpi=110)
 

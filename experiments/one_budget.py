@@ -1,9 +1,8 @@
-"""The command that teaches six small translators on one budget and compares them, see `experiments.translators`.
+"""Trains six small translators on one budget and compares them; see `experiments.translators`.
 
     python -m experiments.one_budget DATA runs/one-budget
 
-prints a table and one JSON line last, and leaves `alignment.png` there: where Bahdanau's attention and the
-transformer's look.
+prints a table, then one JSON line, and writes `alignment.png`: where Bahdanau's attention and the transformer's look.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from model.command_line import Parser, exit_code
 def _command(arguments: Sequence[str] | None) -> None:
     parser = Parser(
         prog="python -m experiments.one_budget",
-        description="Teach six small translators on one budget of text and compare them (a few hours).",
+        description="Train six small translators on one budget of text and compare them (a few hours).",
     )
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
     parser.add_argument("output", metavar="RUN", type=Path, help="the folder for the models; those in it are kept")

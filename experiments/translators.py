@@ -1,7 +1,7 @@
-"""Six small translators, each taught 3 million target tokens: how positions are told, and what came before attention.
+"""Six small translators, each trained on 3 million target tokens: four position encodings, and two recurrent models.
 
-`experiments.one_budget` is the command. All six have the same vocabulary, lessons and optimizer, and each kind the
-better of two rates. They show an order, not a quality. A model that is there already is not taught again.
+`experiments.one_budget` is the command. All six have the same vocabulary, data and optimizer, and each kind the better
+of two learning rates. The results show a ranking, not final quality. A model that was trained before is reused.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ SETTINGS = replace(
     learning_rate=2e-3,
     passes=3.0,
 )
-RECURRENT_RATE = 5e-3  # at the transformers' rate they learn less, and these less at theirs: see README.md
+RECURRENT_RATE = 5e-3  # each kind learns less at the other's rate: see README.md
 RECURRENT = RecurrentConfig(SETTINGS.vocabulary_size, 128, attention=True, dropout=SETTINGS.dropout)
-WORDS = ((1, 4), (5, 8), (9, 12), (13, 999))  # of a source, for BLEU by length
+WORDS = ((1, 4), (5, 8), (9, 12), (13, 999))  # least and most in a source, for BLEU by length
 EXAMPLE = "La petite fille a mangé une pomme rouge dans le jardin."
 
 MODELS: Mapping[str, Any] = {
@@ -58,33 +58,33 @@ MODELS: Mapping[str, Any] = {
 }
 
 
-def made(kind: Any) -> Any:
-    """A network with its first random weights."""
+def make_network(kind: Any) -> Any:
+    """A network with random weights."""
     torch.manual_seed(SETTINGS.seed)
     if isinstance(kind, RecurrentConfig):
         return Recurrent(kind)
     return build(replace(SETTINGS, positions=kind).config())
 
 
-def own_rate(kind: Any) -> float:
+def learning_rate_of(kind: Any) -> float:
     """The better of two learning rates for this kind of network."""
     return RECURRENT_RATE if isinstance(kind, RecurrentConfig) else SETTINGS.learning_rate
 
 
 def within_budget(lessons: TranslationLessons) -> Iterator[Sequence[Any]]:
     """The first batches, up to the budget of target tokens."""
-    told = 0
+    learned = 0
     for batch in lessons.batches:
-        if told >= BUDGET:
+        if learned >= BUDGET:
             return
-        told += lessons.learned(batch)
+        learned += lessons.learned(batch)
         yield batch
 
 
-def teach(
+def train(
     model: nn.Module, name: str, lessons: TranslationLessons, batches: Sequence[Sequence[Any]], *, highest: float
 ) -> None:
-    """Teach a model in place, at a rate that rises to the highest and falls again."""
+    """Train a model in place, at a learning rate that rises to the highest and falls again."""
     accelerator = Accelerator(mixed_precision=SETTINGS.precision, cpu=not torch.cuda.is_available())
     (plain,) = make_optimizers(model, SETTINGS.optimizer, learning_rate=highest, weight_decay=SETTINGS.weight_decay)
     prepared, optimizer = accelerator.prepare(model.train(), plain)
@@ -98,55 +98,55 @@ def teach(
 
 
 def speeds(lessons: TranslationLessons) -> dict[str, int]:
-    """Target tokens a second in training, of new models in turns, so that all meet the same machine; the best round."""
+    """Target tokens per second of training, the best of several rounds in which all models take turns."""
     batches = list(within_budget(lessons))
     timed, best = batches[:: max(1, len(batches) // TIMED_STEPS)], dict.fromkeys(MODELS, 0.0)
     tokens = sum(map(lessons.learned, timed))
     for _ in range(ROUNDS):
         for name, kind in MODELS.items():
-            model, start = made(kind), time.perf_counter()
-            teach(model, f"timing: {name}", lessons, timed, highest=own_rate(kind))
+            model, start = make_network(kind), time.perf_counter()
+            train(model, f"timing: {name}", lessons, timed, highest=learning_rate_of(kind))
             best[name] = max(best[name], tokens / (time.perf_counter() - start))
     return {name: round(speed) for name, speed in best.items()}
 
 
 def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Greedy translations: BLEU over all, and over sources of so many words."""
+    """BLEU of greedy translations: of all, and by the number of words in the source."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
-    said = dict(zip(references, translated(loaded, list(references), settings, progress=True), strict=True))
+    translations = dict(zip(references, translated(loaded, list(references), settings, progress=True), strict=True))
     parts = {"all": list(references)}
     for least, most in WORDS:
         parts[f"{least}-{most}" if most < 999 else f"{least}+"] = [
-            one for one in references if least <= len(one.split()) <= most
+            source for source in references if least <= len(source.split()) <= most
         ]
     return {
-        name: round(scored([said[one] for one in part], [references[one] for one in part]).bleu, 2)
+        name: round(scored([translations[source] for source in part], [references[source] for source in part]).bleu, 2)
         for name, part in parts.items()
         if part
     }
 
 
 def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
-    """Teach what is not there yet, measure, print and draw.
+    """Train the missing models, measure, print and draw.
 
     Args:
-        highest: one learning rate for all, in the place of each kind's own.
+        highest: one learning rate for all, instead of one for each kind.
     """
     lessons = TranslationLessons(SETTINGS, folder, output)
     references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
-    figures, models, told = {}, {}, speeds(lessons)
-    rates = {name: own_rate(kind) if highest is None else highest for name, kind in MODELS.items()}
+    figures, models, speed_of = {}, {}, speeds(lessons)
+    rates = {name: learning_rate_of(kind) if highest is None else highest for name, kind in MODELS.items()}
     for name, kind in MODELS.items():
-        taught = name if highest is None else f"{name}, {highest:g}"
-        weights, model = output / f"{taught}.safetensors", made(kind)
+        run_name = name if highest is None else f"{name}, {highest:g}"
+        weights, model = output / f"{run_name}.safetensors", make_network(kind)
         if not weights.exists():
-            teach(model, name, lessons, list(within_budget(lessons)), highest=rates[name])
+            train(model, name, lessons, list(within_budget(lessons)), highest=rates[name])
             save_model(model, str(weights))
         load_model(model, weights)
         models[name] = LoadedModel.from_transformer(name, model.eval(), lessons.tokenizer)
         figures[name] = {
             "highest_rate": rates[name],
-            "target_tokens_per_second": told[name],
+            "target_tokens_per_second": speed_of[name],
             "parameters": sum(parameter.numel() for parameter in model.parameters()),
             "bleu": bleu_by_length(models[name], references),
         }

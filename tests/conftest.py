@@ -29,7 +29,7 @@ _TEXT = (
     "I feel a bit tired this evening. Do you want to talk about it?",
     "Once upon a time there was a small fox who lived in a big forest.",
 )
-_HOW = ("grand", "petit", "noir", "vieux")
+_ADJECTIVES = ("grand", "petit", "noir", "vieux")
 
 
 def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 128) -> Path:
@@ -96,7 +96,12 @@ def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 
 def make_translator(folder: Path) -> Path:
     """The same of an encoder with a decoder, which was taught no more."""
-    sentences = [f"Le {noun} {number} est {how}." for noun in ("chat", "chien") for number in range(9) for how in _HOW]
+    sentences = [
+        f"Le {noun} {number} est {adjective}."
+        for noun in ("chat", "chien")
+        for number in range(9)
+        for adjective in _ADJECTIVES
+    ]
     vocabulary = train_pairs_vocabulary([*sentences, *_TEXT], 360)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / checkpoint.TOKENIZER).write_bytes(vocabulary)

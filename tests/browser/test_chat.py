@@ -94,12 +94,12 @@ def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatc
         )
         return render(tab, replace(screen, answer=None) if lost else screen)  # pyright: ignore[reportCallIssue]
 
-    def asked(session: Session) -> ChatScreen:
+    def at_first(session: Session) -> ChatScreen:
         asking.append(session)
         return whole(session)
 
     monkeypatch.setattr(ChatTab, "render", lossy)
-    monkeypatch.setattr(chat, "whole", asked)
+    monkeypatch.setattr(chat, "whole", at_first)
     with serving(tiny, pause=0.03) as address:
         page = visit("?min_new_tokens=40&max_new_tokens=40&seed=4", at=address)
         say(page, "Hi")
@@ -218,26 +218,26 @@ def test_hostile_text_is_shown_as_it_is(visit: Opener) -> None:
 def test_bad_messages_get_a_sentence_and_the_conversation_stays(visit: Opener) -> None:
     page = visit()
     say(page, "Hello")
-    said = page.locator(".attend-conversation").inner_text()
+    transcript = page.locator(".attend-conversation").inner_text()
     for text, sentence in (("   ", "type something first"), ("word " * 700, "shorten it")):
         page.locator("#attend-message textarea").fill(text)
         page.keyboard.press("Enter")
         expect(page.locator(".toast-body").last).to_contain_text(sentence)
         assert page.locator("#attend-message textarea").input_value() == text
-    assert page.locator(".attend-conversation").inner_text() == said
+    assert page.locator(".attend-conversation").inner_text() == transcript
     expect(page.locator("#attend-send")).to_have_text("Send")
     say(page, "Still there?")
 
 
 def test_two_visitors_never_see_each_others_text(visit: Opener) -> None:
-    one, two = visit(), visit()
-    say(one, "My secret is alpha")
-    say(two, "My secret is omega")
-    say(one, "And what is yours?")
-    assert "omega" not in one.locator("body").inner_text()
-    assert "alpha" not in two.locator("body").inner_text()
-    to_write(two)
-    assert two.locator("#attend-text textarea").input_value() == ""
+    first, second = visit(), visit()
+    say(first, "My secret is alpha")
+    say(second, "My secret is omega")
+    say(first, "And what is yours?")
+    assert "omega" not in first.locator("body").inner_text()
+    assert "alpha" not in second.locator("body").inner_text()
+    to_write(second)
+    assert second.locator("#attend-text textarea").input_value() == ""
 
 
 def test_a_phone_in_the_dark_shows_the_conversation_first_and_nothing_sticks_out(visit: Opener) -> None:

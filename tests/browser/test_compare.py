@@ -55,8 +55,8 @@ def compare(page: Page) -> None:
     page.wait_for_function("window.begun")
 
 
-def ended(page: Page, how: str = "Done") -> None:
-    expect(page.locator(".at-compare-status")).to_contain_text(how)
+def ended(page: Page, status: str = "Done") -> None:
+    expect(page.locator(".at-compare-status")).to_contain_text(status)
     expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
 
 
@@ -113,26 +113,26 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Ope
     assert page.evaluate(CUT_OFF) == []
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed 5 ")
 
-    told: Any = Client(url, verbose=False).predict(EXAMPLE, settings=SWEEP, api_name="/compare")
-    assert texts(page) == [one["text"] for one in told["cards"]]
-    for number, one in enumerate(told["cards"], start=1):
+    result: Any = Client(url, verbose=False).predict(EXAMPLE, settings=SWEEP, api_name="/compare")
+    assert texts(page) == [card["text"] for card in result["cards"]]
+    for number, entry in enumerate(result["cards"], start=1):
         parted = card(page, number).locator(".at-parted")
         marks = [int(mark.get_attribute("data-index") or "-1") for mark in parted.all()]
-        assert marks == ([] if one["first_difference"] is None else [one["first_difference"]])
+        assert marks == ([] if entry["first_difference"] is None else [entry["first_difference"]])
         perplexity = card(page, number).locator(".at-figure", has_text="Perplexity").locator(".at-figure-value")
-        assert float(perplexity.inner_text()) == round(one["perplexity"], 2 if one["perplexity"] < 1000 else 0)
+        assert float(perplexity.inner_text()) == round(entry["perplexity"], 2 if entry["perplexity"] < 1000 else 0)
 
     token = card(page, 3).locator(".at-tok").nth(4)
     token.click()
     expect(page.locator(".at-headline")).to_contain_text("Token 5 of")
     expect(token).to_have_class(re.compile("at-shown"))
-    step = told["cards"][2]["trace"]["steps"][4]
+    step = result["cards"][2]["trace"]["steps"][4]
     expect(page.locator(".at-table tbody tr.at-won")).to_contain_text(f"{100 * step['probability']:.2f}")
 
     rows = list(csv.DictReader(download(page, "CSV", tmp_path).splitlines()))
     assert [float(row["temperature"]) for row in rows] == [0, 0.5, 1, 1.5]
     document = json.loads(download(page, "JSON", tmp_path))
-    assert [one["text"] for one in document["cards"]] == [one["text"] for one in told["cards"]]
+    assert [card["text"] for card in document["cards"]] == [card["text"] for card in result["cards"]]
 
     before = texts(page)
     card(page, 1).get_by_role("button", name="Remove").click()
@@ -223,7 +223,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
         to_compare(page)
         expect(second.locator("h3")).to_have_text(words)
         expect(penalty).to_have_value("1.3")
-        assert all(1 <= one.locator(".at-tok").count() <= 8 for one in page.locator(".at-card").all())
+        assert all(1 <= card.locator(".at-tok").count() <= 8 for card in page.locator(".at-card").all())
 
     more.select_option(label="Logit bias")
     bias = form.locator("[data-name=logit_bias]")
@@ -248,8 +248,8 @@ def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
     expect(going_on).to_be_hidden()  # there is no chat yet
     page.locator("#attend-tabs label", has_text="Chat").click()
     set_number(page, "max-new-tokens", 8)
-    said = "I have a dog. " * 6
-    say(page, said)
+    message = "I have a dog. " * 6
+    say(page, message)
     to_compare(page)
     expect(going_on).to_be_visible()
     expect(going_on.locator("input")).not_to_be_checked()
@@ -260,7 +260,7 @@ def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
         meters.append(int(page.locator("#attend-meter").inner_text().split()[0]))
         going_on.click()
     # the conversation stands before the message: a token a word at least, less what the answers' lengths may differ by
-    assert meters[1] > meters[0] + said.count(" ") - 8
+    assert meters[1] > meters[0] + message.count(" ") - 8
     page.locator(".at-ask-row label", has_text="continue as text").click()
     expect(going_on).to_be_hidden()
 
@@ -315,8 +315,8 @@ def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:
     page.wait_for_function("window.begun")
     ended(page)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
-    places = [box["y"] for one in page.locator(".at-card").all() if (box := one.bounding_box())]
-    assert len(set(places)) == 4 and places == sorted(places)
+    tops = [box["y"] for card in page.locator(".at-card").all() if (box := card.bounding_box())]
+    assert len(set(tops)) == 4 and tops == sorted(tops)
     assert page.evaluate(CUT_OFF) == []
     name = card(page, 2).locator(".at-figure-name", has_text="Perplexity")
     card(page, 2).locator(".at-tok[tabindex='0']").focus()

@@ -47,14 +47,14 @@ def test_what_is_typed_while_the_stream_of_replies_ends_is_not_lost(browser: Bro
 
 def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, url: str) -> None:
     context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page, asked, held = context.new_page(), list[str](), list[Route]()
-    page.on("request", lambda request: asked.append(request.url))
+    page, requests, held = context.new_page(), list[str](), list[Route]()
+    page.on("request", lambda request: requests.append(request.url))
     page.route("**/page.js", lambda route: held.append(route))
     page.goto(url)
     expect(page.locator("#attend-form input").first).to_be_attached()  # its script is there and wants to be heard
     page.wait_for_timeout(1000)
-    assert held and not [address for address in asked if "/queue/" in address]
+    assert held and not [address for address in requests if "/queue/" in address]
     held[0].continue_()
     page.wait_for_selector(READY)
-    assert [address for address in asked if "/queue/" in address]
+    assert [address for address in requests if "/queue/" in address]
     context.close()

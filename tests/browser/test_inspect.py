@@ -93,8 +93,8 @@ def test_a_text_is_read_as_text_and_walked_with_the_keys(page: Page, folder: Pat
     expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
     weights = reading.attention[1, 2, 1]  # where the second token looks
     most = page.locator(".at-looked-at").first
-    told = float(most.locator(".at-number").inner_text().replace("%", "")) / 100
-    assert told == pytest.approx(float(weights.max()), abs=0.01)  # a byte holds the square root
+    result = float(most.locator(".at-number").inner_text().replace("%", "")) / 100
+    assert result == pytest.approx(float(weights.max()), abs=0.01)  # a byte holds the square root
     assert most.locator(".at-chip").inner_text() == reading.pieces[int(weights.argmax())].label
 
     canvas = page.locator(".at-canvas")
@@ -145,7 +145,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
 ) -> None:
     page = visit(at=chatting)
     say(page, "Hello")
-    said = page.locator(".attend-conversation").inner_text()
+    text = page.locator(".attend-conversation").inner_text()
     page.locator("#attend-message textarea").fill("And now")
     other = page.locator("#attend-other-model input, #attend-other-model textarea").first
     other.fill(str(folder))
@@ -171,7 +171,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     expect(page.locator("#attend-main")).to_be_visible()
     expect(about).to_be_hidden()
     expect(page.locator(".attend-header p")).to_contain_text("Chat with a small language model")
-    assert page.locator(".attend-conversation").inner_text() == said
+    assert page.locator(".attend-conversation").inner_text() == text
     expect(page.locator("#attend-message textarea")).to_have_value("And now")
     page.locator("#attend-message textarea").press("Enter")
     expect(page.locator(".at-turn")).to_have_count(4)
@@ -181,11 +181,11 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
 def test_programs_compare_words_and_are_told_that_nothing_is_generated(address: str, folder: Path) -> None:
     client: Any = Client(address, verbose=False)
     sentences = ["The cat sat", "a cat so small"]
-    told = client.predict("cat", sentences, None, api_name="/similarity")
+    result = client.predict("cat", sentences, None, api_name="/similarity")
     encoder = catalog.load_encoder(str(folder))
     known = cosines([encoder.read(sentence).vector("cat", 2) for sentence in sentences])
-    assert told["layer"] == 2
-    assert told["cosines"][0] == pytest.approx(known[0].tolist(), abs=1e-5)
+    assert result["layer"] == 2
+    assert result["cosines"][0] == pytest.approx(known[0].tolist(), abs=1e-5)
     with pytest.raises(AppError, match="is not in"):
         client.predict("dog", sentences, None, api_name="/similarity")
     with pytest.raises(AppError, match="can't generate"):

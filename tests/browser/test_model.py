@@ -160,19 +160,19 @@ def test_one_choice_is_asked_for_once_however_it_is_made(
 ) -> None:
     hub_server.flowing.set()
     page = visit(at=page_url)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.post_data or "") if "queue/join" in request.url else None)
+    requests: list[str] = []
+    page.on("request", lambda sent: requests.append(sent.post_data or "") if "queue/join" in sent.url else None)
     page.locator("#attend-model input").click()
     page.locator("#attend-model [role=option]", has_text="gpt2").click()  # which this Hub does not have
     expect(page.locator(".toast-body")).to_have_count(1)
     loaded(page, tiny.name)
     expect(page.locator(".toast-body")).to_have_count(1)
-    assert sum('"gpt2"' in sent for sent in asked) == 1
+    assert sum('"gpt2"' in data for data in requests) == 1
     page.locator("#attend-model input").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     loaded(page, f"{LISTED} · installed · Apache-2.0")
-    assert sum(f'"{LISTED}"' in sent for sent in asked) == 1
+    assert sum(f'"{LISTED}"' in data for data in requests) == 1
 
 
 def test_a_list_that_is_only_left_lets_what_is_on_its_way_come(

@@ -71,12 +71,12 @@ def test_a_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays
 ) -> None:
     if not page.locator(".at-assistant").count():
         say(page, "Hello")
-    said = page.locator(".attend-conversation").inner_text()
+    transcript = page.locator(".attend-conversation").inner_text()
     set_number(page, name, typed)
     assert number(page, name) == typed  # nothing is put right behind anybody's back
     expect(page.locator(f"#attend-{name} input[type=number]")).to_have_attribute("aria-invalid", "true")
     refused(page, sentence)
-    assert page.locator(".attend-conversation").inner_text() == said
+    assert page.locator(".attend-conversation").inner_text() == transcript
 
 
 def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:

@@ -21,7 +21,7 @@ SOURCE = "Le chat est grand."
 
 @pytest.fixture(scope="module")
 def address(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
-    by_name = {one.name: one for one in (tiny, tiny_translator)}
+    by_name = {loaded.name: loaded for loaded in (tiny, tiny_translator)}
     with page_of(Models(tuple(by_name), lambda name, _: by_name[name])) as served:
         yield served
 

@@ -20,7 +20,7 @@ from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 
 VOCABULARY, CONTEXT = 40, 48
 Ids = tuple[int, ...]
@@ -49,74 +49,83 @@ def transformer(positions: str = "rotary") -> Transformer:
     return model
 
 
-def asked(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
-    return request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
+def request_for(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:
+    return make_request(prompt, end_tokens, context_length=CONTEXT, attention=attention, layer_count=2)
 
 
-def alone(model: LanguageModel, asks: Request, settings: DecodingSettings) -> list[Step]:
-    return list(generate(model, asks.prompt, settings.strategy_for(asks)))
+def alone(model: LanguageModel, request: Request, settings: DecodingSettings) -> list[Step]:
+    return list(generate(model, request.prompt, settings.strategy_for(request)))
 
 
 def together(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
     """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
-    strategies = [one.strategy_for(asks) for one, asks in zip(settings, requests, strict=True)]
-    told: list[list[Step]] = [[] for _ in requests]
-    for steps in generate_batch(model, [asks.prompt for asks in requests], strategies):
+    strategies = [each.strategy_for(request) for each, request in zip(settings, requests, strict=True)]
+    collected: list[list[Step]] = [[] for _ in requests]
+    for steps in generate_batch(model, [request.prompt for request in requests], strategies):
         assert len(steps) == len(requests)
-        for own, step in zip(told, steps, strict=True):
-            finished = bool(own) and own[-1].finished
-            assert (step is None) is finished or not own
+        for so_far, step in zip(collected, steps, strict=True):
+            finished = bool(so_far) and so_far[-1].finished
+            assert (step is None) is finished or not so_far
             if step is not None:
-                own.append(step)
-    return told
+                so_far.append(step)
+    return collected
 
 
 def check_as_alone(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
-    told = together(model, requests, settings)
-    for company, asks, own in zip(told, requests, settings, strict=True):
-        check_same(company, alone(model, asks, own))
-    return told
+    batched = together(model, requests, settings)
+    for steps, request, own_settings in zip(batched, requests, settings, strict=True):
+        check_same(steps, alone(model, request, own_settings))
+    return batched
 
 
-def check_same(company: list[Step], own: list[Step]) -> None:
+def check_same(batched: list[Step], alone: list[Step]) -> None:
     """Equal decisions and draws; probabilities within 1e-5; attention within float16's rounding of it."""
-    assert len(company) == len(own)
-    for step, other in zip(company, own, strict=True):
+    assert len(batched) == len(alone)
+    for step, other in zip(batched, alone, strict=True):
         assert (step.feed, step.parents, step.finish_reason) == (other.feed, other.parents, other.finish_reason)
         assert (step.best and step.best.tokens) == (other.best and other.best.tokens)
-        assert [one.tokens for one in step.returned] == [one.tokens for one in other.returned]
-        for one, two in zip(step.hypotheses, other.hypotheses, strict=True):
-            assert (one.tokens, one.parent, one.finished) == (two.tokens, two.parent, two.finished)
-            assert one.score == pytest.approx(two.score, abs=1e-4)
-            assert one.log_probability == pytest.approx(two.log_probability, abs=1e-4)
-            check_same_choice(one.choice, two.choice)
+        assert [hypothesis.tokens for hypothesis in step.returned] == [
+            hypothesis.tokens for hypothesis in other.returned
+        ]
+        for hypothesis, expected in zip(step.hypotheses, other.hypotheses, strict=True):
+            assert (hypothesis.tokens, hypothesis.parent, hypothesis.finished) == (
+                expected.tokens,
+                expected.parent,
+                expected.finished,
+            )
+            assert hypothesis.score == pytest.approx(expected.score, abs=1e-4)
+            assert hypothesis.log_probability == pytest.approx(expected.log_probability, abs=1e-4)
+            check_same_choice(hypothesis.choice, expected.choice)
 
 
-def check_same_choice(one: Choice, two: Choice) -> None:
-    assert (one.token, one.rank, one.draw) == (two.token, two.rank, two.draw)
-    assert (one.stages, one.kept) == (two.stages, two.kept)
-    assert one.entropy == pytest.approx(two.entropy, abs=1e-4)
-    assert one.rest == pytest.approx(two.rest, abs=1e-5)
-    assert (one.contrast is None) is (two.contrast is None)
-    if one.contrast is not None and two.contrast is not None:
-        assert one.contrast.layer == two.contrast.layer
-        assert dict(one.contrast.divergences) == pytest.approx(dict(two.contrast.divergences), abs=1e-5)
+def check_same_choice(choice: Choice, expected: Choice) -> None:
+    assert (choice.token, choice.rank, choice.draw) == (expected.token, expected.rank, expected.draw)
+    assert (choice.stages, choice.kept) == (expected.stages, expected.kept)
+    assert choice.entropy == pytest.approx(expected.entropy, abs=1e-4)
+    assert choice.rest == pytest.approx(expected.rest, abs=1e-5)
+    assert (choice.contrast is None) is (expected.contrast is None)
+    if choice.contrast is not None and expected.contrast is not None:
+        assert choice.contrast.layer == expected.contrast.layer
+        assert dict(choice.contrast.divergences) == pytest.approx(dict(expected.contrast.divergences), abs=1e-5)
     ids, scores = (
-        [[getattr(each, name) for each in both] for both in (one.contrastive_candidates, two.contrastive_candidates)]
+        [
+            [getattr(each, name) for each in both]
+            for both in (choice.contrastive_candidates, expected.contrastive_candidates)
+        ]
         for name in ("id", "score")
     )
     assert ids[0] == ids[1] and scores[0] == pytest.approx(scores[1], abs=1e-5)
-    for candidate, other in zip(one.candidates, two.candidates, strict=True):
+    for candidate, other in zip(choice.candidates, expected.candidates, strict=True):
         assert candidate.id == other.id
         assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-5)
-    assert (one.attention is None) is (two.attention is None)
-    if one.attention is not None and two.attention is not None:
-        assert one.attention.shape == two.attention.shape
-        assert torch.allclose(one.attention.float(), two.attention.float(), atol=1e-3)
+    assert (choice.attention is None) is (expected.attention is None)
+    if choice.attention is not None and expected.attention is not None:
+        assert choice.attention.shape == expected.attention.shape
+        assert torch.allclose(choice.attention.float(), expected.attention.float(), atol=1e-3)
 
 
 def any_settings(chance: random.Random) -> DecodingSettings:
@@ -149,7 +158,7 @@ def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: i
     chance = random.Random(seed)
     model = transformer(positions)
     prompts = [any_prompt(chance) for _ in range(3)]
-    requests = [asked(chance.choice(prompts), attention=chance.random() < 0.7) for _ in range(5)]
+    requests = [request_for(chance.choice(prompts), attention=chance.random() < 0.7) for _ in range(5)]
     settings = [any_settings(chance) for _ in requests]
     check_as_alone(model, requests, settings)
 
@@ -159,32 +168,32 @@ def test_texts_end_at_the_context_each_at_its_own() -> None:
     model = transformer()
     chance = random.Random(2)
     prompts = [tuple(chance.choices(range(3, VOCABULARY), k=length)) for length in (47, 40, 5)]
-    requests = [asked(prompt, end_tokens=()) for prompt in prompts]
+    requests = [request_for(prompt, end_tokens=()) for prompt in prompts]
     settings = [DecodingSettings(seed=1, max_new_tokens=400)] * 3
-    told = check_as_alone(model, requests, settings)
-    assert [len(steps) for steps in told] == [1, 8, 43]
+    batched = check_as_alone(model, requests, settings)
+    assert [len(steps) for steps in batched] == [1, 8, 43]
 
 
 def test_a_seed_means_the_same_text_alone_and_in_any_company() -> None:
     model = transformer()
     wanted = DecodingSettings(seed=11, max_new_tokens=20)
-    text = alone(model, asked((5, 6, 7)), wanted)[-1].best
+    text = alone(model, request_for((5, 6, 7)), wanted)[-1].best
     chance = random.Random(0)
     for _ in range(3):
         others = [any_settings(chance) for _ in range(3)]
-        requests = [asked(any_prompt(chance)) for _ in others]
-        told = together(model, [*requests, asked((5, 6, 7))], [*others, wanted])
-        assert told[-1][-1].best is not None and text is not None
-        assert told[-1][-1].best.tokens == text.tokens
+        requests = [request_for(any_prompt(chance)) for _ in others]
+        batched = together(model, [*requests, request_for((5, 6, 7))], [*others, wanted])
+        assert batched[-1][-1].best is not None and text is not None
+        assert batched[-1][-1].best.tokens == text.tokens
 
 
 def test_one_seed_gives_all_settings_the_same_draws() -> None:
     model = transformer()
     settings = [DecodingSettings(temperature=heat, seed=5, max_new_tokens=12) for heat in (0.5, 1.0, 1.5)]
-    told = together(model, [asked((5, 6, 7), end_tokens=())] * 3, settings)
-    draws = {tuple(step.hypotheses[0].choice.draw for step in steps) for steps in told}
+    batched = together(model, [request_for((5, 6, 7), end_tokens=())] * 3, settings)
+    draws = {tuple(step.hypotheses[0].choice.draw for step in steps) for steps in batched}
     assert len(draws) == 1
-    assert len({steps[-1].best.tokens for steps in told if steps[-1].best}) == 3
+    assert len({steps[-1].best.tokens for steps in batched if steps[-1].best}) == 3
 
 
 class Counted(TinyModel):
@@ -198,8 +207,8 @@ class Counted(TinyModel):
 
 
 def counted(joinable: bool = True) -> Counted:
-    whole = random_model(12, seed=4)
-    model = Counted(whole._logits_of)
+    base = random_model(12, seed=4)
+    model = Counted(base._logits_of)
     model.joinable = joinable
     return model
 
@@ -207,9 +216,9 @@ def counted(joinable: bool = True) -> Counted:
 def test_equal_prompts_are_read_once_and_the_finished_leave_the_batch() -> None:
     model = counted()
     lengths = (2, 5, 5, 9)
-    settings = [DecodingSettings(seed=place, max_new_tokens=length) for place, length in enumerate(lengths)]
-    told = together(model, [request((3, 1))] * 4, settings)
-    assert [len(steps) for steps in told] == list(lengths)
+    settings = [DecodingSettings(seed=index, max_new_tokens=length) for index, length in enumerate(lengths)]
+    batched = together(model, [make_request((3, 1))] * 4, settings)
+    assert [len(steps) for steps in batched] == list(lengths)
     assert model.prefills == 1
     assert model.passes == 9  # as many as the longest has tokens
     # 1 row read; then a token a text and pass, but for each text's last, which nobody feeds: 1 + 4 + 4 + 8
@@ -218,7 +227,11 @@ def test_equal_prompts_are_read_once_and_the_finished_leave_the_batch() -> None:
 
 def test_two_prompts_take_two_prefills() -> None:
     model = counted()
-    together(model, [request((3, 1)), request((4,)), request((3, 1))], [DecodingSettings(seed=1, max_new_tokens=3)] * 3)
+    together(
+        model,
+        [make_request((3, 1)), make_request((4,)), make_request((3, 1))],
+        [DecodingSettings(seed=1, max_new_tokens=3)] * 3,
+    )
     assert model.prefills == 2
 
 
@@ -231,7 +244,7 @@ def test_attention_is_computed_only_while_somebody_wants_it() -> None:
             return super().step(tokens, cache, want=want)
 
     model = Watched(random_model(12, seed=4)._logits_of)
-    requests = [request((3, 1), attention=True), request((3, 1))]
+    requests = [make_request((3, 1), attention=True), make_request((3, 1))]
     settings = [DecodingSettings(seed=1, max_new_tokens=length) for length in (3, 6)]
     looking, plain = together(model, requests, settings)
     assert asked_for == [True, True, False, False, False]
@@ -245,24 +258,24 @@ def test_a_model_that_cannot_join_takes_equal_lengths_and_refuses_others() -> No
         DecodingSettings(seed=3, max_new_tokens=6),
     ]
     for prompts in (((3, 1), (3, 1)), ((3, 1), (4, 5))):
-        requests = [request(prompt) for prompt in prompts]
-        for company, own, asked_for in zip(
+        requests = [make_request(prompt) for prompt in prompts]
+        for steps, own_settings, request in zip(
             together(counted(False), requests, settings), settings, requests, strict=True
         ):
-            check_same(company, alone(counted(False), asked_for, own))
+            check_same(steps, alone(counted(False), request, own_settings))
     with pytest.raises(AttendError, match=r"have 1 to 2 tokens.*same length"):
-        together(counted(False), [request((3,)), request((4, 5))], settings)
+        together(counted(False), [make_request((3,)), make_request((4, 5))], settings)
 
 
 def test_as_many_prompts_as_strategies() -> None:
-    strategy = DecodingSettings(strategy="greedy").strategy_for(request())
+    strategy = DecodingSettings(strategy="greedy").strategy_for(make_request())
     with pytest.raises(ValueError):
         next(generate_batch(counted(), [(0,), (0,)], [strategy]))
 
 
 def test_closing_it_stops_the_work() -> None:
     model = counted()
-    strategies = [DecodingSettings(strategy="greedy", max_new_tokens=50).strategy_for(request()) for _ in range(2)]
+    strategies = [DecodingSettings(strategy="greedy", max_new_tokens=50).strategy_for(make_request()) for _ in range(2)]
     running = generate_batch(model, [(0,), (0,)], strategies)
     assert len(list(itertools.islice(running, 3))) == 3
     running.close()  # type: ignore[attr-defined]
@@ -275,33 +288,40 @@ def test_all_that_a_strategy_may_want_is_shared_out() -> None:
     wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
     prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
     model = transformer()
-    told: list[list[Forward]] = [[] for _ in wants]
-    strategies = [Listening(want, heard) for want, heard in zip(wants, told, strict=True)]
+    received: list[list[Forward]] = [[] for _ in wants]
+    strategies = [RecordingStrategy(want, forwards) for want, forwards in zip(wants, received, strict=True)]
     assert len(list(generate_batch(model, prompts, strategies))) == 3
-    for want, prompt, heard in zip(wants, prompts, told, strict=True):
-        own: list[Forward] = []
-        list(generate(model, prompt, Listening(want, own)))
-        for one, other in zip(heard, own, strict=True):
-            parts = [(one.logits, other.logits), (one.hidden, other.hidden), (one.layer_logits, other.layer_logits)]
-            maps = [None if each.attention is None else each.attention.decoder for each in (one, other)]
+    for want, prompt, forwards in zip(wants, prompts, received, strict=True):
+        expected: list[Forward] = []
+        list(generate(model, prompt, RecordingStrategy(want, expected)))
+        for batched, alone in zip(forwards, expected, strict=True):
+            parts = [
+                (batched.logits, alone.logits),
+                (batched.hidden, alone.hidden),
+                (batched.layer_logits, alone.layer_logits),
+            ]
+            maps = [None if each.attention is None else each.attention.decoder for each in (batched, alone)]
             for company, alone in [*parts, maps]:
                 assert (company is None) is (alone is None)
                 assert company is None or torch.allclose(company, alone, atol=1e-4)  # shapes, too: no padding is left
-        assert (own[0].hidden is not None, own[0].layer_logits is not None) == (want.hidden, bool(want.layers))
+        assert (expected[0].hidden is not None, expected[0].layer_logits is not None) == (
+            want.hidden,
+            bool(want.layers),
+        )
 
 
 CHOICE = Choice(0, 1, None, ("model",), (1,), (Candidate(0, (1.0,)),), (0.0,), (1.0,), (0.0,))  # what it decides
 
 
-class Listening:
+class RecordingStrategy:
     """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
 
-    def __init__(self, want: Want, heard: list[Forward]) -> None:
+    def __init__(self, want: Want, forwards: list[Forward]) -> None:
         self.want = want
-        self._heard = heard
+        self._forwards = forwards
 
     def advance(self, forward: Forward) -> Step:
-        self._heard.append(forward)
-        count = len(self._heard)
+        self._forwards.append(forward)
+        count = len(self._forwards)
         end = Hypothesis((0,), 0.0, 0.0, 0.0, 0, CHOICE, finish_reason="length")
         return Step((end,), end, feed=(10 + count, 20), parents=(0, count - 1), returned=(end,) if count == 3 else ())

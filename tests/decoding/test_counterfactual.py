@@ -14,16 +14,15 @@ from decoding.step import Choice
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import LanguageModel
-from tests.decoding.test_batch import asked, check_same_choice, transformer
-from tests.helpers.tiny import TinyModel, random_model, table_model
-from tests.helpers.tiny import request as given
+from tests.decoding.test_batch import check_same_choice, request_for, transformer
+from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
 
 PROMPT = (5, 6, 7)
 
 
 def decoded(model: LanguageModel, settings: DecodingSettings) -> list[Choice]:
     """A run of one continuation; no end token, so that every run is as long as it may be."""
-    request = asked(PROMPT, attention=False, end_tokens=())
+    request = request_for(PROMPT, attention=False, end_tokens=())
     return [step.hypotheses[0].choice for step in generate(model, PROMPT, settings.strategy_for(request))]
 
 
@@ -46,45 +45,45 @@ def any_settings(chance: random.Random, seed: int) -> DecodingSettings:
 def test_it_equals_generating_anew_up_to_and_with_the_first_difference() -> None:
     """40 pairs of settings with one seed, half of them close to each other: some part at once, late or never."""
     model, chance = transformer(), random.Random(1)
-    places: list[int | None] = []
+    first_differences: list[int | None] = []
     for seed in range(40):
         old = any_settings(chance, seed)
         nudged = replace(old, temperature=old.temperature * 1.1, top_p=min(1.0, old.top_p + 0.01))
         new = nudged if seed % 2 else any_settings(chance, seed)
         choices, anew = decoded(model, old), decoded(model, new)
-        told = choose_again(model, given(PROMPT), choices, new)
+        counterfactual = choose_again(model, make_request(PROMPT), choices, new)
         pairs = enumerate(zip(tokens(choices), tokens(anew), strict=True))
-        first = next((place for place, (one, two) in pairs if one != two), None)
-        assert told.first_difference == first
+        first = next((index for index, (token, other) in pairs if token != other), None)
+        assert counterfactual.first_difference == first
         shared = len(choices) if first is None else first + 1
-        assert tokens(told)[:shared] == tokens(anew)[:shared]
-        for one, two in zip(told.choices[:shared], anew[:shared], strict=True):
-            check_same_choice(one, two)
-        places.append(first)
-    late = sum(place is not None and place > 1 for place in places)
-    assert min(places.count(None), places.count(0), late) > 3  # every kind of case was there
+        assert tokens(counterfactual)[:shared] == tokens(anew)[:shared]
+        for choice, expected in zip(counterfactual.choices[:shared], anew[:shared], strict=True):
+            check_same_choice(choice, expected)
+        first_differences.append(first)
+    late = sum(first is not None and first > 1 for first in first_differences)
+    assert min(first_differences.count(None), first_differences.count(0), late) > 3  # every kind of case was there
 
 
 def test_behind_a_difference_it_goes_on_from_the_text_as_it_is() -> None:
-    """Every place is what a run of one token would take after the text before it."""
+    """Every token is what a run of one token would take after the text before it."""
     model = transformer()
     old = DecodingSettings(seed=4, max_new_tokens=15)
     new = replace(old, temperature=0.4)
     choices = decoded(model, old)
-    told = choose_again(model, given(PROMPT), choices, new)
-    assert told.first_difference is not None
-    for place in range(15):
-        prompt = (*PROMPT, *tokens(choices)[:place])
-        request = replace(asked(prompt, attention=False), draws_used=place)
-        one = replace(new, max_new_tokens=1).strategy_for(request)
-        check_same_choice(told.choices[place], next(generate(model, prompt, one)).hypotheses[0].choice)
+    counterfactual = choose_again(model, make_request(PROMPT), choices, new)
+    assert counterfactual.first_difference is not None
+    for index in range(15):
+        prompt = (*PROMPT, *tokens(choices)[:index])
+        request = replace(request_for(prompt, attention=False), draws_used=index)
+        strategy = replace(new, max_new_tokens=1).strategy_for(request)
+        check_same_choice(counterfactual.choices[index], next(generate(model, prompt, strategy)).hypotheses[0].choice)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_same_settings_change_nothing(seed: int) -> None:
     model, settings = transformer(), DecodingSettings(temperature=1.2, top_p=0.95, seed=seed, max_new_tokens=20)
     choices = decoded(model, settings)
-    again = choose_again(model, given(PROMPT), choices, settings)
+    again = choose_again(model, make_request(PROMPT), choices, settings)
     assert again.first_difference is None and tokens(again) == tokens(choices)
 
 
@@ -96,8 +95,8 @@ def test_by_hand() -> None:
     .548, .447, of 1.702: 1 has .415 and 2 up to .737: still 2.
     """
     model = table_model({(0,): {1: 0.5, 2: 0.3, 3: 0.2}}, vocabulary=5)
-    (two,) = choose_again(model, given((0,)), [drawn(2, 0.6)], DecodingSettings()).choices
-    assert (two.token, two.draw, two.rank) == (2, 0.6, 2)
+    (expected,) = choose_again(model, make_request((0,)), [drawn(2, 0.6)], DecodingSettings()).choices
+    assert (expected.token, expected.draw, expected.rank) == (2, 0.6, 2)
     for settings, token in (
         (DecodingSettings(temperature=0.5), 1),
         (DecodingSettings(top_k=2), 1),
@@ -106,9 +105,9 @@ def test_by_hand() -> None:
         (DecodingSettings(strategy="greedy"), 1),
         (DecodingSettings(temperature=0), 1),
     ):
-        told = choose_again(model, given((0,)), [drawn(2, 0.6)], settings)
-        assert tokens(told) == (token,)
-        assert told.first_difference == (None if token == 2 else 0)
+        counterfactual = choose_again(model, make_request((0,)), [drawn(2, 0.6)], settings)
+        assert tokens(counterfactual) == (token,)
+        assert counterfactual.first_difference == (None if token == 2 else 0)
 
 
 def drawn(token: int, draw: float | None) -> Choice:
@@ -125,10 +124,10 @@ def test_it_takes_one_pass_and_no_step() -> None:
             return super().logits(prompt, tokens)
 
     model = Scoring(random_model(12, seed=1)._logits_of)
-    told = choose_again(
-        model, given((3, 1)), [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(temperature=0.7)
+    counterfactual = choose_again(
+        model, make_request((3, 1)), [drawn(token, 0.5) for token in (4, 5, 6, 7)], DecodingSettings(temperature=0.7)
     )
-    assert len(told.choices) == 4
+    assert len(counterfactual.choices) == 4
     assert (model.scored, model.passes) == (1, 0)
 
 
@@ -138,33 +137,33 @@ def test_a_text_without_draws_gets_those_of_the_seed() -> None:
     greedy = decoded(model, DecodingSettings(strategy="greedy", max_new_tokens=10))
     stream = UniformStream(9)
     expected = [stream.next() for _ in range(10)]
-    told = choose_again(model, given(PROMPT), greedy, DecodingSettings(seed=9))
-    assert [choice.draw for choice in told.choices] == expected
-    mixed = [replace(choice, draw=0.25) if place == 3 else choice for place, choice in enumerate(greedy)]
-    told = choose_again(model, given(PROMPT), mixed, DecodingSettings(seed=9))
-    assert [choice.draw for choice in told.choices] == [*expected[:3], 0.25, *expected[4:]]
+    counterfactual = choose_again(model, make_request(PROMPT), greedy, DecodingSettings(seed=9))
+    assert [choice.draw for choice in counterfactual.choices] == expected
+    mixed = [replace(choice, draw=0.25) if index == 3 else choice for index, choice in enumerate(greedy)]
+    counterfactual = choose_again(model, make_request(PROMPT), mixed, DecodingSettings(seed=9))
+    assert [choice.draw for choice in counterfactual.choices] == [*expected[:3], 0.25, *expected[4:]]
 
 
 def test_a_random_seed_is_told() -> None:
-    told = choose_again(random_model(12, seed=1), given((3, 1)), [drawn(4, None)], DecodingSettings())
-    assert told.settings.seed >= 0
+    counterfactual = choose_again(random_model(12, seed=1), make_request((3, 1)), [drawn(4, None)], DecodingSettings())
+    assert counterfactual.settings.seed >= 0
 
 
 def test_an_empty_text_changes_nothing() -> None:
     for model in (transformer(), random_model(12, seed=1)):
-        told = choose_again(model, given((3, 1)), [], DecodingSettings())
-        assert told.choices == () and told.first_difference is None
+        counterfactual = choose_again(model, make_request((3, 1)), [], DecodingSettings())
+        assert counterfactual.choices == () and counterfactual.first_difference is None
 
 
 def test_a_search_over_whole_texts_is_refused() -> None:
     with pytest.raises(AttendError, match=r"beam.*needs greedy or sample"):
-        choose_again(random_model(12, seed=1), given((3, 1)), [drawn(4, 0.5)], DecodingSettings(strategy="beam"))
+        choose_again(random_model(12, seed=1), make_request((3, 1)), [drawn(4, 0.5)], DecodingSettings(strategy="beam"))
 
 
 def test_a_continued_text_uses_the_draws_that_follow_those_of_its_beginning() -> None:
     """A greedy run has no draws of its own: those of the seed's stream begin after what the earlier text has used."""
     model = random_model(12, seed=1)
-    continued = replace(given(PROMPT), draws_used=3)
+    continued = replace(make_request(PROMPT), draws_used=3)
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=5)
     choices = [step.hypotheses[0].choice for step in generate(model, PROMPT, greedy.strategy_for(continued))]
     sampled = choose_again(model, continued, choices, DecodingSettings(seed=9))

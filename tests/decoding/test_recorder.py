@@ -52,12 +52,12 @@ def compare(ours: Choice, slow: Choice) -> None:
         assert getattr(ours, name) == getattr(slow, name)
     assert ours.stage_entropy == pytest.approx(slow.stage_entropy, abs=1e-9)
     assert ours.mass == pytest.approx(slow.mass, abs=1e-12)
-    for place in range(1, len(ours.kept)):
-        assert ours.kept[place] < ours.kept[place - 1] or ours.mass[place] == 1.0
+    for stage in range(1, len(ours.kept)):
+        assert ours.kept[stage] < ours.kept[stage - 1] or ours.mass[stage] == 1.0
     assert ours.rest == pytest.approx(slow.rest, abs=1e-12)
     assert [candidate.id for candidate in ours.candidates] == [candidate.id for candidate in slow.candidates]
-    for one, other in zip(ours.candidates, slow.candidates, strict=True):
-        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-12)
+    for candidate, other in zip(ours.candidates, slow.candidates, strict=True):
+        assert candidate.probabilities == pytest.approx(other.probabilities, abs=1e-12)
 
 
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 3.0, -math.inf]), st.floats(-20, 20, width=32))

@@ -16,7 +16,7 @@ from decoding.settings import STRATEGIES, DecodingSettings
 from decoding.stop import Stop, before_stop, certain
 from decoding.trace import Trace
 from model.errors import AttendError
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 
 # Pieces like a tokenizer's: letters, several at once, bytes that make a character together (é, 🙂), a control token.
 PIECES = (b"a", b"b", b"ab", b"ba", b" ", b"aab", b"\xc3", b"\xa9", b"\xf0", b"\x9f", b"\x99", b"\x82", b"", b"\n")
@@ -26,8 +26,8 @@ def text_of(ids: Sequence[int]) -> str:
     return b"".join(PIECES[id] for id in ids).decode(errors="replace")
 
 
-def asked(prompt: Sequence[int] = (0,), end_tokens: Sequence[int] = (), **changes: object) -> Request:
-    return replace(request(prompt, end_tokens), decode=text_of, **changes)
+def request_for(prompt: Sequence[int] = (0,), end_tokens: Sequence[int] = (), **changes: object) -> Request:
+    return replace(make_request(prompt, end_tokens), decode=text_of, **changes)
 
 
 def stop_for(stop_texts: Sequence[str], text_of: Callable[[Sequence[int]], str] = text_of) -> Stop:
@@ -44,8 +44,8 @@ def test_the_newest_tokens_are_enough_to_tell(ids: list[int], stop_texts: list[s
     """The slow twin reads the whole text at every token. Once a stop text is complete, no run goes on."""
     stop = stop_for(stop_texts)
     for count in range(1, len(ids) + 1):
-        whole = text_of(ids[:count])
-        holds = any(text in whole for text in stop_texts)
+        text = text_of(ids[:count])
+        holds = any(stop_text in text for stop_text in stop_texts)
         assert (stop.reason(ids[:count]) == "stop_text") is holds
         if holds:
             break
@@ -119,12 +119,12 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
             "num_beams": 2,
         }
     )
-    asks = asked(layer_count=1)
-    trace = Trace("tiny", "a", asks, chosen, str)
+    request = request_for(layer_count=1)
+    trace = Trace("tiny", "a", request, chosen, str)
     shown = []
-    for step in generate(model, asks.prompt, chosen.strategy_for(asks)):
+    for step in generate(model, request.prompt, chosen.strategy_for(request)):
         trace.add(step)
-        shown.append(certain(asks.decode(trace.ids), chosen.stop_texts))
+        shown.append(certain(request.decode(trace.ids), chosen.stop_texts))
     assert (trace.ids, trace.finish_reason) == ((2, 6, 7, 5), "stop_text")
     assert trace.text == trace.document()["text"] == "ab"
     if not chosen.beams:
@@ -133,17 +133,17 @@ def test_every_strategy_ends_with_the_token_that_completes_it(strategy: str) -> 
 
 def test_an_end_token_and_the_length_end_as_before() -> None:
     chosen = DecodingSettings.from_dict({"strategy": "greedy", "stop_texts": ["x", "abab"], "max_new_tokens": 3})
-    asks = asked()
-    steps = list(generate(scripted(2, 1, 1), asks.prompt, chosen.strategy_for(asks)))
+    request = request_for()
+    steps = list(generate(scripted(2, 1, 1), request.prompt, chosen.strategy_for(request)))
     assert (steps[-1].finish_reason, len(steps)) == ("length", 3)
-    asks = asked(end_tokens=(2,))
-    assert list(generate(scripted(2), asks.prompt, chosen.strategy_for(asks)))[-1].finish_reason == "stop"
+    request = request_for(end_tokens=(2,))
+    assert list(generate(scripted(2), request.prompt, chosen.strategy_for(request)))[-1].finish_reason == "stop"
 
 
 def test_the_prompt_may_hold_a_stop_text() -> None:
     chosen = DecodingSettings.from_dict({"strategy": "greedy", "stop_texts": ["aa"], "max_new_tokens": 4})
-    asks = asked((0, 0))
-    steps = list(generate(scripted(1, 1, 0, 0), asks.prompt, chosen.strategy_for(asks)))
+    request = request_for((0, 0))
+    steps = list(generate(scripted(1, 1, 0, 0), request.prompt, chosen.strategy_for(request)))
     assert (steps[-1].finish_reason, len(steps)) == ("stop_text", 3)  # b, a, a
 
 
@@ -162,7 +162,7 @@ def test_beams_that_hold_one_are_finished_and_the_others_live_on() -> None:
     chosen = DecodingSettings.from_dict(
         {"strategy": "beam", "num_beams": 3, "stop_texts": ["a", "é"], "max_new_tokens": 6, "length_penalty": 2}
     )
-    steps = list(generate(model, (0,), chosen.strategy_for(asked())))
+    steps = list(generate(model, (0,), chosen.strategy_for(request_for())))
     for step in steps:
         for one in step.hypotheses:
             holds = any(stop in text_of(one.tokens) for stop in chosen.stop_texts)

@@ -15,27 +15,27 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.errors import AttendError
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 
 
 def trace_of(
-    settings: DecodingSettings, *, model: TinyModel, asked: Request | None = None, stop_after: int | None = None
+    settings: DecodingSettings, *, model: TinyModel, request: Request | None = None, stop_after: int | None = None
 ) -> Trace:
-    asked, settings = asked or request((3, 1), [2]), settings.seeded()
-    strategy = settings.strategy_for(asked)
+    request, settings = request or make_request((3, 1), [2]), settings.seeded()
+    strategy = settings.strategy_for(request)
     trace = Trace(
         model="tiny",
         prompt="3 1",
-        request=asked,
+        request=request,
         settings=settings,
         label=lambda token: f"<{token}>",
     )
-    return trace.collect(itertools.islice(generate(model, asked.prompt, strategy), stop_after))
+    return trace.collect(itertools.islice(generate(model, request.prompt, strategy), stop_after))
 
 
 def test_the_document_is_as_designed() -> None:
     settings = DecodingSettings(temperature=0.7, top_k=5, top_p=0.9, seed=7, max_new_tokens=6, top_candidates=4)
-    trace = trace_of(settings, model=random_model(12, seed=1), asked=request((3, 1), []))
+    trace = trace_of(settings, model=random_model(12, seed=1), request=make_request((3, 1), []))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     assert list(document) == ["schema", "model", "prompt", "settings", "seed", "text", "ids", "finish_reason", "steps"]
     assert document["schema"] == "attend.trace/1" and document["model"] == "tiny"
@@ -71,8 +71,8 @@ def check_step(step: dict[str, Any], token: int) -> None:
     chosen = next(candidate for candidate in candidates if candidate["id"] == token)
     assert step["probability"] == chosen["probabilities"][0]
     assert step["final_probability"] == chosen["probabilities"][-1] > 0
-    own = [candidate["probabilities"][0] for candidate in candidates]
-    assert own == sorted(own, reverse=True)
+    probabilities = [candidate["probabilities"][0] for candidate in candidates]
+    assert probabilities == sorted(probabilities, reverse=True)
     if step["rank"] <= len(candidates):
         assert candidates[step["rank"] - 1] == chosen
     for stage in range(len(step["stages"])):
@@ -94,7 +94,7 @@ def test_ids_end_with_the_end_token_when_it_ended_the_text() -> None:
 def test_a_run_that_was_stopped_is_a_cancelled_document() -> None:
     for strategy in ("greedy", "sample", "beam"):
         settings = DecodingSettings.from_dict({"strategy": strategy, "max_new_tokens": 20})
-        trace = trace_of(settings, model=random_model(30, seed=1), asked=request(), stop_after=3)
+        trace = trace_of(settings, model=random_model(30, seed=1), request=make_request(), stop_after=3)
         assert trace.finish_reason == "cancelled"
         assert len(trace.ids) == len(trace.document()["steps"]) == 3
     nothing = trace_of(DecodingSettings(), model=random_model(30, seed=1), stop_after=0).document()
@@ -114,12 +114,12 @@ def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
     earlier = 0
     for seed in range(30):
         settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8, length_penalty=0.0)
-        model, asked = random_model(8, seed, scale=2), request((3, 1), [2, 5])
-        trace = trace_of(settings, model=model, asked=asked)
+        model, request = random_model(8, seed, scale=2), make_request((3, 1), [2, 5])
+        trace = trace_of(settings, model=model, request=request)
         document = json.loads(json.dumps(trace.document(), allow_nan=False))
         assert len(document["beams"]) == len(trace.steps)
         earlier += len(document["ids"]) < len(trace.steps)
-        rows = model.logits(asked.prompt, document["ids"]).double().softmax(-1)
+        rows = model.logits(request.prompt, document["ids"]).double().softmax(-1)
         for row, token, step in zip(rows, document["ids"], document["steps"], strict=True):
             check_step(step, token)
             assert step["probability"] == pytest.approx(float(row[token]), abs=1e-9)  # of this very path
@@ -128,7 +128,7 @@ def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
 
 def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> None:
     settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6)
-    document = trace_of(settings, model=random_model(8, seed=4), asked=request((3, 1), [2, 5])).document()
+    document = trace_of(settings, model=random_model(8, seed=4), request=make_request((3, 1), [2, 5])).document()
     before = [{"ids": []}]
     for beams in document["beams"]:
         scores = [beam["score"] for beam in beams]
@@ -144,13 +144,13 @@ def test_beams_are_listed_best_first_and_parents_point_to_the_unfinished() -> No
 
 def test_of_the_beams_those_that_were_returned_are_named_and_the_one_that_leads() -> None:
     settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6, num_return_sequences=2)
-    model, asked = random_model(8, seed=4), request((3, 1), [2, 5])
+    model, request = random_model(8, seed=4), make_request((3, 1), [2, 5])
     for stop_after in (None, 3):
-        document = trace_of(settings, model=model, asked=asked, stop_after=stop_after).document()
+        document = trace_of(settings, model=model, request=request, stop_after=stop_after).document()
         beams = [beam for step in document["beams"] for beam in step]
         assert [beam["ids"] for beam in beams if beam["leads"]] == [document["ids"]]
         returned = {beam["returned"]: beam["ids"] for beam in beams if beam["returned"]}
-        wanted = [one["ids"] for one in document.get("sequences", [])]
+        wanted = [sequence["ids"] for sequence in document.get("sequences", [])]
         assert [returned[rank] for rank in sorted(returned)] == wanted
         assert len(wanted) == (0 if stop_after else 2)
 
@@ -163,6 +163,6 @@ def test_a_conversation_is_part_of_the_document() -> None:
 
 def test_a_run_without_recorded_candidates_has_no_document() -> None:
     beams = DecodingSettings(strategy="beam", num_beams=2, max_new_tokens=3)
-    bare = trace_of(beams, model=random_model(12, seed=1), asked=replace(request((3, 1), [2]), explained=False))
+    bare = trace_of(beams, model=random_model(12, seed=1), request=replace(make_request((3, 1), [2]), explained=False))
     with pytest.raises(AttendError, match=r"^The candidates for token \d+ were not recorded, .* explained=True\.$"):
         bare.document()

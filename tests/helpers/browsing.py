@@ -63,7 +63,7 @@ def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
 
         return slowly
 
-    by_name = {one.name: one for one in loaded}
+    by_name = {entry.name: entry for entry in loaded}
     with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow)) as address:
         yield address
 
@@ -171,7 +171,7 @@ def watch(page: Page, at: str) -> Iterator[list[str]]:
     """What goes wrong on a page meanwhile: errors, dialogs, and requests to any other address."""
     faults: list[str] = []
 
-    def asked(request: sync_api.Request) -> None:
+    def record(request: sync_api.Request) -> None:
         if not request.url.startswith((at, "data:", "blob:")):
             faults.append(f"asked for {request.url}")
 
@@ -180,7 +180,7 @@ def watch(page: Page, at: str) -> Iterator[list[str]]:
         dialog.dismiss()
 
     listeners: dict[Any, Callable[..., None]] = {
-        "request": asked,
+        "request": record,
         "pageerror": lambda error: faults.append(f"script error: {error}"),
         "dialog": refused,
         "console": lambda message: faults.append(f"console: {message.text}") if message.type == "error" else None,

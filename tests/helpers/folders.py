@@ -69,7 +69,7 @@ def sentence_piece(template: str | None = INST) -> PreTrainedTokenizerFast:
     pieces, merges = merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
     names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
     built = Tokenizer(
-        models.BPE({name: place for place, name in enumerate(names)}, merges, unk_token="<unk>", byte_fallback=True)
+        models.BPE({name: index for index, name in enumerate(names)}, merges, unk_token="<unk>", byte_fallback=True)
     )
     built.add_special_tokens([AddedToken(name, normalized=False) for name in names[:3]])
     built.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])  # pyright: ignore[reportAttributeAccessIssue]
@@ -206,8 +206,8 @@ def marian(folder: Path) -> Path:
         (folder / f"{side}.model").rename(folder / f"{side}.spm")
         (folder / f"{side}.vocab").unlink()
     source = SentencePieceProcessor(model_file=str(folder / "source.spm"))
-    pieces = [source.id_to_piece(place) for place in range(3, len(source))]  # behind <unk>, <s> and </s>
-    ids = {name: place for place, name in enumerate(["</s>", "<unk>", *pieces, "<pad>"])}
+    pieces = [source.id_to_piece(index) for index in range(3, len(source))]  # behind <unk>, <s> and </s>
+    ids = {name: index for index, name in enumerate(["</s>", "<unk>", *pieces, "<pad>"])}
     (folder / "vocab.json").write_text(json.dumps(ids))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer"}))
     torch.manual_seed(6)

@@ -24,7 +24,7 @@ LARGE = 10_000  # bytes from which on a file lies in LFS here
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedRequest:
     """One request, as it came."""
 
     path: str
@@ -47,26 +47,26 @@ class StandIn:
     statuses: dict[str, tuple[int, str]] = field(default_factory=dict)  # end of a path → status and error code
     cut_after: dict[str, list[int]] = field(default_factory=dict)  # file → bytes sent before each break, in turn
     contents: dict[str, bytes] = field(default_factory=dict)  # file → what is sent instead
-    told: dict[str, Any] = field(default_factory=dict)  # changes to what is said of a repository
+    overrides: dict[str, Any] = field(default_factory=dict)  # changes to what is said of a repository
     flowing: threading.Event = field(default_factory=_flowing)  # cleared, a file in LFS stops after a twentieth
     ranges: bool = True
     elsewhere: bool = False  # whether files in LFS are fetched from another host, as from the Hub's
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[RecordedRequest] = field(default_factory=list)
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def files_asked(self) -> list[str]:
+    def requested_files(self) -> list[str]:
         """The names of the files that were sent or begun."""
-        return [asked.path.rpartition("/")[2] for asked in self.asked if "/resolve/" in asked.path]
+        return [request.path.rpartition("/")[2] for request in self.requests if "/resolve/" in request.path]
 
     def describe(self, name: str, revision: str) -> dict[str, Any] | None:
         """The answer about a repository at a branch, a tag or a commit."""
         for (repository, known), folder in self.repositories.items():
             if repository == name and revision in (known, commit_of(folder)):
                 siblings = [_sibling(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-                return {"id": name, "modelId": name, "sha": commit_of(folder), "siblings": siblings, **self.told}
+                return {"id": name, "modelId": name, "sha": commit_of(folder), "siblings": siblings, **self.overrides}
         return None
 
     def file(self, name: str, commit: str, path: str) -> bytes | None:
@@ -99,11 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
     hub: StandIn
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The tests look at `asked` instead."""
+        """The tests look at `requests` instead."""
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
-        self.hub.asked.append(Asked(path, self.headers["Range"], self.headers["Authorization"]))
+        self.hub.requests.append(RecordedRequest(path, self.headers["Range"], self.headers["Authorization"]))
         for end, (status, code) in self.hub.statuses.items():
             if path.endswith(end):
                 return self._say(status, b"", {"X-Error-Code": code} if code else {})

@@ -125,7 +125,7 @@ def table_model(table: Mapping[Text, Mapping[int, float]], vocabulary: int) -> T
     return TinyModel(logits_of)
 
 
-def request(
+def make_request(
     prompt: Sequence[int] = (0,),
     end_tokens: Sequence[int] = (),
     *,

@@ -47,12 +47,12 @@ def _written(folder: Path, model: PreTrainedModel, tokenizer: Any) -> Path:
     return folder
 
 
-def nllb(folder: Path, **said: Any) -> Path:
+def nllb(folder: Path, **options: Any) -> Path:
     """A random NLLB of five languages; `said` is what its tokenizer says besides."""
     pieces, merges = merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
     names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
-    ids = {name: place for place, name in enumerate(names)}
-    tokenizer = NllbTokenizer(vocab=ids, merges=merges, extra_special_tokens=LANGUAGES, **said)
+    ids = {name: index for index, name in enumerate(names)}
+    tokenizer = NllbTokenizer(vocab=ids, merges=merges, extra_special_tokens=LANGUAGES, **options)
     torch.manual_seed(7)
     return _written(folder, M2M100ForConditionalGeneration(M2M100Config(vocab_size=len(tokenizer), **SIZES)), tokenizer)
 

@@ -50,12 +50,12 @@ def test_the_mask_hides_what_is_ahead() -> None:
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [1, 2, 3, 4, 0], [0, 2, 1, 3, 4]])
 def test_attention_alone_cannot_see_order_and_with_positions_it_can(order: list[int]) -> None:
     words = ["the", "dog", "bites", "a", "man"]
-    shuffled = [words[place] for place in order]
+    shuffled = [words[index] for index in order]
     plain, moved = self_attention(words, 6, positions=False), self_attention(shuffled, 6, positions=False)
     assert (moved.vectors - plain.vectors[order]).abs().max() < 1e-6
     assert (moved.weights - plain.weights[order][:, order]).abs().max() < 1e-6
-    told, other = self_attention(words, 6, positions=True), self_attention(shuffled, 6, positions=True)
-    assert (other.vectors - told.vectors[order]).abs().max() > 0.1
+    result, other = self_attention(words, 6, positions=True), self_attention(shuffled, 6, positions=True)
+    assert (other.vectors - result.vectors[order]).abs().max() > 0.1
 
 
 def test_one_word_is_one_vector_wherever_it_stands() -> None:

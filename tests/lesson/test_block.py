@@ -158,9 +158,9 @@ def normed(values: Tensor, spread: Tensor) -> Tensor:
 SLOWLY: dict[str, Callable[..., Tensor]] = {
     "add": lambda a, b: a + b,
     "product": lambda a, b, c=0: a @ b + c,
-    "scores": lambda a, b: torch.stack([one @ other.T for one, other in zip(a, b, strict=True)]),
+    "scores": lambda a, b: torch.stack([x @ y.T for x, y in zip(a, b, strict=True)]),
     "softmax": lambda a: a.exp() / a.exp().sum(-1, keepdim=True),
-    "mix": lambda a, b: torch.stack([one @ other for one, other in zip(a, b, strict=True)]),
+    "mix": lambda a, b: torch.stack([x @ y for x, y in zip(a, b, strict=True)]),
     "join": lambda a: torch.cat(list(a), dim=1),
     "spread": lambda a: torch.tensor([[row.mean(), (row - row.mean()).square().mean().sqrt()] for row in a]),
     "norm": normed,
@@ -194,7 +194,7 @@ def test_every_stage_is_made_from_those_it_names(heads: int) -> None:
             continue
         else:
             expected = SLOWLY[stage.how](*of)
-        torch.testing.assert_close(stage.values, expected, msg=lambda said, stage=stage: f"{stage.name}: {said}")
+        torch.testing.assert_close(stage.values, expected, msg=lambda message, stage=stage: f"{stage.name}: {message}")
     assert {stage.how for stage in traced.stages} >= {"look_up", "heads", "scale", "mask", "loss", "given", *SLOWLY}
 
 
@@ -223,7 +223,7 @@ def test_padding_has_no_embedding_and_is_no_answer(lecture: ForwardTrace) -> Non
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"source": ()}, "The source has 0 words, but must have 1 to 5."),
         ({"source": (5,) * 6}, "The source has 6 words, but must have 1 to 5."),
@@ -238,7 +238,7 @@ def test_padding_has_no_embedding_and_is_no_answer(lecture: ForwardTrace) -> Non
         ({"embeddings": EMBEDDINGS[1:]}, "The embeddings must have 10 rows of 6 numbers."),
     ],
 )
-def test_what_cannot_be_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(AttendError) as error:
         BlockSettings(**changes)
-    assert str(error.value) == said
+    assert str(error.value) == message

@@ -25,7 +25,7 @@ NAMES = [*"abcdefghijklmnopqrstuvwxyz", "the", "fox", "play", "##ing", "##s", ",
 @pytest.fixture
 def word_piece(tmp_path: Path) -> Path:
     """A tokenizer.json as BERT's: capitals and accents go, and a word without pieces is unknown."""
-    names = {name: place for place, name in enumerate(["[PAD]", "[UNK]", "[CLS]", *NAMES])}
+    names = {name: index for index, name in enumerate(["[PAD]", "[UNK]", "[CLS]", *NAMES])}
     built = Tokenizer(models.WordPiece(names, unk_token="[UNK]"))  # pyright: ignore[reportCallIssue]
     built.add_special_tokens(["[PAD]", "[UNK]", "[CLS]"])
     built.normalizer = normalizers.BertNormalizer()  # pyright: ignore[reportAttributeAccessIssue]

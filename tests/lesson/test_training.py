@@ -81,13 +81,13 @@ def test_a_gradient_is_the_slope_of_the_loss() -> None:
 
 def test_teacher_forcing_reads_the_true_words_and_is_the_walk_s_loss() -> None:
     positions, traced = train(StepSettings()).positions, trace_forward(BlockSettings())
-    assert [(one.read, one.target) for one in positions] == [((0,), 6), ((0, 6), 3), ((0, 6, 3), 4)]
-    for place, one in enumerate(positions):
-        torch.testing.assert_close(one.probabilities, traced["output.probabilities"].values[place])
-        assert one.loss == pytest.approx(-math.log(one.probabilities[one.target].item()), abs=1e-6)
-        alone = make_model(BlockSettings()).inspect(one.read, source=(5, 8, 9)).logits[-1, :PADDING]
-        torch.testing.assert_close(one.probabilities, alone.softmax(-1))  # it saw nothing of what comes after it
-    assert sum(one.loss for one in positions) / 3 == pytest.approx(traced.loss, abs=1e-6)
+    assert [(position.read, position.target) for position in positions] == [((0,), 6), ((0, 6), 3), ((0, 6, 3), 4)]
+    for index, position in enumerate(positions):
+        torch.testing.assert_close(position.probabilities, traced["output.probabilities"].values[index])
+        assert position.loss == pytest.approx(-math.log(position.probabilities[position.target].item()), abs=1e-6)
+        alone = make_model(BlockSettings()).inspect(position.read, source=(5, 8, 9)).logits[-1, :PADDING]
+        torch.testing.assert_close(position.probabilities, alone.softmax(-1))  # it saw nothing of what comes after it
+    assert sum(position.loss for position in positions) / 3 == pytest.approx(traced.loss, abs=1e-6)
 
 
 def test_norms_are_those_of_all_gradients() -> None:
@@ -110,12 +110,12 @@ def test_the_loss_goes_down_and_padding_stays_zero() -> None:
 
 
 def test_the_same_question_has_the_same_answer() -> None:
-    one, other = (train(StepSettings(step=3)) for _ in range(2))
-    assert one.losses == other.losses and torch.equal(one.update.after, other.update.after)
+    first, second = (train(StepSettings(step=3)) for _ in range(2))
+    assert first.losses == second.losses and torch.equal(first.update.after, second.update.after)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"learning_rate": 0.0}, "The learning rate is 0, but must be above 0 and at most 1."),
         ({"learning_rate": math.nan}, "The learning rate is nan, but must be above 0 and at most 1."),
@@ -123,10 +123,10 @@ def test_the_same_question_has_the_same_answer() -> None:
         ({"step": MOST_STEPS + 1}, "The step is 101, but must be from 1 to 100: start again."),
     ],
 )
-def test_what_cannot_be_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(AttendError) as error:
         replace(StepSettings(), **changes)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_an_unknown_matrix_is_refused_with_those_there_are() -> None:

@@ -32,8 +32,8 @@ class Words(TextTokenizer):
     """A vocabulary of a few words behind spaces, each cut off the front of a text."""
 
     def __init__(self) -> None:
-        said = [b"", b"\xf0\x9f", *(word.encode() for word in SAID[2:])]
-        super().__init__(said, {0: "<s>"})
+        texts = [b"", b"\xf0\x9f", *(word.encode() for word in SAID[2:])]
+        super().__init__(texts, {0: "<s>"})
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         ids = []
@@ -64,8 +64,8 @@ def test_a_word_is_its_token_or_the_mean_of_its_tokens(by_hand: Vectors) -> None
 def test_neighbours_are_texts_by_their_cosine(by_hand: Vectors) -> None:
     """Of woman, (1, 1, 0) / √2: with man 1/√2 = .707, with girl, (0, 1, 1) / √2, 1/2, with boy 0."""
     found = by_hand.neighbours([by_hand.word("woman")], 3)[0]
-    assert [one.text for one in found] == [" man", " girl", " boy"]
-    assert [one.cosine for one in found] == pytest.approx([math.sqrt(0.5), 0.5, 0.0], abs=1e-6)
+    assert [neighbour.text for neighbour in found] == [" man", " girl", " boy"]
+    assert [neighbour.cosine for neighbour in found] == pytest.approx([math.sqrt(0.5), 0.5, 0.0], abs=1e-6)
     assert len(by_hand.neighbours([by_hand.word("woman")], 99)[0]) == 6  # all words but itself
 
 
@@ -74,8 +74,8 @@ def test_an_analogy_by_hand(by_hand: Vectors) -> None:
     girl, (0, .707, .707), is 1.207 / 1.259 = .959, with son, (-1, 0, 0), .293 / 1.259 = .233."""
     a, b, c = map(by_hand.word, ("woman", "man", "boy"))
     found = by_hand.analogy(a, b, c, 2, by_hand.word("son"))
-    assert [one.text for one in found.nearest] == [" girl", "son"]
-    assert [one.cosine for one in found.nearest] == pytest.approx([0.9586, 0.2326], abs=1e-4)
+    assert [neighbour.text for neighbour in found.nearest] == [" girl", "son"]
+    assert [neighbour.cosine for neighbour in found.nearest] == pytest.approx([0.9586, 0.2326], abs=1e-4)
     assert found.rank == 2
     assert by_hand.analogy(a, b, c, 1, by_hand.word("step")).rank == 4  # behind go, looked for beyond what is listed
     assert by_hand.analogy(a, b, c, 1, by_hand.word("stepson")).rank is None  # no single token
@@ -92,11 +92,11 @@ def test_half_precision_is_read_in_chunks_like_the_whole(monkeypatch: pytest.Mon
     assert {word.vector.dtype for word in words} == {torch.float32}
     for word, found in zip(words, chunked.neighbours(words, 5), strict=True):
         (alone,) = whole.neighbours([whole.word(word.text)], 5)
-        assert [one.id for one in found] == [one.id for one in alone]
-        for one in found:
-            slow = sum(a * b for a, b in zip(word.vector.tolist(), matrix[one.id].tolist(), strict=True))
-            slow /= float(word.vector.norm()) * float(matrix[one.id].float().norm())
-            assert one.cosine == pytest.approx(slow, abs=1e-6)
+        assert [neighbour.id for neighbour in found] == [neighbour.id for neighbour in alone]
+        for neighbour in found:
+            slow = sum(a * b for a, b in zip(word.vector.tolist(), matrix[neighbour.id].tolist(), strict=True))
+            slow /= float(word.vector.norm()) * float(matrix[neighbour.id].float().norm())
+            assert neighbour.cosine == pytest.approx(slow, abs=1e-6)
 
 
 def test_the_plane_is_that_of_the_covariance() -> None:
@@ -160,4 +160,4 @@ def test_our_chat_model_knows_no_queens() -> None:
     assert len(queen.ids) > 1
     a, b, c = map(learned.word, ("woman", "man", "king"))
     found = learned.analogy(a, b, c, 10, queen)
-    assert found.rank is None and " queen" not in [one.text for one in found.nearest]
+    assert found.rank is None and " queen" not in [neighbour.text for neighbour in found.nearest]

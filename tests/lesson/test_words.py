@@ -160,10 +160,10 @@ def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_chec
     assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
 
 
-@pytest.mark.parametrize("place", ["folder", "hub"])
+@pytest.mark.parametrize("location", ["folder", "hub"])
 @pytest.mark.usefixtures("here")
 def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
-    place: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    location: str, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = "5" * 40
     cached = tmp_path / "models--owner--reads"  # as the Hub's documentation describes its cache
@@ -171,10 +171,10 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text(commit)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    name = str(folder) if place == "folder" else "owner/reads"
+    name = str(folder) if location == "folder" else "owner/reads"
 
-    def load(asked: str, _: Progress) -> LoadedModel | Encoder:
-        return catalog.load_encoder(str(folder)) if asked == name else catalog.load(asked)
+    def load(requested: str, _: Progress) -> LoadedModel | Encoder:
+        return catalog.load_encoder(str(folder)) if requested == name else catalog.load(requested)
 
     private = Models((str(tiny_checkpoint),), load, any_name=True)
     visitor = Session(model=private.default)
@@ -235,7 +235,7 @@ def test_vectors_are_those_of_the_models_matrix(models: Models, tiny: LoadedMode
     answered = lesson_vectors.answer(models, {"model": "tiny-chat", "words": "you fox dog", "around": 2})
     assert answered["size"] == (tiny.model.vocabulary_size, 32)
     assert [word["text"] for word in answered["words"]] == ["you", "fox", "dog"]
-    assert [row[place] for place, row in enumerate(answered["cosines"])] == pytest.approx([1.0] * 3)
+    assert [row[index] for index, row in enumerate(answered["cosines"])] == pytest.approx([1.0] * 3)
     assert answered["cosines"][0][1] == answered["cosines"][1][0]
     assert len(answered["points"]) == 3 and 0 < len(answered["neighbours"]) <= 6
     assert sum(answered["shares"]) == pytest.approx(1.0, abs=1e-3)  # three points lie in a plane
@@ -255,9 +255,9 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     page = Models((CHAT, TRANSLATE), load)
     handlers = {one.name: one.fn for one in build(page).fns.values() if one.fn is not None}
     session, visit = Session(model=page.default), gr.Request(session_hash="visit")
-    asked = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
+    data = {"chapter": "vectors", "number": 1, "given": {"model": TRANSLATE}}
     for _ in range(3):
-        answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, asked), visit))["result"]
+        answered = json.loads(handlers["lesson_of"](session, gr.EventData(None, data), visit))["result"]
         assert answered["models"] == [[CHAT, CHAT], [TRANSLATE, TRANSLATE]] and answered["model"] == TRANSLATE
     assert page.in_memory() == (CHAT, TRANSLATE) and len(networks) == 2
     handlers["leave"](visit)

@@ -62,24 +62,24 @@ HOSTILE = [
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A network that must not be asked."""
 
-    def asked(*_: object, **__: object) -> None:
+    def unexpected(*_: object, **__: object) -> None:
         raise AssertionError("the Hub was asked")
 
-    monkeypatch.setattr("model.hub.repository.fetch", asked)
+    monkeypatch.setattr("model.hub.repository.fetch", unexpected)
 
 
 @pytest.mark.parametrize(("name", "repository", "revision"), LEADS)
 def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
 
     def fetch(*names: str, **_: object) -> None:
-        asked.append(names)
+        calls.append(names)
         raise AttendError("Enough.")
 
     monkeypatch.setattr("model.hub.repository.fetch", fetch)
     with pytest.raises(AttendError, match="Enough"):
         catalog.load(name)
-    assert asked == [(repository, revision)]
+    assert calls == [(repository, revision)]
 
 
 @pytest.mark.parametrize(("name", "words"), HOSTILE)
@@ -162,9 +162,9 @@ def test_names_are_different() -> None:
     assert len(set(names.catalog())) == len(names.ENTRIES)
 
 
-@pytest.mark.parametrize("place", [entry.location for entry in names.ENTRIES if not entry.embedded])
-def test_every_place_on_the_hub_has_the_form_of_one(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_where_a_name_leads(place, place, "main", monkeypatch)
+@pytest.mark.parametrize("location", [entry.location for entry in names.ENTRIES if not entry.embedded])
+def test_every_place_on_the_hub_has_the_form_of_one(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    test_where_a_name_leads(location, location, "main", monkeypatch)
 
 
 def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

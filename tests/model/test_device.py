@@ -75,12 +75,12 @@ def test_the_machine_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("engine", ["native", "adapter"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_is_that_and_says_nearly_the_same(folder: Path, engine: str, dtype: torch.dtype) -> None:
-    whole = catalog.load(str(folder), engine).model
+    on_cpu = catalog.load(str(folder), engine).model
     model = catalog.load(str(folder), engine, DeviceConfig("cpu", str(dtype).removeprefix("torch."))).model
     network: Any = model if isinstance(model, Transformer) else model._hf_model  # pyright: ignore[reportAttributeAccessIssue]
     assert {parameter.dtype for parameter in network.parameters()} == {dtype}
     want = Want(attention=True, hidden=True, layers=(0, 1))
-    expected, seen = (one.step([5], one.prefill(IDS).cache, want=want) for one in (whole, model))
+    expected, seen = (each.step([5], each.prefill(IDS).cache, want=want) for each in (on_cpu, model))
     assert seen.attention is not None and expected.attention is not None
     assert seen.hidden is not None and seen.layer_logits is not None
     assert {part.dtype for part in (seen.logits, seen.attention.decoder, seen.hidden, seen.layer_logits)} == {
@@ -100,21 +100,21 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_does_not_fit_waits_on_the_disk_and_says_the_same(folder: Path, request: pytest.FixtureRequest) -> None:
-    whole = catalog.load(str(folder), "adapter").model
+    on_cpu = catalog.load(str(folder), "adapter").model
     request.getfixturevalue("crowded")
     loaded = catalog.load(str(folder))
     assert isinstance(loaded.model, HuggingFaceModel)
-    waiting = [name for name, place in loaded.model._hf_model.hf_device_map.items() if place == "disk"]
+    waiting = [name for name, where in loaded.model._hf_model.hf_device_map.items() if where == "disk"]
     assert waiting
     (note,) = loaded.notes
-    numbers = sum(parameter.numel() for parameter in whole._hf_model.parameters())  # pyright: ignore[reportAttributeAccessIssue]
+    numbers = sum(parameter.numel() for parameter in on_cpu._hf_model.parameters())  # pyright: ignore[reportAttributeAccessIssue]
     assert note == (
         f"{folder.name} needs about {in_words(4 * numbers)} of memory, but only 60 kB are free: "
         "what doesn't fit is kept in slower memory or on disk."
     )
     want = Want(attention=True, hidden=True, layers=(0, 1))
     for _ in range(2):  # what was on the disk comes every time it is needed
-        expected, seen = (one.step([5], one.prefill(IDS).cache, want=want) for one in (whole, loaded.model))
+        expected, seen = (each.step([5], each.prefill(IDS).cache, want=want) for each in (on_cpu, loaded.model))
         assert torch.equal(seen.logits, expected.logits)
         assert seen.attention is not None and expected.attention is not None
         assert torch.equal(seen.attention.decoder, expected.attention.decoder)

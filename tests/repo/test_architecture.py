@@ -181,7 +181,10 @@ def test_no_room_imports_itself_around_a_corner() -> None:
     """Rooms are the folders below a package; what stands beside them in the package itself belongs to no room."""
     rooms: dict[str, set[str]] = {}
     folders = {module.rpartition(".")[0] for module in MODULES}
-    of = {module: max((one for one in folders if under(module, (one,))), key=len, default="") for module in MODULES}
+    of = {
+        module: max((folder for folder in folders if under(module, (folder,))), key=len, default="")
+        for module in MODULES
+    }
     for module, targets in graph().items():
         if of[module].count(".") == 1:
             rooms.setdefault(of[module], set()).update(

@@ -114,9 +114,9 @@ def test_attention_is_that_of_the_token_before_over_all_tokens_before(chat: atte
     run = chat.generate("Once upon a time", attention=True, **SETTINGS)
     ids = [*run.trace.request.prompt, *(token.id for token in run.tokens)]
     inspected = chat.loaded.model.inspect(ids[:-1]).attention.decoder[0]  # (layers, heads, T, T)
-    for place, token in enumerate(run.tokens, start=len(run.context)):
+    for length, token in enumerate(run.tokens, start=len(run.context)):
         assert token.attention is not None
-        torch.testing.assert_close(token.attention, inspected[:, :, place - 1, :place], atol=1e-3, rtol=0)
+        torch.testing.assert_close(token.attention, inspected[:, :, length - 1, :length], atol=1e-3, rtol=0)
         torch.testing.assert_close(token.attention.sum(-1), torch.ones(6, 8), atol=2e-3, rtol=0)  # float16
     assert chat.generate("Once", seed=1, max_new_tokens=1).tokens[0].attention is None
 
@@ -128,25 +128,25 @@ def test_a_translator_attends_to_the_source_and_then_to_its_own_text(translator:
     inspected = translator.loaded.model.inspect(ids[:-1], source=source).attention
     assert inspected.cross is not None
     assert run.context == (" Le", " chat", " dort", ".", "<end>", "<pad>")
-    for place, token in enumerate(run.tokens, start=1):
+    for length, token in enumerate(run.tokens, start=1):
         assert token.attention is not None
-        cross, own = token.attention.split((len(source), place), dim=-1)
-        torch.testing.assert_close(cross, inspected.cross[0, :, :, place - 1], atol=1e-3, rtol=0)
-        torch.testing.assert_close(own, inspected.decoder[0, :, :, place - 1, :place], atol=1e-3, rtol=0)
-        for part in (cross, own):
+        cross, self_attention = token.attention.split((len(source), length), dim=-1)
+        torch.testing.assert_close(cross, inspected.cross[0, :, :, length - 1], atol=1e-3, rtol=0)
+        torch.testing.assert_close(self_attention, inspected.decoder[0, :, :, length - 1, :length], atol=1e-3, rtol=0)
+        for part in (cross, self_attention):
             torch.testing.assert_close(part.sum(-1), torch.ones(part.shape[:2]), atol=2e-3, rtol=0)
 
 
 def test_candidates_have_their_probability_before_and_after_the_filters(model: attend.Model) -> None:
     run = model.generate("The quick", top_k=3, seed=1, max_new_tokens=5, top_candidates=6)
     for token in run.tokens:
-        before = [one.probability for one in token.candidates]
-        after = [one.final_probability for one in token.candidates]
+        before = [candidate.probability for candidate in token.candidates]
+        after = [candidate.final_probability for candidate in token.candidates]
         assert before == sorted(before, reverse=True) and len(before) == 6
         assert after[3:] == [0, 0, 0] and sum(after) == pytest.approx(1)
-        own = next(one for one in token.candidates if one.id == token.id)
-        assert (own.probability, own.final_probability) == (token.probability, token.final_probability)
-        assert token.candidates[token.rank - 1] == own
+        chosen = next(candidate for candidate in token.candidates if candidate.id == token.id)
+        assert (chosen.probability, chosen.final_probability) == (token.probability, token.final_probability)
+        assert token.candidates[token.rank - 1] == chosen
 
 
 @pytest.mark.parametrize("prompt", ["", "Once upon a time"])

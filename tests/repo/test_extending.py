@@ -31,15 +31,15 @@ DIFFS = "".join(block for language, block in BLOCKS if language == "diff")
 USED = """
 from decoding.processors import registry
 from decoding.settings import DecodingSettings
-from tests.helpers.tiny import request
+from tests.helpers.tiny import make_request
 from ui.settings.panel import declaration
 from ui.switch import Switch
 from ui.tabs import TABS
 
-(quadratic,) = DecodingSettings(smoothing_factor=0.5).options(request()).processors
+(quadratic,) = DecodingSettings(smoothing_factor=0.5).options(make_request()).processors
 assert type(quadratic).__module__ == "decoding.processors.quadratic" and quadratic.factor == 0.5
-assert DecodingSettings().options(request()).processors == ()
-assert [one["label"] for one in declaration(128)["parameters"] if one["name"] == "smoothing_factor"]
+assert DecodingSettings().options(make_request()).processors == ()
+assert [entry["label"] for entry in declaration(128)["parameters"] if entry["name"] == "smoothing_factor"]
 assert [tab.name for tab in TABS][-1] == "Count"
 """
 
@@ -76,7 +76,7 @@ def test_the_example_tab_stands_on_the_page_and_answers(models: Models, tiny: Lo
     offered = switch.value["entries"]  # pyright: ignore[reportAttributeAccessIssue]
     assert offered == [*Switch([tab() for tab in TABS], models).entries(tiny), "Count"]
     (length,) = (block for block in page.blocks.values() if getattr(block, "label", None) == "Length")
-    (count,) = (one.fn for one in page.fns.values() if one.name == "count")
+    (count,) = (function.fn for function in page.fns.values() if function.name == "count")
     assert count is not None
     visitor = Session(model=models.default)
     for typed in ("", "Hi! How are you?", "🦊"):

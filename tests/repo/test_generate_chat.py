@@ -41,20 +41,20 @@ def test_a_message_that_cannot_be_answered_ends_a_piped_conversation_with_its_se
 
 def test_at_a_terminal_the_conversation_outlives_a_refused_message(tiny_checkpoint: Path) -> None:
     """Typed into a pseudo-terminal: a prompt sign, a refusal, an answer, and the end at Ctrl-D."""
-    ours, theirs = pty.openpty()
+    parent, child = pty.openpty()
     process = subprocess.Popen(
         command("--chat", "--model", str(tiny_checkpoint), "--max-new-tokens", "3", "--seed", "1"),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=child,
+        stdout=child,
+        stderr=child,
         env={**os.environ, "OMP_NUM_THREADS": "1", "TERM": "dumb"},
     )
-    os.close(theirs)
+    os.close(child)
     shown = b""
     for sign, typed in enumerate((b"fox " * 250 + b"\n", b"Hi!\n", b"\x04"), start=1):
         while shown.count(b"> ") < sign:
-            shown += os.read(ours, 4096)
-        os.write(ours, typed)
+            shown += os.read(parent, 4096)
+        os.write(parent, typed)
     assert process.wait(timeout=60) == 0
-    os.close(ours)
+    os.close(parent)
     assert b"The message has " in shown

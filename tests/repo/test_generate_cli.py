@@ -58,9 +58,9 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
 
 def test_a_seed_that_was_drawn_is_told_and_repeats_the_text(run: Run) -> None:
     code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
-    told = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
-    assert code == 0 and told is not None
-    code, again, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20", "--seed", told[1])
+    note = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
+    assert code == 0 and note is not None
+    code, again, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20", "--seed", note[1])
     assert (code, again) == (0, text)
     assert "the seed was" not in errors
     assert "the seed was" not in run("The quick", "--max-new-tokens", "3", "--strategy", "greedy")[2]
@@ -99,7 +99,9 @@ def test_several_texts_are_printed_numbered(run: Run) -> None:
         flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
         _, text, _ = run(*flags)
         document = json.loads(run(*flags, "--json", "-")[1])
-        assert text == "".join(f"{place}. {one['text']}\n" for place, one in enumerate(document["sequences"], start=1))
+        assert text == "".join(
+            f"{number}. {sequence['text']}\n" for number, sequence in enumerate(document["sequences"], start=1)
+        )
 
 
 def test_the_document_has_the_seed_that_was_used_and_none_where_nothing_was_drawn(run: Run) -> None:

@@ -52,9 +52,13 @@ def requirements(python: str) -> dict[str, str]:
     """What requirements.txt pins on a version of Python."""
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    chosen = [one for one in wanted if one.marker is None or one.marker.evaluate({"python_version": python})]
-    assert len({one.name for one in chosen}) == len(chosen)
-    return {one.name: str(one.specifier) for one in chosen}
+    chosen = [
+        requirement
+        for requirement in wanted
+        if requirement.marker is None or requirement.marker.evaluate({"python_version": python})
+    ]
+    assert len({requirement.name for requirement in chosen}) == len(chosen)
+    return {requirement.name: str(requirement.specifier) for requirement in chosen}
 
 
 def test_front_matter_makes_a_gradio_space() -> None:
@@ -195,9 +199,9 @@ def test_flags_of_the_page_exist(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_flags_of_the_hub_commands_exist() -> None:
     """`hf` comes with gradio's own requirements; its help needs no network."""
-    asked = [command for command in COMMANDS if program(command) == "hf"]
-    assert len(asked) == 5
-    for command in asked:
+    commands = [command for command in COMMANDS if program(command) == "hf"]
+    assert len(commands) == 5
+    for command in commands:
         words = [word for word in command[1:] if word in ("repos", "create", "upload", "download")]
         ran = subprocess.run(
             [Path(sys.executable).with_name("hf"), *words, "--help"],

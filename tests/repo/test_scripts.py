@@ -77,7 +77,7 @@ def declared() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(func=ast.Name(id="component") | ast.Attribute(attr="loader"), args=args):
-                    texts = [ast.literal_eval(one) for one in args if isinstance(one, ast.Constant)]
+                    texts = [ast.literal_eval(argument) for argument in args if isinstance(argument, ast.Constant)]
                     if texts and texts[0].endswith(".js"):
                         found[texts[0]] = set(texts[1:])
     return found

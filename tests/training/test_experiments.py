@@ -40,11 +40,11 @@ def test_however_it_is_run_the_logits_are_the_same(attention: bool) -> None:
     torch.testing.assert_close(taught[0], alone["long"][:, :-1], atol=SAME, rtol=0)
     torch.testing.assert_close(taught[1, :3], alone["short"][:3, :-1], atol=SAME, rtol=0)
     together = model.prefill(LONG).cache.join(model.prefill(SHORT).cache).select([1, 0, 1])
-    for place, token in enumerate(TEXT, start=1):
+    for index, token in enumerate(TEXT, start=1):
         forward = model.step([token] * 3, together, want=Want(attention=attention))
         together = forward.cache
         for row, name in enumerate(("short", "long", "short")):
-            torch.testing.assert_close(forward.logits[row], alone[name][place], atol=SAME, rtol=0)
+            torch.testing.assert_close(forward.logits[row], alone[name][index], atol=SAME, rtol=0)
         if forward.attention is not None:
             assert forward.attention.cross is not None
             assert forward.attention.cross.shape == (3, 1, 1, 1, len(LONG))
@@ -92,8 +92,8 @@ def test_the_alignment_of_a_translator_is_drawn(
     assert alignment.main(["Le chat", "--models", str(tiny_checkpoint)]) == 2
     assert "is no translator" in capsys.readouterr().err
     assert alignment.main(["Le chat", "--models", tiny_translator.address, "--output", str(tmp_path / "x.zzz")]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"{tmp_path / 'x.zzz'} can't be written (") and said.count("\n") == 1
+    lines_printed = capsys.readouterr().err
+    assert lines_printed.startswith(f"{tmp_path / 'x.zzz'} can't be written (") and lines_printed.count("\n") == 1
 
 
 def test_too_little_text_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,5 +102,5 @@ def test_too_little_text_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureF
     with gzip.open(data, "wt", encoding="utf-8") as lines:
         lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
     assert one_budget.main([str(tmp_path), str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("This text has only enough variety for ") and said.count("\n") == 1
+    lines_printed = capsys.readouterr().err
+    assert lines_printed.startswith("This text has only enough variety for ") and lines_printed.count("\n") == 1

@@ -25,16 +25,16 @@ OUTSCORED: DropRecord = (0, 1, "outscored", -1.6, -1.4)
 LEFT: list[DropRecord] = [(2, 0, "search over", -1.2, -1.0), (2, 1, "search over", -1.6, -1.0)]
 
 
-def search(since: int = 0, end: int = 3, lead: tuple[int, int] | None = None, *, over: bool = False) -> SearchValue:
-    lead = lead or (end - 1, 0)
+def search(since: int = 0, end: int = 3, best: tuple[int, int] | None = None, *, over: bool = False) -> SearchValue:
+    best = best or (end - 1, 0)
     return {
         "first": 2,
         "since": since,
         "steps": STEPS[since:end],
         "dropped": LEFT if over else [OUTSCORED],
-        "lead": lead,
+        "lead": best,
         "over": over,
-        "returned": [lead] if over else [],
+        "returned": [best] if over else [],
     }
 
 
@@ -113,12 +113,12 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
     stage.find(".at-tree").focus()
     stage.page.keyboard.press("ArrowLeft")
     stage.page.keyboard.press("ArrowDown")
-    said = stage.find(".at-tree-said")
-    sync_api.expect(said).to_have_text("␣was added −1.00, total −1.40: followed")
+    status = stage.find(".at-tree-said")
+    sync_api.expect(status).to_have_text("␣was added −1.00, total −1.40: followed")
     stage.page.keyboard.press("Enter")
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 3")
     stage.find(".at-node").nth(0).hover()
-    sync_api.expect(said).to_contain_text("I added −0.40")
+    sync_api.expect(status).to_contain_text("I added −0.40")
     stage.find(".at-node").nth(0).click()
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 1 of 3")
 

@@ -44,7 +44,7 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "draw", "said"),
+    ("origin", "draw", "sentence"),
     [
         # 0.6 / 0.85 = 0.7059 is where the share of the token begins; greedy would have taken the other
         (
@@ -73,11 +73,11 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
         ),
     ],
 )
-def test_why_this_token_is_said_in_words(stage: Stage, origin: Any, draw: float | None, said: str) -> None:
+def test_why_this_token_is_said_in_words(stage: Stage, origin: Any, draw: float | None, sentence: str) -> None:
     value = inspector(WORDS, origin=origin)
     value["steps"][-1]["draw"] = draw
     stage.show(inspector=value)
-    assert stage.find(".at-why").inner_text() == said
+    assert stage.find(".at-why").inner_text() == sentence
     assert stage.find(".at-draw").count() == (draw is not None)
 
 
@@ -100,10 +100,10 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     value = inspector(WORDS)
     value["steps"][-1]["contrast"] = {"layer": 2, "divergences": [(0, 0.1), (2, 0.25)]}
     stage.show(inspector=value)
-    said = stage.find(".at-reason").inner_text()
+    sentence = stage.find(".at-reason").inner_text()
     assert (
-        "DoLa subtracted the prediction of layer 2" in said
-        and "it differs most from the last one, by 0.250 bits" in said
+        "DoLa subtracted the prediction of layer 2" in sentence
+        and "it differs most from the last one, by 0.250 bits" in sentence
     )
     read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
@@ -123,8 +123,8 @@ def test_each_stage_tells_what_it_did(stage: Stage) -> None:
     rows.nth(0).focus()
     stage.page.keyboard.press("Tab")
     # 4,096 - 2 tokens, which held 1 - 0.85
-    said = "Top-k removed 4,094 of 4,096 tokens, which had 15.00\u00a0% of the probability."
-    sync_api.expect(stage.find(".at-said")).to_have_text(said)
+    sentence = "Top-k removed 4,094 of 4,096 tokens, which had 15.00\u00a0% of the probability."
+    sync_api.expect(stage.find(".at-said")).to_have_text(sentence)
     rows.nth(0).hover()
     # two bits are four equally likely tokens
     sync_api.expect(stage.find(".at-said")).to_contain_text("as uncertain as a choice between 4.0 equally likely ones")

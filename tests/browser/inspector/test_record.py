@@ -60,26 +60,26 @@ def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> C
 
 def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: Counterfactual, having: str) -> None:
     """The sentence and the marks are those of the direct answer."""
-    place = result.first_difference
+    index = result.first_difference
     expect(page.locator(".at-verdict")).to_contain_text(having)
-    if place is None:
+    if index is None:
         expect(page.locator(".at-verdict")).to_have_text(f"{having}, all {len(document['ids'])} tokens stay the same.")
     else:
-        token, other = document["ids"][place], result.choices[place].token
+        token, other = document["ids"][index], result.choices[index].token
         stay = {0: "the first token is", 1: "the first token stays the same; then"}
-        words = f"{having}, {stay.get(place, f'the first {place} tokens stay the same; then')}"
+        words = f"{having}, {stay.get(index, f'the first {index} tokens stay the same; then')}"
         expect(page.locator(".at-verdict")).to_contain_text(words)
         chips = page.locator(".at-verdict .at-chip").all_inner_texts()
         assert [chip.replace("\u2423", " ") for chip in chips] == [tiny.tokenizer.label(id) for id in (other, token)]
     expect(page.locator(".at-then")).to_have_count(len(document["ids"]))
     marks = page.locator(".at-then").evaluate_all("all => all.map((one) => one.className.split(' '))")
-    differs = [place for place, classes in enumerate(marks) if "at-differs" in classes]
+    differs = [index for index, classes in enumerate(marks) if "at-differs" in classes]
     ids = document["ids"]
-    assert differs == [place for place, choice in enumerate(result.choices) if choice.token != ids[place]]
-    first = [place for place, classes in enumerate(marks) if "at-first-difference" in classes]
-    assert first == ([] if place is None else [place])
+    assert differs == [index for index, choice in enumerate(result.choices) if choice.token != ids[index]]
+    first = [index for index, classes in enumerate(marks) if "at-first-difference" in classes]
+    assert first == ([] if index is None else [index])
     supposed = [number for number, classes in enumerate(marks) if "at-supposed" in classes]
-    assert supposed == ([] if place is None else list(range(place + 1, len(ids))))
+    assert supposed == ([] if index is None else list(range(index + 1, len(ids))))
 
 
 @pytest.mark.parametrize("page", [{}, PHONE], ids=["desk", "phone"], indirect=True)
@@ -95,11 +95,11 @@ def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> Non
     page.locator(".at-slider", has_text="Top-k").locator("input").press("Home")  # 0: all
     result = directly(tiny, document, temperature=1.5, top_k=0)
     agrees(page, tiny, document, result, "With temperature 1.5 and top-k 0")
-    place = result.first_difference or 0
-    page.locator(".at-then").nth(place).click()
-    expect(page.locator(".at-headline")).to_contain_text(f"Token {place + 1} of")
+    index = result.first_difference or 0
+    page.locator(".at-then").nth(index).click()
+    expect(page.locator(".at-headline")).to_contain_text(f"Token {index + 1} of")
     expect(page.locator(".at-then.at-shown")).to_have_count(1)
-    assert "at-shown" in (page.locator(".at-then").nth(place).get_attribute("class") or "")
+    assert "at-shown" in (page.locator(".at-then").nth(index).get_attribute("class") or "")
     page.get_by_role("button", name="original").click()
     expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
@@ -146,16 +146,16 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     set_number(page, "max-new-tokens", 6)
     say(page, "How are you today?")
     page.locator(".at-box").last.click()  # the last step's
-    told = page.locator(".at-beams tbody").inner_text()
+    cells = page.locator(".at-beams tbody").inner_text()
     nodes = page.locator(".at-node").all_text_contents()
-    assert told and nodes
+    assert cells and nodes
     file = tmp_path / "run.json"
     file.write_text(json.dumps(saved(page)), encoding="utf-8")
     page.locator(".attend-record input[type=file]").set_input_files(file)
     expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
     page.locator(".at-box").last.click()
     expect(page.locator(".at-node")).to_have_text(nodes)
-    assert page.locator(".at-beams tbody").inner_text() == told
+    assert page.locator(".at-beams tbody").inner_text() == cells
 
 
 def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:

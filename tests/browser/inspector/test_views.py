@@ -75,8 +75,8 @@ def test_a_gap_is_asked_about_and_what_is_shown_stays(stage: Stage) -> None:
     stage.show(conversation=update(2, since=3, words=[" fox"]))
     assert stage.hears() == [("missing", {})]
     assert stage.find(".at-text").last.inner_text() == "I am"
-    whole = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="streaming", version=2)
-    stage.show(conversation=conversation(turn("user", "Hello"), whole, busy=True))
+    full = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="streaming", version=2)
+    stage.show(conversation=conversation(turn("user", "Hello"), full, busy=True))
     stage.show(conversation=update(3, since=4, words=["."]))
     assert stage.find(".at-text").last.inner_text() == "I am a fox."
 

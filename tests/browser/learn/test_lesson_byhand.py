@@ -27,7 +27,7 @@ def tables(chapter: Locator, caption: str) -> Locator:
     return chapter.get_by_role("grid", name=caption, exact=True)
 
 
-def told(chapter: Locator) -> str:
+def explanation(chapter: Locator) -> str:
     return chapter.locator(".at-told").inner_text().replace("\u2060", "")
 
 
@@ -42,7 +42,7 @@ def test_a_score_is_written_out_and_lights_what_it_came_from(shared_page: Page) 
     queries, keys, score = (traced[f"encoder.self.{part}"].values[0] for part in ("queries", "keys", "scores"))
     terms = zip(queries[1].tolist(), keys[0].tolist(), strict=True)
     products = " + ".join(f"({written(q)})({written(k)})" for q, k in terms)
-    assert told(chapter) == f"Scores Q Kᵀ, are → how: {products} = {written(score[1, 0].item())}"
+    assert explanation(chapter) == f"Scores Q Kᵀ, are → how: {products} = {written(score[1, 0].item())}"
     lit = tables(chapter, "Queries Q").first.locator(".at-lit")
     expect(lit).to_have_text([written(number) for number in queries[1].tolist()])
     expect(tables(chapter, "Keys K").first.locator(".at-lit")).to_have_text([written(k) for k in keys[0].tolist()])
@@ -55,7 +55,7 @@ def test_every_table_tells_how_its_numbers_came_about(shared_page: Page) -> None
     chapter.get_by_role("combobox", name="Heads").select_option("2")
     chapter.get_by_label("Look-ahead mask in the encoder").check()
     expect(tables(chapter, "Masked, head 2").first).to_be_visible()
-    said = page.evaluate(
+    captions = page.evaluate(
         """() => {
           document.querySelectorAll('.at-lesson-block details').forEach((one) => { one.open = true; });
           const line = document.querySelector('.at-lesson-block .at-told');
@@ -69,8 +69,8 @@ def test_every_table_tells_how_its_numbers_came_about(shared_page: Page) -> None
           }).filter(Boolean);
         }"""
     )
-    assert len(said) > 80  # 77 stages, many with two heads
-    for caption, number, line in said:
+    assert len(captions) > 80  # 77 stages, many with two heads
+    for caption, number, line in captions:
         assert line.startswith(caption), line
         value = line.split(" = ")[-1]
         assert value == number or value == written(float(number.replace("−", "-"))), (line, number)
@@ -106,14 +106,14 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(shared_page: Page)
     first.fill("1e")
     first.press("Enter")
     expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
-    for typed, told in (
+    for typed, message in (
         (" ", "The cell is empty: write a number such as −0.25."),
         ("a" * 20 + "b" * 3_000 + "c" * 20, f"“{'a' * 20}…{'c' * 20}” is not a number: write a number such as −0.25."),
         ("1e400", "“1e400” is too large a number: write a number such as −0.25."),
     ):
         first.fill(typed)
         first.press("Enter")
-        expect(chapter.get_by_role("alert").filter(has_text=told)).to_be_visible()
+        expect(chapter.get_by_role("alert").filter(has_text=message)).to_be_visible()
     first.fill("1e9")  # a number, which the server refuses by its limit
     first.press("Enter")
     limit = "Embeddings can't contain 1000000000: each must be a number from −1,000,000 to 1,000,000."
@@ -134,11 +134,11 @@ def test_a_held_number_is_not_lost_to_the_pointer(shared_page: Page) -> None:
     chapter = learn(page, BLOCK)
     positions = tables(chapter, "Positions").first.locator("tbody td")
     positions.nth(0).hover()
-    assert told(chapter) == "Positions, how: sin(0 / 10000^(0/6)) = 0.00"
+    assert explanation(chapter) == "Positions, how: sin(0 / 10000^(0/6)) = 0.00"
     positions.nth(7).click()
-    assert told(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
+    assert explanation(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
     positions.nth(0).hover()
-    assert told(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
+    assert explanation(chapter) == "Positions, are: cos(1 / 10000^(0/6)) = 0.54"
 
 
 def test_training_goes_on_step_by_step_and_starts_again(shared_page: Page) -> None:
@@ -146,8 +146,8 @@ def test_training_goes_on_step_by_step_and_starts_again(shared_page: Page) -> No
     one, two = (train(StepSettings(step=step)).losses for step in (1, 2))
     line = chapter.get_by_text("the loss goes from")
     expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}")
-    places = chapter.locator(".at-places li")
-    assert [text.split("→")[0].strip() for text in places.all_text_contents()] == ["<sos>", "<sos> I", "<sos> I am"]
+    list_items = chapter.locator(".at-places li")
+    assert [text.split("→")[0].strip() for text in list_items.all_text_contents()] == ["<sos>", "<sos> I", "<sos> I am"]
     chapter.get_by_role("button", name="Take a step").click()
     expect(line).to_contain_text(f"Step 2: the loss goes from {two[1]:.3f} to {two[2]:.3f}")
     chapter.get_by_role("button", name="Take ten steps").click()
@@ -176,7 +176,7 @@ def test_another_matrix_is_shown_and_its_change_written_out(shared_page: Page) -
     gradient, moment = (
         f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.moments.first)
     )
-    assert told(chapter) == f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}"
+    assert explanation(chapter) == f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}"
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter.get_by_role("radio", name="embedding")).not_to_be_checked()
 
@@ -198,15 +198,15 @@ def test_the_line_covers_no_number_that_the_keys_reach(shared_page: Page) -> Non
 def test_a_table_that_waits_for_its_numbers_says_nothing_of_its_zeros(visit: Opener) -> None:
     page = visit()
     held: list[Route] = []
-    page.route("**/gradio_api/**", lambda asked: held.append(asked))  # no answer comes
+    page.route("**/gradio_api/**", lambda route: held.append(route))  # no answer comes
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text=TRAINING).click()
     chapter = page.get_by_role("region", name=TRAINING, exact=True)
     tables(chapter, "Weights before, w").locator("tbody td").first.focus()
     tables(chapter, "Weights before, w").locator("tbody td").first.hover()
     expect(chapter.locator(".at-told")).to_contain_text("to see here how it was computed")
-    for asked in held:
-        asked.continue_()
+    for route in held:
+        route.continue_()
     page.unroute("**/gradio_api/**")
 
 

@@ -16,7 +16,7 @@ from transformers.generation.logits_process import (
 from decoding.processors import EpsilonCutoff, EtaCutoff, MinP, TopA, TopK, TopNSigma, TopP, TypicalP
 from decoding.settings import DecodingSettings
 from tests.decoding.processors.test_filters import NO_CONTEXT, NO_IDS, same
-from tests.helpers.tiny import request
+from tests.helpers.tiny import make_request
 
 
 @pytest.mark.parametrize("fewest", [2, 3, 6])
@@ -37,8 +37,8 @@ def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
             same(kept, reference(NO_IDS, logits))  # type: ignore[operator]
             assert (torch.isfinite(kept).sum(dim=-1) >= fewest).all()
         best = TopK(fewest)(logits, NO_CONTEXT)
-        for many, one in ((TopA(1.0, fewest), TopA(1.0)), (TopNSigma(0.01, fewest), TopNSigma(0.01))):
-            same(many(logits, NO_CONTEXT), torch.maximum(one(logits, NO_CONTEXT), best))
+        for many, default in ((TopA(1.0, fewest), TopA(1.0)), (TopNSigma(0.01, fewest), TopNSigma(0.01))):
+            same(many(logits, NO_CONTEXT), torch.maximum(default(logits, NO_CONTEXT), best))
     few = torch.tensor([[1.0, 2.0]])
     for ours in (TopK(1, 6), TopP(0.1, 6), MinP(1.0, 6), TypicalP(0.1, 6), EpsilonCutoff(0.9, 6), TopA(1.0, 6)):
         same(ours(few, NO_CONTEXT), few)
@@ -50,5 +50,5 @@ def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
 def test_only_beams_that_sample_need_more_than_one(strategy: str, ends: int, fewest: int) -> None:
     """As in transformers: one more than there are end tokens, and two at least."""
     settings = DecodingSettings.from_dict({"strategy": strategy, "top_k": 1, "top_p": 0.5, "seed": 1})
-    chain = settings.options(request(end_tokens=range(ends))).processors
+    chain = settings.options(make_request(end_tokens=range(ends))).processors
     assert chain == (TopK(1, fewest), TopP(0.5, fewest))

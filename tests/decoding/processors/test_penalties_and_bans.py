@@ -194,11 +194,11 @@ def slow_dry(text: list[int], breakers: set[int], multiplier: float, base: float
     penalties: dict[int, float] = {}
     for token in set(text) - breakers:
         longest = 0
-        for place in (place for place in range(1, len(text)) if text[place] == token):
+        for index in (index for index in range(1, len(text)) if text[index] == token):
             length = 0
             while (
-                length < min(place, 50)
-                and text[place - 1 - length] == text[-1 - length]
+                length < min(index, 50)
+                and text[index - 1 - length] == text[-1 - length]
                 and text[-1 - length] not in breakers
             ):
                 length += 1

@@ -16,7 +16,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.uniform import UniformStream, mix, uniform_at
 from model.interface import LanguageModel
-from tests.helpers.tiny import TinyModel, request
+from tests.helpers.tiny import TinyModel, make_request
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 NEVER = -math.inf
@@ -30,9 +30,9 @@ def left(logits: torch.Tensor) -> list[bool]:
     return (logits[0] > NEVER).tolist()
 
 
-def choices(model: LanguageModel, chosen: DecodingSettings, asked: Request | None = None) -> list[Choice]:
-    asked = asked or request()
-    return [step.hypotheses[0].choice for step in generate(model, asked.prompt, chosen.strategy_for(asked))]
+def choices(model: LanguageModel, chosen: DecodingSettings, request: Request | None = None) -> list[Choice]:
+    request = request or make_request()
+    return [step.hypotheses[0].choice for step in generate(model, request.prompt, chosen.strategy_for(request))]
 
 
 def test_of_the_top_choices_only_the_least_probable_stays() -> None:
@@ -72,18 +72,18 @@ def test_xtc_is_its_definition(row: list[float], threshold: float, ends: set[int
 def test_the_stream_of_xtc_is_uniform_reproducible_and_its_own() -> None:
     # the published first outputs of SplitMix64 for the state 1234567 (Rosetta Code, "Pseudo-random numbers/Splitmix64")
     gamma, state = 0x9E3779B97F4A7C15, 1234567
-    assert [mix((state + place * gamma) % 2**64) for place in (1, 2, 3)] == [
+    assert [mix((state + index * gamma) % 2**64) for index in (1, 2, 3)] == [
         6457827717110365317,
         3203168211198807973,
         9817491932198370423,
     ]
-    drawn = [uniform_at(seed, place) for seed in range(20) for place in range(500)]
+    drawn = [uniform_at(seed, index) for seed in range(20) for index in range(500)]
     assert all(0 <= draw < 1 for draw in drawn) and len(set(drawn)) == len(drawn)
     # in 20 cells of 500 expected, chi-squared with 19 degrees of freedom lies below 36.19 in 99 % of all cases
-    cells = [sum(place / 20 <= draw < (place + 1) / 20 for draw in drawn) for place in range(20)]
+    cells = [sum(index / 20 <= draw < (index + 1) / 20 for draw in drawn) for index in range(20)]
     assert sum((count - 500) ** 2 / 500 for count in cells) < 36.19
     stream = UniformStream(7)
-    assert not {stream.next() for _ in range(50)} & {uniform_at(7, place) for place in range(50)}
+    assert not {stream.next() for _ in range(50)} & {uniform_at(7, index) for index in range(50)}
 
 
 def test_xtc_acts_as_often_as_it_was_told_and_leaves_the_draws_as_they_were() -> None:
@@ -100,6 +100,6 @@ def test_xtc_acts_as_often_as_it_was_told_and_leaves_the_draws_as_they_were() ->
 
 def test_a_continued_text_goes_on_in_the_stream_of_xtc() -> None:
     model = TinyModel(lambda text: [0.0, 0.0, -1.0])
-    whole = choices(model, DecodingSettings(seed=3, max_new_tokens=60, xtc_probability=0.5))
-    tail = choices(model, DecodingSettings(seed=3, max_new_tokens=20, xtc_probability=0.5), request(draws_used=40))
-    assert [choice.kept for choice in tail] == [choice.kept for choice in whole[40:]]
+    uninterrupted = choices(model, DecodingSettings(seed=3, max_new_tokens=60, xtc_probability=0.5))
+    tail = choices(model, DecodingSettings(seed=3, max_new_tokens=20, xtc_probability=0.5), make_request(draws_used=40))
+    assert [choice.kept for choice in tail] == [choice.kept for choice in uninterrupted[40:]]

@@ -19,7 +19,7 @@ from decoding.processors import Context, RepetitionPenalty, run_chain
 from decoding.settings import DecodingSettings, parameters
 from decoding.strategies.mirostat import Mirostat
 from model.errors import AttendError
-from tests.helpers.tiny import random_model, request
+from tests.helpers.tiny import make_request, random_model
 
 ORDER = DecodingSettings().order
 EVERYTHING: dict[str, Any] = {
@@ -46,7 +46,7 @@ EVERYTHING: dict[str, Any] = {
 
 
 def names(chosen: DecodingSettings, *, end_tokens: tuple[int, ...] = ()) -> list[str]:
-    return [processor.name for processor in chosen.options(request(end_tokens=end_tokens)).processors]
+    return [processor.name for processor in chosen.options(make_request(end_tokens=end_tokens)).processors]
 
 
 def test_the_default_order_is_transformers() -> None:
@@ -107,24 +107,24 @@ def test_a_bad_order_is_refused(order: object, sentence: str) -> None:
 def test_a_bias_for_a_token_that_the_model_does_not_have_is_refused_before_anything_runs() -> None:
     sentence = "logit_bias names token 3, but this model's highest token id is 2: choose"
     with pytest.raises(SettingError, match=sentence) as refused:
-        DecodingSettings(logit_bias=((3, 1.0),)).strategy_for(request(vocabulary_size=3))
+        DecodingSettings(logit_bias=((3, 1.0),)).strategy_for(make_request(vocabulary_size=3))
     assert refused.value.called({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
 
 
 def test_banned_words_are_banned_alone_and_behind_a_space() -> None:
-    asked = request()
-    object.__setattr__(asked, "encode", lambda text: [9, *map(len, text.split(","))] if text[0] == " " else [4])
-    (ban,) = DecodingSettings(banned_words=("a,bc",)).options(asked).processors
+    request = make_request()
+    object.__setattr__(request, "encode", lambda text: [9, *map(len, text.split(","))] if text[0] == " " else [4])
+    (ban,) = DecodingSettings(banned_words=("a,bc",)).options(request).processors
     assert ban.sequences == ((4,), (9, 2, 2))  # type: ignore[attr-defined]
-    object.__setattr__(asked, "encode", None)
+    object.__setattr__(request, "encode", None)
     with pytest.raises(ValueError, match="encode"):
-        DecodingSettings(banned_words=("a",)).options(asked)
+        DecodingSettings(banned_words=("a",)).options(request)
 
 
 def test_dry_breaks_at_tokens_whose_text_has_a_breaker() -> None:
-    asked = request()
-    object.__setattr__(asked, "decode", lambda ids: {1: "one", 2: " two:", 3: "a\n"}.get(ids[0], "x"))
-    (dry,) = DecodingSettings(dry_multiplier=1.0).options(asked).processors
+    request = make_request()
+    object.__setattr__(request, "decode", lambda ids: {1: "one", 2: " two:", 3: "a\n"}.get(ids[0], "x"))
+    (dry,) = DecodingSettings(dry_multiplier=1.0).options(request).processors
     assert [dry.breaks(token) for token in (1, 2, 3, 4)] == [False, True, True, False]  # type: ignore[attr-defined]
 
 
@@ -133,8 +133,8 @@ def test_banned_words_and_the_least_length_hold_in_a_run(strategy: str) -> None:
     chosen = DecodingSettings.from_dict(
         {"strategy": strategy, "seed": 1, "banned_words": "3 4, 5", "min_new_tokens": 6, "max_new_tokens": 12}
     )
-    asked = request(end_tokens=[1, 2])
-    best = list(generate(random_model(8, seed=3, scale=3.0), (0,), chosen.strategy_for(asked)))[-1].best
+    request = make_request(end_tokens=[1, 2])
+    best = list(generate(random_model(8, seed=3, scale=3.0), (0,), chosen.strategy_for(request)))[-1].best
     assert best is not None
     text = best.tokens
     assert 5 not in text and (3, 4) not in itertools.pairwise(text)
@@ -145,13 +145,15 @@ def test_beams_see_each_hypothesis_own_text() -> None:
     """A penalty on log-probabilities, as in transformers: the score of the first step shows it."""
     model = random_model(12, seed=6)
     chosen = DecodingSettings(strategy="beam", num_beams=3, repetition_penalty=1.5, max_new_tokens=4)
-    steps = list(generate(model, (0,), chosen.strategy_for(request())))
+    steps = list(generate(model, (0,), chosen.strategy_for(make_request())))
     for before, step in itertools.pairwise(steps):
         for hypothesis in step.hypotheses:
             parent = before.hypotheses[hypothesis.parent]
             logits = model.prefill((0, *parent.tokens)).logits.log_softmax(-1)
-            own = RepetitionPenalty(1.5)(logits, Context((0,), (parent.tokens,)))
-            assert hypothesis.score - parent.score == pytest.approx(float(own[0, hypothesis.tokens[-1]]), abs=1e-5)
+            penalised = RepetitionPenalty(1.5)(logits, Context((0,), (parent.tokens,)))
+            assert hypothesis.score - parent.score == pytest.approx(
+                float(penalised[0, hypothesis.tokens[-1]]), abs=1e-5
+            )
 
 
 def any_value(parameter: Parameter) -> st.SearchStrategy[Any]:
@@ -177,7 +179,7 @@ LOGIT = st.one_of(st.sampled_from([0.0, 1.0, 1e4, -1e4, -math.inf]), st.floats(-
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.data())
 def test_whatever_the_settings_something_survives(data: st.DataObject) -> None:
-    values = data.draw(st.fixed_dictionaries({one.name: any_value(one) for one in parameters()}))
+    values = data.draw(st.fixed_dictionaries({parameter.name: any_value(parameter) for parameter in parameters()}))
     values |= {
         "min_new_tokens": min(values["min_new_tokens"], values["max_new_tokens"]),
         "num_return_sequences": min(values["num_return_sequences"], values["num_beams"]),
@@ -188,11 +190,11 @@ def test_whatever_the_settings_something_survives(data: st.DataObject) -> None:
     row = st.lists(LOGIT, min_size=vocabulary, max_size=vocabulary).filter(lambda row: max(row) > -math.inf)
     logits = torch.tensor(data.draw(st.lists(row, min_size=1, max_size=2)))
     tokens = data.draw(st.lists(st.integers(0, vocabulary - 1), max_size=8))
-    asked = request(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)), end_tokens=[0, 1])
+    request = make_request(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)), end_tokens=[0, 1])
     mirostat = Mirostat.of(chosen)
-    chain = (*chosen.options(asked).processors, *([] if mirostat is None else [mirostat.processor]))
+    chain = (*chosen.options(request).processors, *([] if mirostat is None else [mirostat.processor]))
     before = logits.clone()
-    for stage in run_chain(chain, logits, Context(asked.prompt, (tuple(tokens),) * len(logits))):
+    for stage in run_chain(chain, logits, Context(request.prompt, (tuple(tokens),) * len(logits))):
         assert stage.shape == logits.shape and stage.dtype == torch.float32
         assert torch.isfinite(stage.amax(-1)).all()  # not NaN, not all removed
         assert ((stage == -math.inf) | (logits > -math.inf)).all()  # what is gone stays gone

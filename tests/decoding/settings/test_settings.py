@@ -18,7 +18,7 @@ from decoding.strategies.contrastive import ContrastiveSearch
 from decoding.strategies.parallel_samples import ParallelSamples
 from decoding.strategies.sampling import SamplingStrategy
 from model.errors import AttendError
-from tests.helpers.tiny import random_model, request
+from tests.helpers.tiny import make_request, random_model
 
 NAMES = "greedy, sample, beam, beam_sample, diverse_beam, contrastive, dola"
 
@@ -185,7 +185,7 @@ def test_what_a_box_or_a_flag_shows_is_read_back() -> None:
         banned_words=("a, b", " c", "[d", "é"), logit_bias=((1, -0.5), (20, 3.0)), order=("top_p", "temperature")
     )
     for settings in (*PRESETS.values(), lists, DecodingSettings(banned_words=("cat", "dog"))):
-        typed = {one.name: one.typed(getattr(settings, one.name)) for one in parameters()}
+        typed = {parameter.name: parameter.typed(getattr(settings, parameter.name)) for parameter in parameters()}
         assert DecodingSettings.from_dict(typed) == settings
         assert hash(settings) == hash(DecodingSettings.from_dict(typed))
         assert DecodingSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
@@ -214,20 +214,27 @@ def test_settings_survive_json() -> None:
 
 
 def test_neutral_settings_add_no_processor_and_others_stand_in_transformers_order() -> None:
-    assert DecodingSettings().options(request()).processors == ()
+    assert DecodingSettings().options(make_request()).processors == ()
     assert PRESETS["Neutral"] == DecodingSettings()
     settings = DecodingSettings(top_p=0.95, top_k=40, temperature=0.8)
-    assert settings.options(request()).processors == (Temperature(0.8), TopK(40), TopP(0.95))
+    assert settings.options(make_request()).processors == (Temperature(0.8), TopK(40), TopP(0.95))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_setting_that_the_strategy_does_not_use_does_nothing(strategy: str) -> None:
-    unused = [one for one in parameters() if one.control == "number" and strategy not in one.strategies]
-    far = {one.name: one.maximum if one.default != one.maximum else one.minimum for one in unused}
+    unused = [
+        parameter
+        for parameter in parameters()
+        if parameter.control == "number" and strategy not in parameter.strategies
+    ]
+    far = {
+        parameter.name: parameter.maximum if parameter.default != parameter.maximum else parameter.minimum
+        for parameter in unused
+    }
     changed = DecodingSettings.from_dict({"strategy": strategy, **far})
-    assert set(changed.unused()) == {one.name for one in unused}
-    assert changed.options(request()).processors == ()
-    built = changed.strategy_for(request(layer_count=4))
+    assert set(changed.unused()) == {parameter.name for parameter in unused}
+    assert changed.options(make_request()).processors == ()
+    built = changed.strategy_for(make_request(layer_count=4))
     assert not isinstance(built, SamplingStrategy) or built.chooser.mirostat is None
 
 
@@ -246,21 +253,21 @@ def test_every_field_carries_the_parameter_of_its_name(parameter: Parameter[Any]
 def test_each_strategy_is_the_one_that_was_named(name: str) -> None:
     settings = DecodingSettings.from_dict({"strategy": name})
     kind = ContrastiveSearch if name == "contrastive" else BeamSearch if settings.beams else SamplingStrategy
-    assert isinstance(settings.strategy_for(request(layer_count=4)), kind)
+    assert isinstance(settings.strategy_for(make_request(layer_count=4)), kind)
     assert settings.beams is (name in ("beam", "beam_sample", "diverse_beam"))
     assert settings.drawn is (name in ("sample", "beam_sample", "dola"))
 
 
 def test_several_outputs_are_parallel_samples() -> None:
-    assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(request()), ParallelSamples)
+    assert isinstance(DecodingSettings(num_return_sequences=2).strategy_for(make_request()), ParallelSamples)
 
 
 def test_beams_that_sample_are_beam_search_at_temperature_0() -> None:
     cold = DecodingSettings(strategy="beam_sample", temperature=0, top_k=2, max_new_tokens=6)
     assert not cold.drawn and cold.seeded() is cold
-    model, asked = random_model(20, seed=4), request(end_tokens=[1])
+    model, request = random_model(20, seed=4), make_request(end_tokens=[1])
     searched = DecodingSettings(strategy="beam", top_k=2, max_new_tokens=6)
-    runs = [list(generate(model, (0,), settings.strategy_for(asked))) for settings in (cold, searched)]
+    runs = [list(generate(model, (0,), settings.strategy_for(request))) for settings in (cold, searched)]
     assert runs[0] == runs[1]
 
 
@@ -279,7 +286,7 @@ def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature
     model, limit = random_model(50, seed=3), 8
     cold = DecodingSettings(temperature=temperature, top_k=5, top_p=0.5, max_new_tokens=limit)
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=limit)
-    runs = [list(generate(model, (0,), settings.strategy_for(request()))) for settings in (cold, greedy)]
+    runs = [list(generate(model, (0,), settings.strategy_for(make_request()))) for settings in (cold, greedy)]
     assert runs[0] == runs[1]
     assert all(step.hypotheses[0].choice.draw is None for step in runs[0])
 
@@ -290,7 +297,7 @@ def test_temperature_0_leaves_beam_search_as_it_is() -> None:
     texts = set()
     for temperature in (0, 1, 0.25):
         settings = DecodingSettings(strategy="beam", temperature=temperature, max_new_tokens=6)
-        best = list(generate(model, (0,), settings.strategy_for(request(end_tokens=[1]))))[-1].best
+        best = list(generate(model, (0,), settings.strategy_for(make_request(end_tokens=[1]))))[-1].best
         assert best is not None
         texts.add(best.tokens)
     assert len(texts) == 1

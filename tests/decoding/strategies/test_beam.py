@@ -21,12 +21,12 @@ from decoding.strategies.base import StrategyOptions
 from decoding.strategies.beam_search import BeamSearch
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from tests.helpers.tiny import Text, TinyModel, random_model, request, table_model
+from tests.helpers.tiny import Text, TinyModel, make_request, random_model, table_model
 
 
 def search(
     model: TinyModel,
-    asked: Request,
+    request: Request,
     *,
     num_beams: int,
     length_penalty: float = 1.0,
@@ -34,8 +34,8 @@ def search(
     processors: tuple[Processor, ...] = (),
 ) -> list[Step]:
     options = StrategyOptions(limit, top_candidates=3, processors=processors)
-    strategy = BeamSearch(asked, options, num_beams=num_beams, length_penalty=length_penalty)
-    return list(generate(model, asked.prompt, strategy))
+    strategy = BeamSearch(request, options, num_beams=num_beams, length_penalty=length_penalty)
+    return list(generate(model, request.prompt, strategy))
 
 
 def best(steps: list[Step]) -> Hypothesis:
@@ -47,11 +47,11 @@ def test_two_beams_find_the_published_text_that_greedy_misses() -> None:
     nice, dog, woman, has = 1, 2, 3, 4
     table = {(0,): {nice: 0.5, dog: 0.4, 5: 0.1}, (0, nice): {woman: 0.4, 5: 0.3, 6: 0.3}, (0, dog): {has: 0.9, 5: 0.1}}
     model = table_model(table, vocabulary=8)
-    steps = search(model, request(), num_beams=2, limit=2)
+    steps = search(model, make_request(), num_beams=2, limit=2)
     assert best(steps).tokens == (dog, has)
     assert math.exp(best(steps).log_probability) == pytest.approx(0.36, abs=1e-6)
     assert [math.exp(row.score) for row in steps[0].hypotheses] == pytest.approx([0.5, 0.4], abs=1e-6)
-    greedy = best(search(model, request(), num_beams=1, limit=2))
+    greedy = best(search(model, make_request(), num_beams=1, limit=2))
     assert greedy.tokens == (nice, woman)
     assert math.exp(greedy.log_probability) == pytest.approx(0.20, abs=1e-6)
 
@@ -78,7 +78,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
         texts = every_text(model, end, limit)
         steps = search(
             model,
-            request(end_tokens=[end]),
+            make_request(end_tokens=[end]),
             num_beams=3**limit,
             length_penalty=length_penalty,
             limit=limit,
@@ -156,7 +156,7 @@ def assert_equal_to_transformers(
     ends, beams, limit = list({pick(1, 13) for _ in range(pick(1, 3))}), pick(2, 5), pick(1, 14)
     steps = search(
         through_the_interface(llama),
-        request(prompt, ends),
+        make_request(prompt, ends),
         num_beams=beams,
         length_penalty=penalty,
         limit=limit,
@@ -194,14 +194,14 @@ def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
             parameter.mul_(4)  # or all distributions are nearly flat
     uncached = TinyModel(lambda text: transformer.logits(text, (0,))[0].tolist())
     for seed in range(4):
-        asked = request((seed, 5), [seed + 1, seed + 11])
+        request = make_request((seed, 5), [seed + 1, seed + 11])
         settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=12, length_penalty=0.0)
-        ours = list(generate(transformer, asked.prompt, settings.strategy_for(asked)))
-        slow = list(generate(uncached, asked.prompt, settings.strategy_for(asked)))
+        ours = list(generate(transformer, request.prompt, settings.strategy_for(request)))
+        slow = list(generate(uncached, request.prompt, settings.strategy_for(request)))
         assert best(ours).tokens == best(slow).tokens and len(ours) == len(slow)
-        for one, other in zip(ours, slow, strict=True):
-            assert [row.tokens for row in one.hypotheses] == [row.tokens for row in other.hypotheses]
-            assert [row.score for row in one.hypotheses] == pytest.approx(
+        for step, other in zip(ours, slow, strict=True):
+            assert [row.tokens for row in step.hypotheses] == [row.tokens for row in other.hypotheses]
+            assert [row.score for row in step.hypotheses] == pytest.approx(
                 [row.score for row in other.hypotheses], abs=1e-3
             )
 
@@ -212,7 +212,7 @@ def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
 @pytest.mark.parametrize("processors", [(), (Temperature(0.5), TopK(5))])
 def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Processor, ...]) -> None:
     model = random_model(12, seed=8)
-    steps = search(model, request(end_tokens=[3]), num_beams=3, limit=8, processors=processors)
+    steps = search(model, make_request(end_tokens=[3]), num_beams=3, limit=8, processors=processors)
     before: list[Hypothesis] = []
     for number, step in enumerate(steps):
         living = [row for row in step.hypotheses if not row.finished]
@@ -222,10 +222,10 @@ def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Proces
             assert row.tokens[:-1] == (before[row.parent].tokens if before else ())
             assert row.choice.token == row.tokens[-1] and len(row.tokens) == number + 1
             rows = model.logits((0,), row.tokens).double().log_softmax(-1)
-            own = float(sum(rows[i, token] for i, token in enumerate(row.tokens)))
-            assert row.log_probability == pytest.approx(own, abs=1e-9)
+            total = float(sum(rows[i, token] for i, token in enumerate(row.tokens)))
+            assert row.log_probability == pytest.approx(total, abs=1e-9)
             if not processors:  # with none, the score is a true log-probability
-                assert row.score == pytest.approx(own, abs=1e-5)
+                assert row.score == pytest.approx(total, abs=1e-5)
             assert row.choice.stages == ("model", *(processor.name for processor in processors))
             assert row.choice.final_probability > 0
         if not step.finished:
@@ -237,14 +237,14 @@ def test_every_step_carries_whole_consistent_hypotheses(processors: tuple[Proces
 
 def test_with_a_temperature_the_score_is_its_quotient_and_the_log_probability_stays() -> None:
     """log-probability / T and no renormalisation: at T = 0.5 every score is twice the log-probability."""
-    for step in search(random_model(12, seed=8), request(), num_beams=3, processors=(Temperature(0.5),)):
+    for step in search(random_model(12, seed=8), make_request(), num_beams=3, processors=(Temperature(0.5),)):
         for row in step.hypotheses:
             assert row.score == pytest.approx(2 * row.log_probability, abs=1e-5)
 
 
 def test_attention_is_the_parent_rows() -> None:
     model = random_model(12, seed=8)
-    for step in search(model, request(attention=True), num_beams=3):
+    for step in search(model, make_request(attention=True), num_beams=3):
         for row in step.hypotheses:
             read = torch.tensor((0, *row.tokens[:-1]), dtype=torch.float32) + 1  # what TinyModel looks at
             assert row.choice.attention is not None
@@ -252,7 +252,7 @@ def test_attention_is_the_parent_rows() -> None:
 
 
 def test_a_search_with_fewer_tokens_than_beams_lives_with_what_there_is() -> None:
-    steps = search(random_model(2, seed=1), request(end_tokens=[1]), num_beams=8, limit=3)
+    steps = search(random_model(2, seed=1), make_request(end_tokens=[1]), num_beams=8, limit=3)
     assert [len(step.hypotheses) for step in steps] == [2, 2, 2]  # one lives on, one ends, every time
     assert steps[-1].finish_reason in ("stop", "length")
 
@@ -261,29 +261,29 @@ def test_as_many_live_on_as_there_are_beams_even_where_every_end_token_is_better
     # First 4 and 5 lead; then three end tokens do, so of the best six continuations of two rows not one goes on.
     first, then = [0.0, -9.0, -9.0, -9.0, 2.0, 1.0], [0.0, 9.0, 9.0, 9.0, 2.0, 1.5]
     model = TinyModel(lambda text: first if len(text) == 1 else then)
-    second = search(model, request(end_tokens=[1, 2, 3]), num_beams=2)[1]
+    second = search(model, make_request(end_tokens=[1, 2, 3]), num_beams=2)[1]
     assert [row.tokens for row in second.hypotheses if not row.finished] == [(4, 4), (4, 5)]
 
 
 def test_only_the_best_finished_texts_are_kept_and_the_search_ends_when_none_can_be_beaten() -> None:
     # (2,) is sure from the start; (0, 2) and (1, 2) follow, and of the three only two are kept. Every living text has
     # -18 / 2 by then, less than the -9 / 2 of the worse of the two, so the second step is the last.
-    steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), request(end_tokens=[2]), num_beams=2)
+    steps = search(TinyModel(lambda text: [0.0, 0.0, 9.0]), make_request(end_tokens=[2]), num_beams=2)
     assert len(steps) == 2
     assert best(steps).tokens == (2,)
 
 
 def test_the_finish_reason_is_that_of_the_returned_text() -> None:
     ends = TinyModel(lambda text: [0.0, 0.0, 9.0])
-    assert search(ends, request(end_tokens=[2]), num_beams=2)[-1].finish_reason == "stop"
-    assert search(ends, request(end_tokens=[1]), num_beams=2, limit=3)[-1].finish_reason == "length"
+    assert search(ends, make_request(end_tokens=[2]), num_beams=2)[-1].finish_reason == "stop"
+    assert search(ends, make_request(end_tokens=[1]), num_beams=2, limit=3)[-1].finish_reason == "length"
 
 
 def test_one_beam_is_greedy() -> None:
     for seed in range(20):
-        model, asked = random_model(9, seed), request(end_tokens=[4])
+        model, request = random_model(9, seed), make_request(end_tokens=[4])
         results = [
-            list(generate(model, asked.prompt, settings.strategy_for(asked)))[-1].best
+            list(generate(model, request.prompt, settings.strategy_for(request)))[-1].best
             for settings in (
                 DecodingSettings(strategy="beam", num_beams=1, max_new_tokens=10),
                 DecodingSettings(strategy="greedy", max_new_tokens=10),
@@ -298,12 +298,18 @@ def test_a_search_that_explains_nothing_finds_the_same() -> None:
     for never in (frozenset[int](), frozenset({1})):
         found = []
         for explained in (True, False):
-            asked = replace(request(end_tokens=(0,), vocabulary_size=7), suppress_tokens=never, explained=explained)
-            strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(asked)
-            found.append(list(generate(model, asked.prompt, strategy)))
-        told, untold = found
-        assert [one.tokens for one in told[-1].returned] == [one.tokens for one in untold[-1].returned]
-        assert [one.score for one in told[-1].returned] == [one.score for one in untold[-1].returned]
-        for first, second in zip(told[-1].returned, untold[-1].returned, strict=True):
+            request = replace(
+                make_request(end_tokens=(0,), vocabulary_size=7), suppress_tokens=never, explained=explained
+            )
+            strategy = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=6).strategy_for(request)
+            found.append(list(generate(model, request.prompt, strategy)))
+        full, plain = found
+        assert [hypothesis.tokens for hypothesis in full[-1].returned] == [
+            hypothesis.tokens for hypothesis in plain[-1].returned
+        ]
+        assert [hypothesis.score for hypothesis in full[-1].returned] == [
+            hypothesis.score for hypothesis in plain[-1].returned
+        ]
+        for first, second in zip(full[-1].returned, plain[-1].returned, strict=True):
             assert first.log_probability == pytest.approx(second.log_probability, abs=1e-5)
-        assert told[0].hypotheses[0].choice.candidates and not untold[0].hypotheses[0].choice.candidates
+        assert full[0].hypotheses[0].choice.candidates and not plain[0].hypotheses[0].choice.candidates

@@ -14,15 +14,15 @@ from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.trace import Trace
-from tests.helpers.tiny import TinyModel, random_model, request, table_model
+from tests.helpers.tiny import TinyModel, make_request, random_model, table_model
 
 ENDS = (2, 5)
 
 
 def run(model: TinyModel, settings: DecodingSettings) -> Trace:
-    asked = request((3, 1), ENDS)
-    trace = Trace("tiny", "3 1", asked, settings, str)
-    return trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
+    request = make_request((3, 1), ENDS)
+    trace = Trace("tiny", "3 1", request, settings, str)
+    return trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
 
 
 def any_run(seed: int, strategy: str) -> tuple[TinyModel, DecodingSettings, Trace]:
@@ -43,8 +43,10 @@ def any_run(seed: int, strategy: str) -> tuple[TinyModel, DecodingSettings, Trac
 
 
 def best_continuation(model: TinyModel, row: Hypothesis, *, ending: bool) -> float:
-    own = model.logits((3, 1, *row.tokens), (0,))[0].double().log_softmax(-1).tolist()
-    return row.score + max(one for token, one in enumerate(own) if ending or token not in ENDS)
+    log_probabilities = model.logits((3, 1, *row.tokens), (0,))[0].double().log_softmax(-1).tolist()
+    return row.score + max(
+        log_probability for token, log_probability in enumerate(log_probabilities) if ending or token not in ENDS
+    )
 
 
 @pytest.mark.parametrize("strategy", ["beam", "beam_sample"])
@@ -54,22 +56,22 @@ def test_every_hypothesis_that_goes_is_named_once_with_the_reason(strategy: str)
         model, settings, trace = any_run(seed, strategy)
         before: list[Hypothesis] = []
         for step in trace.steps:
-            living = [one for one in step.hypotheses if not one.finished]
-            ended = [one for one in step.hypotheses if one.finished]
-            continued = {one.parent for one in living}
-            died = {one.row: one for one in step.dropped if one.row is not None}
-            assert set(died) == set(range(len(before))) - continued
-            for row, record in died.items():
+            living = [hypothesis for hypothesis in step.hypotheses if not hypothesis.finished]
+            ended = [hypothesis for hypothesis in step.hypotheses if hypothesis.finished]
+            continued = {hypothesis.parent for hypothesis in living}
+            dropped_rows = {dropped.row: dropped for dropped in step.dropped if dropped.row is not None}
+            assert set(dropped_rows) == set(range(len(before))) - continued
+            for row, record in dropped_rows.items():
                 assert record.tokens == before[row].tokens
                 limit = len(before[row].tokens) + 1 == settings.max_new_tokens
                 assert record.score == pytest.approx(best_continuation(model, before[row], ending=limit), abs=1e-5)
-                assert record.to_beat == min(one.score for one in living or ended)
-                assert (record.reason == "ended") is any(one.parent == row for one in ended)
+                assert record.to_beat == min(hypothesis.score for hypothesis in living or ended)
+                assert (record.reason == "ended") is any(hypothesis.parent == row for hypothesis in ended)
                 if record.reason == "outscored" and strategy == "beam":
                     assert record.score is not None and record.to_beat is not None
                     assert record.score <= record.to_beat
             check_the_end(step, living)
-            reasons.update(one.reason for one in step.dropped)
+            reasons.update(dropped.reason for dropped in step.dropped)
             before = living
         check_the_bank(trace)
     assert reasons.keys() >= {"outscored", "ended", "search over", "outranked"}
@@ -78,23 +80,29 @@ def test_every_hypothesis_that_goes_is_named_once_with_the_reason(strategy: str)
 
 def check_the_end(step: Step, living: list[Hypothesis]) -> None:
     """What is left unfinished when a search ends could not have become better than the worst that is kept."""
-    over = [one for one in step.dropped if one.reason == "search over"]
-    assert [one.tokens for one in over] == ([one.tokens for one in living] if step.finished else [])
-    for one in over[:1]:
-        assert one.score is not None and (one.to_beat is None or one.score <= one.to_beat)
-        if one.to_beat is not None:
-            assert one.to_beat == step.returned[-1].final_score  # all four are returned
+    over = [dropped for dropped in step.dropped if dropped.reason == "search over"]
+    assert [dropped.tokens for dropped in over] == (
+        [hypothesis.tokens for hypothesis in living] if step.finished else []
+    )
+    for dropped in over[:1]:
+        assert dropped.score is not None and (dropped.to_beat is None or dropped.score <= dropped.to_beat)
+        if dropped.to_beat is not None:
+            assert dropped.to_beat == step.returned[-1].final_score  # all four are returned
 
 
 def check_the_bank(trace: Trace) -> None:
     """What has finished is returned or was outranked, by better ones."""
-    finished = {one.tokens: one for step in trace.steps for one in step.hypotheses if one.finished}
-    fallen = [one for step in trace.steps for one in step.dropped if one.reason == "outranked"]
-    assert {one.tokens for one in trace.sequences} | {one.tokens for one in fallen} == set(finished)
-    assert len(trace.sequences) + len(fallen) == len(finished)
-    for one in fallen:
-        assert one.score == finished[one.tokens].final_score
-        assert one.score is not None and one.to_beat is not None and one.score <= one.to_beat
+    finished = {
+        hypothesis.tokens: hypothesis for step in trace.steps for hypothesis in step.hypotheses if hypothesis.finished
+    }
+    outranked = [dropped for step in trace.steps for dropped in step.dropped if dropped.reason == "outranked"]
+    assert {hypothesis.tokens for hypothesis in trace.sequences} | {dropped.tokens for dropped in outranked} == set(
+        finished
+    )
+    assert len(trace.sequences) + len(outranked) == len(finished)
+    for dropped in outranked:
+        assert dropped.score == finished[dropped.tokens].final_score
+        assert dropped.score is not None and dropped.to_beat is not None and dropped.score <= dropped.to_beat
 
 
 def test_the_records_by_hand() -> None:
@@ -104,12 +112,16 @@ def test_the_records_by_hand() -> None:
     first, second, *_ = run(table_model(table, vocabulary=8), settings).steps
     assert first.dropped == ()
     # Of (0,) the end .54 is kept; its best other token has .6 * .06 = .036, while .4 * .5 = .2 twice lives on.
-    (gone,) = second.dropped
-    assert (gone.reason, gone.tokens, gone.row) == ("ended", (0,), 0)
-    assert (gone.score, gone.to_beat) == pytest.approx((math.log(0.036), math.log(0.2)), abs=1e-5)
-    assert [one.step_score for one in second.hypotheses] == pytest.approx([math.log(p) for p in (0.5, 0.5, 0.9)])
-    assert [one.score for one in second.hypotheses] == pytest.approx([math.log(p) for p in (0.2, 0.2, 0.54)])
-    assert [one.final_score for one in second.hypotheses] == [None, None, pytest.approx(math.log(0.54))]
+    (dropped,) = second.dropped
+    assert (dropped.reason, dropped.tokens, dropped.row) == ("ended", (0,), 0)
+    assert (dropped.score, dropped.to_beat) == pytest.approx((math.log(0.036), math.log(0.2)), abs=1e-5)
+    assert [hypothesis.step_score for hypothesis in second.hypotheses] == pytest.approx(
+        [math.log(p) for p in (0.5, 0.5, 0.9)]
+    )
+    assert [hypothesis.score for hypothesis in second.hypotheses] == pytest.approx(
+        [math.log(p) for p in (0.2, 0.2, 0.54)]
+    )
+    assert [hypothesis.final_score for hypothesis in second.hypotheses] == [None, None, pytest.approx(math.log(0.54))]
 
 
 @pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])
@@ -124,12 +136,12 @@ def test_the_document_tells_each_hypothesis_its_fate(strategy: str) -> None:
                 parent = before[beam["parent"]]
                 assert beam["ids"][:-1] == parent["ids"]
                 assert beam["step_score"] == pytest.approx(beam["score"] - parent["score"], abs=1e-5)
-                fate = beam["dropped"]
-                if fate is not None:
+                record = beam["dropped"]
+                if record is not None:
                     dropped += 1
-                    assert fate["step"] >= number
+                    assert record["step"] >= number
                 if beam["finished"]:
-                    assert fate is None or fate["reason"] == "outranked"
+                    assert record is None or record["reason"] == "outranked"
             living = [beam for beam in beams if not beam["finished"]]
             going_on = [beam for beam in living if beam["dropped"] is None or beam["dropped"]["step"] > number]
             parents = [beam["ids"][:-1] for beam in next(iter(document["beams"][number + 1 :]), [])]

@@ -19,7 +19,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis
 from decoding.uniform import UniformStream
 from tests.decoding.strategies.test_beam import random_llama, through_the_interface
-from tests.helpers.tiny import Text, random_model, request
+from tests.helpers.tiny import Text, make_request, random_model
 
 MODES: dict[str, Any] = {"false": False, "true": True, "never": "never"}
 
@@ -66,13 +66,13 @@ def reference(
 
 
 def ours(model: Any, prompt: Text, ends: list[int], settings: DecodingSettings) -> tuple[Hypothesis, ...]:
-    strategy = settings.strategy_for(request(prompt, ends))
+    strategy = settings.strategy_for(make_request(prompt, ends))
     return list(generate(through_the_interface(model), prompt, strategy))[-1].returned
 
 
 def check_equal(mine: tuple[Hypothesis, ...], others: list[tuple[Text, float]]) -> None:
-    assert [one.tokens for one in mine] == [tokens for tokens, _ in others]
-    assert [one.final_score for one in mine] == pytest.approx([score for _, score in others], rel=1e-5)
+    assert [hypothesis.tokens for hypothesis in mine] == [tokens for tokens, _ in others]
+    assert [hypothesis.final_score for hypothesis in mine] == pytest.approx([score for _, score in others], rel=1e-5)
 
 
 def situation(seed: int) -> tuple[random.Random, Any, Text, list[int]]:
@@ -122,7 +122,7 @@ def test_the_modes_are_three() -> None:
     """Or the tests above would say little: "true" ends first, "never" last, and each returns other texts somewhere."""
     texts, steps = {mode: [] for mode in MODES}, {mode: [] for mode in MODES}
     for seed in range(40):
-        model, asked = random_model(12, seed, scale=2), request((3, 1), [2, 5])
+        model, request = random_model(12, seed, scale=2), make_request((3, 1), [2, 5])
         for mode in MODES:
             settings = DecodingSettings.from_dict(
                 {
@@ -133,9 +133,9 @@ def test_the_modes_are_three() -> None:
                     "length_penalty": 1.5,
                 }
             )
-            told = list(generate(model, asked.prompt, settings.strategy_for(asked)))
-            texts[mode].append(told[-1].returned[0].tokens)
-            steps[mode].append(len(told))
+            ours = list(generate(model, request.prompt, settings.strategy_for(request)))
+            texts[mode].append(ours[-1].returned[0].tokens)
+            steps[mode].append(len(ours))
     assert texts["true"] != texts["false"] and texts["false"] != texts["never"] and texts["never"] != texts["true"]
     assert all(map(int.__le__, steps["true"], steps["false"])) and all(map(int.__le__, steps["false"], steps["never"]))
     assert sum(steps["true"]) < sum(steps["false"]) < sum(steps["never"])
@@ -157,12 +157,12 @@ def by_the_definition(stream: UniformStream, ends: list[int], vocabulary: int) -
         for _ in range(num_samples):
             draw, total, sum_of_all = stream.next(), 0.0, sum(left.values())
             if sum_of_all == 0:
-                taken.append(next(place for place in left if place % vocabulary not in ends))
+                taken.append(next(index for index in left if index % vocabulary not in ends))
             else:
-                for place, probability in sorted(left.items(), key=lambda pair: (-pair[1], pair[0])):
+                for index, probability in sorted(left.items(), key=lambda pair: (-pair[1], pair[0])):
                     total += probability / sum_of_all
                     if total > draw:
-                        taken.append(place)
+                        taken.append(index)
                         break
             del left[taken[-1]]
         return torch.tensor([taken])

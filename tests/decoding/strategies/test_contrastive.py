@@ -19,7 +19,7 @@ from model.errors import AttendError
 from model.interface import LanguageModel, Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 
 Ids = tuple[int, ...]
 HiddenOf = Callable[[Ids], Sequence[Sequence[float]]]
@@ -29,8 +29,8 @@ def contrastive(**settings: object) -> DecodingSettings:
     return DecodingSettings.from_dict({"strategy": "contrastive", "max_new_tokens": 12, **settings})
 
 
-def decode(model: LanguageModel, asked: Request, settings: DecodingSettings) -> list[Step]:
-    return list(generate(model, asked.prompt, settings.strategy_for(asked)))
+def decode(model: LanguageModel, request: Request, settings: DecodingSettings) -> list[Step]:
+    return list(generate(model, request.prompt, settings.strategy_for(request)))
 
 
 def text_of(steps: list[Step]) -> Ids:
@@ -62,7 +62,7 @@ def test_texts_are_those_of_the_definition(seed: int) -> None:
     k, alpha, prompt = 2 + seed % 5, (0.4, 0.6, 0.9)[seed % 3], (3, 1, 4)[: 1 + seed % 3]
     hidden_of = model._hidden_of
     assert hidden_of is not None
-    steps = decode(model, request(prompt), contrastive(top_k=k, penalty_alpha=alpha))
+    steps = decode(model, make_request(prompt), contrastive(top_k=k, penalty_alpha=alpha))
     expected = slow(
         model,
         lambda text: [hidden_of(text[: end + 1]) for end in range(len(text))],
@@ -72,7 +72,7 @@ def test_texts_are_those_of_the_definition(seed: int) -> None:
         length=12,
     )
     assert text_of(steps) == expected
-    assert text_of(steps) != text_of(decode(model, request(prompt), DecodingSettings("greedy", max_new_tokens=12)))
+    assert text_of(steps) != text_of(decode(model, make_request(prompt), DecodingSettings("greedy", max_new_tokens=12)))
 
 
 def transformer() -> Transformer:
@@ -94,9 +94,9 @@ def test_our_transformer_and_its_cache_say_what_reading_anew_says(alpha: float) 
         assert isinstance(hidden, Tensor)
         return hidden[0].tolist()
 
-    asked = request((3, 1, 4, 1, 5), context_length=32)
-    steps = decode(model, asked, contrastive(top_k=5, penalty_alpha=alpha))
-    assert text_of(steps) == slow(model, hidden_of, asked.prompt, k=5, alpha=alpha, length=12)
+    request = make_request((3, 1, 4, 1, 5), context_length=32)
+    steps = decode(model, request, contrastive(top_k=5, penalty_alpha=alpha))
+    assert text_of(steps) == slow(model, hidden_of, request.prompt, k=5, alpha=alpha, length=12)
 
 
 def by_hand() -> TinyModel:
@@ -108,17 +108,17 @@ def by_hand() -> TinyModel:
 def test_confidence_against_degeneration_by_hand() -> None:
     """Cosines with (1, 0): 1, 0 and 3/5. At alpha .6 token 0 scores .4 * .6 - .6, token 1 .4 * .3, token 2 .04 - .36;
     once 1 stands in the text, all three look like something in it: 1, 1 and 4/5."""
-    first, second = decode(by_hand(), request((9,)), contrastive(top_k=3, max_new_tokens=2))
-    told = [
-        (one.id, one.confidence, one.degeneration, one.score)
-        for one in first.hypotheses[0].choice.contrastive_candidates
+    first, second = decode(by_hand(), make_request((9,)), contrastive(top_k=3, max_new_tokens=2))
+    weighed = [
+        (candidate.id, candidate.confidence, candidate.degeneration, candidate.score)
+        for candidate in first.hypotheses[0].choice.contrastive_candidates
     ]
-    assert told == [
+    assert weighed == [
         (0, pytest.approx(0.6), pytest.approx(1.0), pytest.approx(-0.36)),
         (1, pytest.approx(0.3), pytest.approx(0.0), pytest.approx(0.12)),
         (2, pytest.approx(0.1), pytest.approx(0.6), pytest.approx(-0.32)),
     ]
-    assert [one.score for one in second.hypotheses[0].choice.contrastive_candidates] == [
+    assert [candidate.score for candidate in second.hypotheses[0].choice.contrastive_candidates] == [
         pytest.approx(0.24 - 0.6),
         pytest.approx(0.12 - 0.6),
         pytest.approx(0.04 - 0.48),
@@ -130,12 +130,12 @@ def test_confidence_against_degeneration_by_hand() -> None:
 
 def test_without_a_penalty_it_is_greedy() -> None:
     model = random_model(15, seed=3)
-    asked = request((3, 1), attention=True)
-    steps = decode(model, asked, contrastive(penalty_alpha=0))
-    greedy = decode(model, asked, DecodingSettings("greedy", max_new_tokens=12))
+    request = make_request((3, 1), attention=True)
+    steps = decode(model, request, contrastive(penalty_alpha=0))
+    greedy = decode(model, request, DecodingSettings("greedy", max_new_tokens=12))
     assert len(steps) == len(greedy) == 12
-    for one, other in zip(steps, greedy, strict=True):
-        mine, its = one.hypotheses[0], other.hypotheses[0]
+    for step, other in zip(steps, greedy, strict=True):
+        mine, its = step.hypotheses[0], other.hypotheses[0]
         assert (mine.tokens, mine.score, mine.log_probability) == (its.tokens, its.score, its.log_probability)
         assert (mine.choice.candidates, mine.choice.rank, mine.choice.draw) == (
             its.choice.candidates,
@@ -148,7 +148,7 @@ def test_without_a_penalty_it_is_greedy() -> None:
 
 def test_one_pass_a_token_and_one_to_look_ahead() -> None:
     model = random_model(15, seed=3)
-    steps = decode(model, request((3, 1)), contrastive(top_k=6, max_new_tokens=7))
+    steps = decode(model, make_request((3, 1)), contrastive(top_k=6, max_new_tokens=7))
     assert [len(step.hypotheses[0].tokens) for step in steps] == [1, 2, 3, 4, 5, 6, 7]
     assert (model.passes, model.rows_fed) == (1 + 7, 1 + 7 * 6)
 
@@ -156,7 +156,7 @@ def test_one_pass_a_token_and_one_to_look_ahead() -> None:
 def test_top_k_counts_candidates_and_removes_nothing() -> None:
     model = random_model(15, seed=3)
     for top_k, weighed in ((0, 4), (1, 1), (7, 7), (64, 15)):
-        choice = decode(model, request(), contrastive(top_k=top_k, temperature=0.3))[0].hypotheses[0].choice
+        choice = decode(model, make_request(), contrastive(top_k=top_k, temperature=0.3))[0].hypotheses[0].choice
         assert len(choice.contrastive_candidates) == weighed
         assert (choice.stages, choice.kept) == (("model",), (15,))
     with pytest.raises(AttendError, match=r"top_k is 65, but contrastive.*64 or fewer"):
@@ -166,7 +166,7 @@ def test_top_k_counts_candidates_and_removes_nothing() -> None:
 def test_processors_come_first() -> None:
     """What is forbidden is no candidate, and confidence is what the penalties left."""
     model = random_model(15, seed=3)
-    steps = decode(model, request((3, 1)), contrastive(top_k=8, no_repeat_ngram_size=1, max_new_tokens=12))
+    steps = decode(model, make_request((3, 1)), contrastive(top_k=8, no_repeat_ngram_size=1, max_new_tokens=12))
     tokens = text_of(steps)
     assert len({3, 1, *tokens}) == 14
     assert [len(step.hypotheses[0].choice.contrastive_candidates) for step in steps] == [
@@ -185,31 +185,31 @@ def test_processors_come_first() -> None:
     ]
     for step in steps:
         choice = step.hypotheses[0].choice
-        mine = next(one for one in choice.contrastive_candidates if one.id == choice.token)
+        mine = next(candidate for candidate in choice.contrastive_candidates if candidate.id == choice.token)
         assert mine.confidence == pytest.approx(choice.final_probability)
 
 
 def test_it_ends_at_an_end_token_and_at_the_context() -> None:
     """Room for four tokens, the last of which is still looked at: the text then fills the context exactly."""
-    assert decode(by_hand(), request((9,), [1]), contrastive())[-1].finish_reason == "stop"
+    assert decode(by_hand(), make_request((9,), [1]), contrastive())[-1].finish_reason == "stop"
     model = random_model(15, seed=3, context_length=6)
-    steps = decode(model, request((3, 1), context_length=6), contrastive())
+    steps = decode(model, make_request((3, 1), context_length=6), contrastive())
     assert (len(text_of(steps)), steps[-1].finish_reason) == (4, "length")
 
 
 def test_a_model_that_hides_its_states_is_refused() -> None:
     with pytest.raises(AttendError, match="hidden states, which this model does not provide"):
-        decode(TinyModel(lambda text: [0.0, 1.0]), request(), contrastive())
+        decode(TinyModel(lambda text: [0.0, 1.0]), make_request(), contrastive())
 
 
 def test_the_document_tells_what_was_weighed() -> None:
-    asked, settings = request((9,)), contrastive(top_k=2, max_new_tokens=3)
-    trace = Trace("tiny", "9", asked, settings, lambda token: f"<{token}>")
-    trace.collect(generate(by_hand(), asked.prompt, settings.strategy_for(asked)))
+    request, settings = make_request((9,)), contrastive(top_k=2, max_new_tokens=3)
+    trace = Trace("tiny", "9", request, settings, lambda token: f"<{token}>")
+    trace.collect(generate(by_hand(), request.prompt, settings.strategy_for(request)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     assert document["ids"] == [1, 0, 0] and len(document["steps"]) == 3
     first = document["steps"][0]["weighed"]
-    assert [list(one) for one in first] == [["id", "text", "confidence", "degeneration", "score"]] * 2
+    assert [list(candidate) for candidate in first] == [["id", "text", "confidence", "degeneration", "score"]] * 2
     assert first[1] == {
         "id": 1,
         "text": "<1>",

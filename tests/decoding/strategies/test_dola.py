@@ -20,7 +20,7 @@ from model.errors import AttendError
 from model.interface import LanguageModel, Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 
 Ids = tuple[int, ...]
 
@@ -30,8 +30,8 @@ def dola(**settings: object) -> DecodingSettings:
 
 
 def decode(model: LanguageModel, prompt: Ids, settings: DecodingSettings) -> list[Step]:
-    asked = request(prompt, layer_count=model.layer_count, context_length=model.context_length)
-    return list(generate(model, prompt, settings.strategy_for(asked)))
+    request = make_request(prompt, layer_count=model.layer_count, context_length=model.context_length)
+    return list(generate(model, prompt, settings.strategy_for(request)))
 
 
 def softmax(logits: Sequence[float]) -> list[float]:
@@ -55,12 +55,18 @@ def slow(final: Sequence[float], early: Mapping[int, Sequence[float]]) -> tuple[
     q = {layer: softmax(logits) for layer, logits in early.items()}
     far = {layer: divergence(p, each) for layer, each in q.items()}
     layer = max(far, key=lambda one: far[one])
-    scores = {token: math.log(own) - math.log(q[layer][token]) for token, own in enumerate(p) if own >= 0.1 * max(p)}
+    scores = {
+        token: math.log(probability) - math.log(q[layer][token])
+        for token, probability in enumerate(p)
+        if probability >= 0.1 * max(p)
+    }
     return max(scores, key=lambda token: scores[token]), layer, far
 
 
-def check_against_definition(model: LanguageModel, prompt: Ids, asked: object, layers: Sequence[int]) -> list[Step]:
-    steps = decode(model, prompt, dola(temperature=0, dola_layers=asked))
+def check_against_definition(
+    model: LanguageModel, prompt: Ids, dola_layers: object, layers: Sequence[int]
+) -> list[Step]:
+    steps = decode(model, prompt, dola(temperature=0, dola_layers=dola_layers))
     text = prompt
     for step in steps:
         read = model.prefill(text, want=Want(layers=tuple(range(model.layer_count))))
@@ -178,10 +184,13 @@ def test_other_layers_are_refused_by_name(value: object) -> None:
 
 def test_the_document_tells_the_layer_and_the_divergences() -> None:
     model, settings = random_model(9, seed=1), dola(max_new_tokens=3, seed=1)
-    asked = request((3,), layer_count=model.layer_count)
+    asked = make_request((3,), layer_count=model.layer_count)
     trace = Trace("tiny", "3", asked, settings, str)
     trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     for step in document["steps"]:
-        told = {entry["layer"]: entry["bits"] for entry in step["contrast"]["divergences"]}
-        assert list(told) == [2, 4] and max(told, key=lambda layer: told[layer]) == step["contrast"]["layer"]
+        divergences = {entry["layer"]: entry["bits"] for entry in step["contrast"]["divergences"]}
+        assert (
+            list(divergences) == [2, 4]
+            and max(divergences, key=lambda layer: divergences[layer]) == step["contrast"]["layer"]
+        )

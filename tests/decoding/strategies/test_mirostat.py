@@ -12,7 +12,7 @@ from decoding.settings import DecodingSettings
 from decoding.strategies.mirostat import Mirostat, SurprisalCutoff
 from decoding.uniform import UniformStream
 from tests.decoding.processors.test_xtc import NO_CONTEXT, choices, left, logits_of
-from tests.helpers.tiny import random_model, request
+from tests.helpers.tiny import make_request, random_model
 
 
 def test_what_is_more_surprising_than_the_limit_goes_and_the_most_probable_stays() -> None:
@@ -79,8 +79,12 @@ def test_what_would_have_changed_it_follows_the_limit_up_to_the_first_difference
     plain = DecodingSettings(seed=5, max_new_tokens=30)
     held = DecodingSettings(seed=5, max_new_tokens=30, mirostat_mode=2, mirostat_tau=2, xtc_probability=0.2)
     before, anew = choices(model, plain), choices(model, held)
-    told = choose_again(model, request(), before, held)
-    first = next(place for place in range(30) if before[place].token != anew[place].token)
-    assert told.first_difference == first
-    assert [choice.token for choice in told.choices[: first + 1]] == [choice.token for choice in anew[: first + 1]]
-    assert [choice.kept for choice in told.choices[: first + 1]] == [choice.kept for choice in anew[: first + 1]]
+    counterfactual = choose_again(model, make_request(), before, held)
+    first = next(index for index in range(30) if before[index].token != anew[index].token)
+    assert counterfactual.first_difference == first
+    assert [choice.token for choice in counterfactual.choices[: first + 1]] == [
+        choice.token for choice in anew[: first + 1]
+    ]
+    assert [choice.kept for choice in counterfactual.choices[: first + 1]] == [
+        choice.kept for choice in anew[: first + 1]
+    ]

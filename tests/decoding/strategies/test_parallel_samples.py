@@ -10,16 +10,16 @@ from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Step
 from decoding.trace import Trace
-from tests.helpers.tiny import TinyModel, random_model, request
+from tests.helpers.tiny import TinyModel, make_request, random_model
 from ui.runs.run_builder import BestPath
 
 SAMPLED = DecodingSettings(temperature=1.2, top_k=8, seed=11, max_new_tokens=12, num_return_sequences=4)
 
 
 def run(model: TinyModel, settings: DecodingSettings, *, attention: bool = False) -> Trace:
-    asked = request((3, 1), [2, 5], attention=attention)
-    trace = Trace("tiny", "3 1", asked, settings, str)
-    return trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
+    request = make_request((3, 1), [2, 5], attention=attention)
+    trace = Trace("tiny", "3 1", request, settings, str)
+    return trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
 
 
 def test_every_sampled_text_is_that_of_its_own_seed_alone() -> None:
@@ -29,14 +29,14 @@ def test_every_sampled_text_is_that_of_its_own_seed_alone() -> None:
         model = random_model(12, seed=6)
         settings = DecodingSettings.from_dict({**SAMPLED.to_dict(), "seed": seed, "xtc_probability": 0.5})
         several = run(model, settings)
-        for place, one in enumerate(several.sequences):
-            single = {**settings.to_dict(), "seed": (seed + place) % 2**32, "num_return_sequences": 1}
+        for index, hypothesis in enumerate(several.sequences):
+            single = {**settings.to_dict(), "seed": (seed + index) % 2**32, "num_return_sequences": 1}
             alone = run(model, DecodingSettings.from_dict(single))
-            assert (one.tokens, one.finish_reason) == (alone.ids, alone.finish_reason)
+            assert (hypothesis.tokens, hypothesis.finish_reason) == (alone.ids, alone.finish_reason)
             assert alone.best is not None
-            assert (one.score, one.log_probability) == (alone.best.score, alone.best.log_probability)
-            ends.add(len(one.tokens))
-            if place == 0:
+            assert (hypothesis.score, hypothesis.log_probability) == (alone.best.score, alone.best.log_probability)
+            ends.add(len(hypothesis.tokens))
+            if index == 0:
                 assert several.choices() == alone.choices()
     assert len(ends) > 3  # they finish at different times, and leave the batch
 
@@ -44,7 +44,7 @@ def test_every_sampled_text_is_that_of_its_own_seed_alone() -> None:
 def test_all_share_each_pass_and_the_finished_leave() -> None:
     model = random_model(12, seed=6)
     trace = run(model, SAMPLED)
-    lengths = [len(one.tokens) for one in trace.sequences]
+    lengths = [len(hypothesis.tokens) for hypothesis in trace.sequences]
     assert len(set(lengths)) > 1
     assert model.passes == max(lengths)
     assert model.rows_fed == 1 + sum(length - 1 for length in lengths)  # the prompt, and all tokens but the last ones
@@ -53,10 +53,12 @@ def test_all_share_each_pass_and_the_finished_leave() -> None:
 def test_attention_is_that_of_each_own_text() -> None:
     model = random_model(12, seed=6)
     for step in run(model, SAMPLED, attention=True).steps:
-        for one in step.hypotheses:
-            read = [token + 1 for token in (3, 1, *one.tokens[:-1])]  # what TinyModel looks at
-            assert one.choice.attention is not None
-            assert one.choice.attention.flatten().tolist() == pytest.approx([x / sum(read) for x in read], abs=1e-3)
+        for hypothesis in step.hypotheses:
+            read = [token + 1 for token in (3, 1, *hypothesis.tokens[:-1])]  # what TinyModel looks at
+            assert hypothesis.choice.attention is not None
+            assert hypothesis.choice.attention.flatten().tolist() == pytest.approx(
+                [x / sum(read) for x in read], abs=1e-3
+            )
 
 
 def test_greedy_makes_one_text_however_many_are_asked_for() -> None:
@@ -75,15 +77,17 @@ def test_the_document_has_all_sequences_best_first(strategy: str) -> None:
     assert [document[name] for name in ("text", "ids", "finish_reason")] == [
         first[name] for name in ("text", "ids", "finish_reason")
     ]
-    for one in sequences:
-        assert one["text"] == " ".join(map(str, one["ids"]))
-        assert one["finish_reason"] == ("stop" if one["ids"][-1] in (2, 5) else "length")
+    for sequence in sequences:
+        assert sequence["text"] == " ".join(map(str, sequence["ids"]))
+        assert sequence["finish_reason"] == ("stop" if sequence["ids"][-1] in (2, 5) else "length")
         if strategy == "sample":
-            assert one["final_score"] is None
+            assert sequence["final_score"] is None
         else:
-            assert one["final_score"] == pytest.approx(one["score"] / len(one["ids"]))  # length_penalty 1
+            assert sequence["final_score"] == pytest.approx(
+                sequence["score"] / len(sequence["ids"])
+            )  # length_penalty 1
     if strategy != "sample":
-        scores = [one["final_score"] for one in sequences]
+        scores = [sequence["final_score"] for sequence in sequences]
         assert scores == sorted(scores, reverse=True)
 
 
@@ -94,10 +98,10 @@ def test_the_page_follows_the_first_text_at_every_step(strategy: str) -> None:
         settings = DecodingSettings.from_dict(
             {**SAMPLED.to_dict(), "strategy": strategy, "temperature": 0.7, "top_k": 2, "seed": seed}
         )
-        whole = run(random_model(12, seed=6, scale=2.0), settings)
-        so_far = Trace("tiny", "3 1", whole.request, settings, str)
+        unstopped = run(random_model(12, seed=6, scale=2.0), settings)
+        so_far = Trace("tiny", "3 1", unstopped.request, settings, str)
         path = BestPath()
-        for step in whole.steps:
+        for step in unstopped.steps:
             so_far.add(step)
             path.add(step)
             assert [token.choice for token in path.best] == so_far.choices()

@@ -22,14 +22,14 @@ from decoding.strategies.sampling import draw_without_replacement, token_at
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import Attention, Forward
-from tests.helpers.tiny import TinyCache, TinyModel, random_model, request, table_model
+from tests.helpers.tiny import TinyCache, TinyModel, make_request, random_model, table_model
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 
 
-def run(model: TinyModel, settings: DecodingSettings, asked: Request | None = None) -> list[Step]:
-    asked = asked or request(context_length=model.context_length)
-    return list(generate(model, asked.prompt, settings.strategy_for(asked)))
+def run(model: TinyModel, settings: DecodingSettings, request: Request | None = None) -> list[Step]:
+    request = request or make_request(context_length=model.context_length)
+    return list(generate(model, request.prompt, settings.strategy_for(request)))
 
 
 def best(steps: list[Step]) -> Hypothesis:
@@ -76,14 +76,14 @@ def test_a_draw_falls_where_the_definition_says(row: list[float], draw: float) -
 def test_draws_without_replacement_fall_where_single_draws_would(row: list[float], draws: list[float]) -> None:
     """Each within the chosen token's share of what is left, which sums to one: highest first, ties by id."""
     probabilities = torch.tensor(row, dtype=torch.float64).softmax(-1).numpy()
-    places = draw_without_replacement(draws, probabilities)
+    indices = draw_without_replacement(draws, probabilities)
     left = {token: probability for token, probability in enumerate(probabilities.tolist()) if probability > 0}
-    assert len(places) == min(len(draws), len(left))
-    for draw, place in zip(draws, places, strict=False):
+    assert len(indices) == min(len(draws), len(left))
+    for draw, index in zip(draws, indices, strict=False):
         order = sorted(left, key=lambda token: (-left[token], token))
         everything = sum(left.values())
-        before = sum(left[token] for token in order[: order.index(place)])
-        assert before - 1e-12 <= draw * everything <= before + left.pop(place) + 1e-12
+        before = sum(left[token] for token in order[: order.index(index)])
+        assert before - 1e-12 <= draw * everything <= before + left.pop(index) + 1e-12
 
 
 def test_draws_without_replacement_by_hand() -> None:
@@ -123,7 +123,7 @@ def test_draws_are_the_seeds_alone() -> None:
     model = random_model(30, seed=1)
 
     def drawn(settings: DecodingSettings, already: int = 0) -> list[float | None]:
-        return [step.hypotheses[0].choice.draw for step in run(model, settings, request(draws_used=already))]
+        return [step.hypotheses[0].choice.draw for step in run(model, settings, make_request(draws_used=already))]
 
     plain = drawn(DecodingSettings(seed=7, max_new_tokens=10))
     assert plain == drawn(DecodingSettings(seed=7, max_new_tokens=10, temperature=0.3, top_k=1))
@@ -204,7 +204,7 @@ def test_generation_stops_at_an_end_token_at_its_limit_and_where_the_context_end
     steps = run(model, greedy)
     assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1), "length")
     longer = DecodingSettings(strategy="greedy", max_new_tokens=100)
-    steps = run(model, longer, request(end_tokens=[2], context_length=10))
+    steps = run(model, longer, make_request(end_tokens=[2], context_length=10))
     assert (best(steps).tokens, steps[-1].finish_reason) == ((1, 1, 1, 2), "stop")
     steps = run(model, longer)
     assert (len(best(steps).tokens), steps[-1].finish_reason) == (9, "length")  # 1 of the prompt + 9 = 10
@@ -215,9 +215,9 @@ def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
     with pytest.raises(
         AttendError, match=r"The prompt has 10 tokens, but the model's context holds 10, .* 9 tokens or fewer"
     ):
-        request(prompt=range(10), context_length=10)
+        make_request(prompt=range(10), context_length=10)
     with pytest.raises(AttendError, match="The prompt is empty"):
-        request(prompt=())
+        make_request(prompt=())
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -232,8 +232,8 @@ def test_unusable_logits_end_in_a_clear_error(bad: float, strategy: str) -> None
 
 def test_closing_stops_the_work_and_nothing_is_computed_ahead() -> None:
     model = random_model(10, seed=1)
-    asked = request()
-    steps = generate(model, asked.prompt, DecodingSettings(seed=1).strategy_for(asked))
+    request = make_request()
+    steps = generate(model, request.prompt, DecodingSettings(seed=1).strategy_for(request))
     next(steps)
     assert model.passes == 1
     assert not torch.is_inference_mode_enabled() and torch.is_grad_enabled()  # the consumer's world is untouched
@@ -260,7 +260,7 @@ def test_log_probability_is_the_models_own_and_score_that_of_the_choice() -> Non
 
 def test_attention_is_that_of_the_pass_before_the_token() -> None:
     model = random_model(10, seed=1)
-    steps = run(model, DecodingSettings(seed=1, max_new_tokens=4), request(attention=True))
+    steps = run(model, DecodingSettings(seed=1, max_new_tokens=4), make_request(attention=True))
     text = (0, *best(steps).tokens)
     for number, step in enumerate(steps):
         attention = step.hypotheses[0].choice.attention

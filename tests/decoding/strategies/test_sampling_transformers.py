@@ -16,7 +16,7 @@ from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from tests.decoding.strategies.test_beam import random_llama, through_the_interface
 from tests.helpers.draws import draw_as_we_do
-from tests.helpers.tiny import Text, request
+from tests.helpers.tiny import Text, make_request
 
 PENALTIES: dict[str, list[Any]] = {
     "repetition_penalty": [1.0, 1.2, 2.0],
@@ -42,7 +42,7 @@ def case(chance: random.Random, *kinds: dict[str, list[Any]]) -> dict[str, Any]:
     return {name: chance.choice(values) for kind in kinds for name, values in kind.items() if chance.random() < 0.6}
 
 
-def reference(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **how: Any) -> Text:
+def reference(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **options: Any) -> Text:
     """The same settings in transformers' words; what is neutral with us is left out, as its checks want it."""
     words = {name: value for name, value in chosen.items() if value}
     banned, biases = words.pop("banned_words", ()), words.pop("logit_bias", ())
@@ -59,15 +59,15 @@ def reference(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any],
         max_new_tokens=limit,
         eos_token_id=ends,
         pad_token_id=0,
-        **{"top_k": 0, **words, **how},
+        **{"top_k": 0, **words, **options},
     )
     return tuple(result[0, len(prompt) :].tolist())
 
 
-def ours(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **how: Any) -> Text:
-    settings = DecodingSettings(**chosen, max_new_tokens=limit, **how)
-    asked = request(prompt, ends)
-    best = list(generate(through_the_interface(llama), prompt, settings.strategy_for(asked)))[-1].best
+def ours(llama: Any, prompt: Text, ends: list[int], chosen: dict[str, Any], limit: int, **options: Any) -> Text:
+    settings = DecodingSettings(**chosen, max_new_tokens=limit, **options)
+    request = make_request(prompt, ends)
+    best = list(generate(through_the_interface(llama), prompt, settings.strategy_for(request)))[-1].best
     assert best is not None
     return best.tokens
 

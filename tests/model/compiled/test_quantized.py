@@ -19,9 +19,9 @@ from tests.model.transformer.test_transformer import random_model, text
 
 
 def test_the_embedded_model_loses_little() -> None:
-    whole, rounded = (catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype)) for dtype in ("float32", "int8"))
-    ids = whole.prompt("Once upon a time there was a little fox. She went to the park and saw a big dog.")
-    before, after = (one.model.inspect(ids).logits.log_softmax(dim=-1) for one in (whole, rounded))  # (T, V) each
+    full, rounded = (catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype)) for dtype in ("float32", "int8"))
+    ids = full.prompt("Once upon a time there was a little fox. She went to the park and saw a big dog.")
+    before, after = (loaded.model.inspect(ids).logits.log_softmax(dim=-1) for loaded in (full, rounded))  # (T, V) each
     divergence = (before.exp() * (before - after)).sum(dim=-1).mean().item() / 0.6931  # bits a token
     assert 0 < divergence < 0.05  # of some 3 bits that a token costs; 0 would mean that nothing was rounded
 
@@ -30,11 +30,11 @@ def test_steps_score_as_whole_passes_do() -> None:
     model = quantize(random_model())
     ids = text(12)
     forward = model.prefill(ids[:5])
-    for place in range(5, 12):
-        alone = model.logits(ids[:place], [0])[0]
+    for position in range(5, 12):
+        alone = model.logits(ids[:position], [0])[0]
         # The inputs of a pass are rounded together, so one token's depend a little on its company.
         assert torch.allclose(forward.logits[0], alone, atol=0.05)
-        forward = model.step([ids[place]], forward.cache)
+        forward = model.step([ids[position]], forward.cache)
     rows = forward.cache.select([0, 0, 0])
     assert torch.allclose(model.step([3, 3, 3], rows).logits, model.step([3], forward.cache).logits, atol=1e-5)
 

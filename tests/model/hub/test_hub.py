@@ -39,16 +39,16 @@ def test_whether_a_model_needs_a_download_is_known_without_asking(
 
 
 def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: Path) -> None:
-    heard: list[tuple[int, int]] = []
-    snapshot = fetch(progress=lambda done, total: heard.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    snapshot = fetch(progress=lambda done, total: progress.append((done, total)))
     assert contents(snapshot.folder) == wanted(on_the_hub)
     assert snapshot.note == ""
     total = sum(map(len, wanted(on_the_hub).values()))
-    assert {of for _, of in heard} == {total}
-    assert [done for done, _ in heard] == sorted(done for done, _ in heard)
-    assert heard[-1] == (total, total)
-    assert sorted(hub_server.files_asked()) == sorted(wanted(on_the_hub))  # each once
-    assert hub_server.files_asked()[0] == "config.json" and hub_server.files_asked()[-1] == WEIGHTS
+    assert {of for _, of in progress} == {total}
+    assert [done for done, _ in progress] == sorted(done for done, _ in progress)
+    assert progress[-1] == (total, total)
+    assert sorted(hub_server.requested_files()) == sorted(wanted(on_the_hub))  # each once
+    assert hub_server.requested_files()[0] == "config.json" and hub_server.requested_files()[-1] == WEIGHTS
 
 
 def test_the_librarys_own_client_finds_what_was_fetched(hub_server: StandIn) -> None:
@@ -58,13 +58,13 @@ def test_the_librarys_own_client_finds_what_was_fetched(hub_server: StandIn) -> 
 
 def test_what_is_here_is_not_fetched_again(hub_server: StandIn, on_the_hub: Path) -> None:
     folder = fetch().folder
-    hub_server.asked.clear()
-    heard: list[tuple[int, int]] = []
-    assert fetch(progress=lambda done, total: heard.append((done, total))).folder == folder
-    assert (hub_server.files_asked(), heard) == ([], [])
-    hub_server.asked.clear()
+    hub_server.requests.clear()
+    progress: list[tuple[int, int]] = []
+    assert fetch(progress=lambda done, total: progress.append((done, total))).folder == folder
+    assert (hub_server.requested_files(), progress) == ([], [])
+    hub_server.requests.clear()
     assert fetch(commit_of(on_the_hub)).folder == folder  # a commit never changes
-    assert hub_server.asked == []
+    assert hub_server.requests == []
 
 
 def test_a_revision_is_the_one_that_is_fetched(hub_server: StandIn, on_the_hub: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_shards_come_one_by_one(hub_server: StandIn, tmp_path: Path) -> None:
     names = sorted(path.name for path in folder.glob("*.safetensors"))
     assert len(names) > 2
     fetched = fetch().folder
-    assert [name for name in hub_server.files_asked() if name in names] == names
+    assert [name for name in hub_server.requested_files() if name in names] == names
     assert {name: (fetched / name).read_bytes() for name in names} == {
         name: (folder / name).read_bytes() for name in names
     }
@@ -91,7 +91,7 @@ def test_shards_come_one_by_one(hub_server: StandIn, tmp_path: Path) -> None:
 def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub: Path) -> None:
     hub_server.cut_after[WEIGHTS] = [10_000, 5_000]
     assert contents(fetch().folder) == wanted(on_the_hub)
-    assert [asked.range for asked in hub_server.asked if asked.path.endswith(WEIGHTS)] == [
+    assert [request.range for request in hub_server.requests if request.path.endswith(WEIGHTS)] == [
         None,
         "bytes=10000-",
         "bytes=15000-",
@@ -100,16 +100,20 @@ def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub:
 
 def test_a_long_break_is_told_and_the_next_run_goes_on(hub_server: StandIn, on_the_hub: Path) -> None:
     hub_server.cut_after[WEIGHTS] = [10_000, 0, 0, 0]
-    said = refusal()
-    assert "was interrupted in model.safetensors" in said and "10 kB of" in said and "resumes from there" in said
-    hub_server.asked.clear()
-    heard: list[tuple[int, int]] = []
-    assert contents(fetch(progress=lambda done, total: heard.append((done, total))).folder) == wanted(on_the_hub)
+    message = refusal()
+    assert (
+        "was interrupted in model.safetensors" in message and "10 kB of" in message and "resumes from there" in message
+    )
+    hub_server.requests.clear()
+    progress: list[tuple[int, int]] = []
+    assert contents(fetch(progress=lambda done, total: progress.append((done, total))).folder) == wanted(on_the_hub)
     assert [
-        (asked.path.rpartition("/")[2], asked.range) for asked in hub_server.asked if "/resolve/" in asked.path
+        (request.path.rpartition("/")[2], request.range)
+        for request in hub_server.requests
+        if "/resolve/" in request.path
     ] == [(WEIGHTS, "bytes=10000-")]
     small = sum(len(content) for name, content in wanted(on_the_hub).items() if name != WEIGHTS)
-    assert min(done for done, _ in heard if done > small) > small + 10_000  # it begins where it stopped
+    assert min(done for done, _ in progress if done > small) > small + 10_000  # it begins where it stopped
     assert parts() == []
 
 
@@ -140,8 +144,8 @@ def test_a_wrong_checksum_is_found_and_nothing_of_it_is_kept(
     good = (on_the_hub / name).read_bytes()
     assert (len(good) >= LARGE) == (name == WEIGHTS)
     hub_server.contents[name] = bytes([good[0] ^ 1]) + good[1:] + b"more" * longer
-    said = refusal()
-    assert f"{name} of {HUB_MODEL} was deleted because its checksum differs" in said
+    message = refusal()
+    assert f"{name} of {HUB_MODEL} was deleted because its checksum differs" in message
     assert parts() == []
     hub_server.contents.clear()
     assert contents(fetch().folder) == wanted(on_the_hub)
@@ -158,7 +162,7 @@ def test_the_token_goes_to_the_hub_alone(
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     hub_server.elsewhere = True
     assert contents(fetch().folder) == wanted(on_the_hub)
-    tokens = {(asked.path.startswith("/cdn"), asked.token) for asked in hub_server.asked}
+    tokens = {(request.path.startswith("/cdn"), request.token) for request in hub_server.requests}
     assert tokens == {(True, None), (False, "Bearer hf_secret")}
 
 
@@ -189,10 +193,10 @@ def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.Monke
     assert refusal().startswith(f"Offline (HF_HUB_OFFLINE is set), and {HUB_MODEL} isn't downloaded: unset it")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     folder = fetch().folder
-    hub_server.asked.clear()
+    hub_server.requests.clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert fetch().folder == folder
-    assert hub_server.asked == []
+    assert hub_server.requests == []
 
 
 def test_a_model_of_the_hub_says_what_transformers_says(hub_server: StandIn, on_the_hub: Path) -> None:
@@ -200,9 +204,9 @@ def test_a_model_of_the_hub_says_what_transformers_says(hub_server: StandIn, on_
     assert (loaded.name, loaded.address, loaded.notes) == (f"{HUB_MODEL}@main", f"{HUB_MODEL}@main", ())
     assert isinstance(loaded.model, Transformer)
     ids = loaded.prompt("Once upon a time")
-    theirs: Any = AutoModelForCausalLM.from_pretrained(on_the_hub)
+    reference: Any = AutoModelForCausalLM.from_pretrained(on_the_hub)
     with torch.no_grad():
-        assert torch.allclose(loaded.model.inspect(ids).logits, theirs(torch.tensor([ids])).logits[0], atol=1e-4)
+        assert torch.allclose(loaded.model.inspect(ids).logits, reference(torch.tensor([ids])).logits[0], atol=1e-4)
 
 
 def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
@@ -217,7 +221,10 @@ def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
     ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "Downloading: 100%" in ran.stderr
-    assert {asked.path.split("/")[1] for asked in hub_server.asked} == {"api", "someone"}  # nothing is told to anybody
+    assert {request.path.split("/")[1] for request in hub_server.requests} == {
+        "api",
+        "someone",
+    }  # nothing is told to anybody
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", cache)
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
@@ -236,4 +243,4 @@ def test_the_page_shows_a_model_of_the_hub_and_asks_for_nothing_else(hub_server:
         settings = {"strategy": "greedy", "max_new_tokens": 5, "min_new_tokens": 5}
         trace = Client(address, verbose=False).predict("Once", HUB_MODEL, settings, api_name="/generate")
     assert trace["model"] == HUB_MODEL and len(trace["steps"]) == 5
-    assert {asked.path.split("/")[1] for asked in hub_server.asked} == {"api", "someone"}
+    assert {request.path.split("/")[1] for request in hub_server.requests} == {"api", "someone"}

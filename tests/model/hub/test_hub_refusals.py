@@ -70,7 +70,7 @@ def test_what_makes_no_model_is_refused_before_a_byte_comes(
     spoil(folder)
     hub_server.repositories = {(HUB_MODEL, "main"): folder}
     assert words in refusal()
-    assert hub_server.files_asked() == []
+    assert hub_server.requested_files() == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_model_that_cannot_run_is_refused_before_its_weights_come(
     hub_server.repositories = {(HUB_MODEL, "main"): folder}
     with pytest.raises(AttendError, match=words):
         catalog.load(HUB_MODEL)
-    assert hub_server.files_asked() == ["config.json"]
+    assert hub_server.requested_files() == ["config.json"]
 
 
 def test_a_model_without_the_memory_is_refused_before_its_weights_come(
@@ -103,13 +103,13 @@ def test_a_model_without_the_memory_is_refused_before_its_weights_come(
     stored = (on_the_hub / WEIGHTS).stat().st_size  # in float32, as it is computed with, and joined on the way
     with pytest.raises(AttendError, match=f"needs about {in_words(2 * stored)} of memory, but only 60 kB are free"):
         catalog.load(HUB_MODEL, "native")
-    assert hub_server.files_asked() == ["config.json"]
+    assert hub_server.requested_files() == ["config.json"]
 
 
 def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_hub: Path) -> None:
     total = sum(map(len, wanted(on_the_hub).values()))
     assert f"is {total / 1000:,.0f} kB, over the limit of 10 kB (by default" in refusal(limit=10_000)
-    assert hub_server.files_asked() == []
+    assert hub_server.requested_files() == []
     assert contents(fetch(limit=total).folder) == wanted(on_the_hub)  # the limit itself is allowed
 
 
@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_before(hub_server: StandIn, monkeypatch: pytest.Mon
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
     assert "but only 1 kB are free: free some space" in refusal()
-    assert hub_server.files_asked() == []
+    assert hub_server.requested_files() == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
@@ -134,7 +134,7 @@ def test_a_disk_that_fills_up_meanwhile_is_told(hub_server: StandIn, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "told",
+    "overrides",
     [
         {"siblings": [{"rfilename": "config.json"}, {"rfilename": WEIGHTS}]},  # no sizes
         {"siblings": [{"rfilename": name, "size": 5, "blobId": "../../x"} for name in ("config.json", WEIGHTS)]},
@@ -143,8 +143,10 @@ def test_a_disk_that_fills_up_meanwhile_is_told(hub_server: StandIn, tmp_path: P
         {"sha": None},
     ],
 )
-def test_a_hub_that_lies_about_its_files_is_refused(hub_server: StandIn, told: dict[str, Any], tmp_path: Path) -> None:
-    hub_server.told = told
+def test_a_hub_that_lies_about_its_files_is_refused(
+    hub_server: StandIn, overrides: dict[str, Any], tmp_path: Path
+) -> None:
+    hub_server.overrides = overrides
     assert any(words in refusal() for words in ("no size or checksum", "an invalid reply"))
-    assert hub_server.files_asked() == []
+    assert hub_server.requested_files() == []
     assert not (tmp_path / "cache").exists()

@@ -37,15 +37,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: make(tmp_path_factory.mktemp("answering") / name) for name, make in FAMILIES.items()}
 
 
-def reference(folder: Path, source: str, **how: Any) -> list[int]:
+def reference(folder: Path, source: str, **options: Any) -> list[int]:
     """What transformers answers, without start, end and padding."""
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
     given = tokenizer([source], return_tensors="pt")
     with torch.no_grad():
-        said = model.generate(**{key: given[key] for key in ("input_ids", "attention_mask")}, do_sample=False, **how)
+        output = model.generate(
+            **{key: given[key] for key in ("input_ids", "attention_mask")}, do_sample=False, **options
+        )
     ending = {tokenizer.eos_token_id, tokenizer.pad_token_id}
-    return [piece for piece in said[0].tolist() if piece not in ending]
+    return [piece for piece in output[0].tolist() if piece not in ending]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -56,7 +58,7 @@ def test_a_source_is_framed_as_theirs_and_never_parsed(folders: dict[str, Path],
     assert loaded.chat is not None
     ids = loaded.chat.prompt([Message("user", "Hi"), Message("user", text)], context_length=64, reserve=8).ids
     assert ids == loaded.prompt(text)
-    ends = [place for place, piece in enumerate(ids) if piece == tokenizer.eos_token_id]
+    ends = [index for index, piece in enumerate(ids) if piece == tokenizer.eos_token_id]
     assert ends == [len(ids) - 1]  # the one that the tokenizer puts there
     if "<" not in text:
         assert list(ids) == tokenizer(text).input_ids
@@ -68,8 +70,8 @@ def test_answers_are_those_of_transformers(
     folders: dict[str, Path], name: str, beams: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = reference(folders[name], SOURCE, num_beams=beams, max_new_tokens=12)
-    how = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
-    generate.main([SOURCE, "--model", str(folders[name]), *how, "--max-new-tokens", "12", "--json", "-"])
+    options = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
+    generate.main([SOURCE, "--model", str(folders[name]), *options, "--max-new-tokens", "12", "--json", "-"])
     document = json.loads(capsys.readouterr().out)
     loaded = catalog.load(str(folders[name]))
     assert [piece for piece in document["ids"] if piece not in loaded.end_tokens] == known

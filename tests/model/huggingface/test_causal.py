@@ -81,18 +81,18 @@ def test_steps_and_attention_are_theirs(name: str) -> None:
         expected = reference(torch.tensor([ids]), output_attentions=True)
     for want in (Want(attention=True), Want()):
         forward = ours.prefill(ids[:7], want=want)
-        for place in range(7, 17):
-            assert torch.allclose(forward.logits[0], expected.logits[0, place - 1], atol=1e-4)
+        for position in range(7, 17):
+            assert torch.allclose(forward.logits[0], expected.logits[0, position - 1], atol=1e-4)
             if want.attention:
                 assert forward.attention is not None
                 for layer, weights in enumerate(expected.attentions):
                     captured = forward.attention.decoder[0, layer, :, 0]  # (H, K), K may be a window
                     assert torch.allclose(
-                        captured, weights[0, :, place - 1, place - captured.shape[-1] : place], atol=1e-5
+                        captured, weights[0, :, position - 1, position - captured.shape[-1] : position], atol=1e-5
                     )
                     assert torch.allclose(captured.sum(-1), torch.ones(4), atol=1e-5)
-            if place < 16:
-                forward = ours.step([ids[place]], forward.cache, want=want)
+            if position < 16:
+                forward = ours.step([ids[position]], forward.cache, want=want)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -26,7 +26,7 @@ both = pytest.mark.parametrize("name", REFERENCE)
 
 
 def talk(*texts: str) -> list[Message]:
-    return [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
+    return [Message("assistant" if index % 2 else "user", text) for index, text in enumerate(texts)]
 
 
 def expected(reference: PreTrainedTokenizerFast, messages: list[Message]) -> tuple[int, ...]:

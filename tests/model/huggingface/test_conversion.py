@@ -97,14 +97,14 @@ def test_logits_and_attention_are_those_of_transformers(name: str, tmp_path: Pat
     with torch.no_grad():
         expected = reference(torch.tensor([ids]), output_attentions=True)
     forward = ours.prefill(ids[:9], want=Want(attention=True))
-    for place in range(9, 21):
-        assert torch.allclose(forward.logits[0], expected.logits[0, place - 1], atol=1e-4)
+    for position in range(9, 21):
+        assert torch.allclose(forward.logits[0], expected.logits[0, position - 1], atol=1e-4)
         assert forward.attention is not None
         for layer, weights in enumerate(expected.attentions):  # (1, heads, queries, keys)
-            seen = weights[0, :, place - 1, :place]
+            seen = weights[0, :, position - 1, :position]
             assert torch.allclose(forward.attention.decoder[0, layer, :, 0], seen, atol=1e-5)
-        if place < 20:
-            forward = ours.step([ids[place]], forward.cache, want=Want(attention=True))
+        if position < 20:
+            forward = ours.step([ids[position]], forward.cache, want=Want(attention=True))
     assert torch.allclose(ours.logits(ids[:1], [*ids[1:], 0]), expected.logits[0], atol=1e-4)
 
 

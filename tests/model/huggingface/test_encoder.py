@@ -119,9 +119,9 @@ def test_cosines_by_hand() -> None:
 
 def test_nothing_generates_with_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert generate.main(["Once upon a time", "--model", str(folder)]) == BAD_INPUT
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.count("\n") == 1
-    assert "BertForMaskedLM, an encoder" in told.err and "can't generate text; python app.py --model" in told.err
+    output = capsys.readouterr()
+    assert output.out == "" and output.err.count("\n") == 1
+    assert "BertForMaskedLM, an encoder" in output.err and "can't generate text; python app.py --model" in output.err
 
 
 def test_it_is_refused_before_its_weights_are_touched(tmp_path: Path) -> None:
@@ -208,5 +208,5 @@ def test_a_real_encoder_knows_the_fruit_from_the_brand() -> None:
         (fruit, phone): 0.72,
         (banana, phone): 0.61,
     }
-    for (one, other), cosine in expected.items():
-        assert shown["cosines"][one][other] == pytest.approx(cosine, abs=0.005)
+    for (left, right), cosine in expected.items():
+        assert shown["cosines"][left][right] == pytest.approx(cosine, abs=0.005)

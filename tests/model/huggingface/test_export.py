@@ -83,13 +83,13 @@ def test_greedy_text_equals_that_of_transformers(tmp_path: Path) -> None:
     write_llama(model, tmp_path)
     reference = llama(tmp_path)
     prompt = list(range(5, 25))
-    forward, tokens, leads = model.prefill(prompt), [], []
+    forward, tokens, margins = model.prefill(prompt), [], []
     for _ in range(60):
         first, second = forward.logits[0].topk(2).values.tolist()
-        leads.append(first - second)
+        margins.append(first - second)
         tokens.append(int(forward.logits[0].argmax()))
         forward = model.step(tokens[-1:], forward.cache)
-    assert min(leads) > 1e-3
+    assert min(margins) > 1e-3
     ids = torch.tensor([prompt])
     written = cast(Any, reference).generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=60, do_sample=False
@@ -160,23 +160,23 @@ def test_the_folder_says_the_same_in_transformers_and_in_attend(
     exported: Path, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Greedily, from the folder alone: transformers' generate, and generate.py on it and on the checkpoint itself."""
-    own = tmp_path / "ours"
-    checkpoint.save(random_model(), own, dtype=torch.float32)
-    shutil.copy(tokenizer_file, own / checkpoint.TOKENIZER)
+    checkpoint_folder = tmp_path / "ours"
+    checkpoint.save(random_model(), checkpoint_folder, dtype=torch.float32)
+    shutil.copy(tokenizer_file, checkpoint_folder / checkpoint.TOKENIZER)
     assert isinstance(catalog.load(str(exported)).model, Transformer)
-    said = []
-    for folder in (own, exported):
+    documents = []
+    for folder in (checkpoint_folder, exported):
         flags = ("--strategy", "greedy", "--max-new-tokens", "40", "--min-new-tokens", "40", "--json", "-")
         assert generate.main(["The quick brown fox", "--model", str(folder), *flags]) == 0
-        said.append(json.loads(capsys.readouterr().out))
-    assert (said[0]["ids"], said[0]["text"]) == (said[1]["ids"], said[1]["text"])
-    assert len(said[0]["ids"]) == 40
+        documents.append(json.loads(capsys.readouterr().out))
+    assert (documents[0]["ids"], documents[0]["text"]) == (documents[1]["ids"], documents[1]["text"])
+    assert len(documents[0]["ids"]) == 40
 
     reference: Any = llama(exported)
     tokenizer: Any = AutoTokenizer.from_pretrained(exported)
     given = tokenizer("The quick brown fox", return_tensors="pt")
     written = reference.generate(**given, max_new_tokens=40, min_new_tokens=40)[0].tolist()
-    assert written == [*said[0]["prompt"]["ids"], *said[0]["ids"]]
+    assert written == [*documents[0]["prompt"]["ids"], *documents[0]["ids"]]
 
 
 def test_chat_template_writes_a_conversation_as_we_do(read_back: Any, tokenizer_file: Path) -> None:
@@ -187,8 +187,8 @@ def test_chat_template_writes_a_conversation_as_we_do(read_back: Any, tokenizer_
     ]
     ours = ChatFormat(Tokenizer.load(tokenizer_file)).prompt(talk, context_length=96, reserve=0)
     messages = [{"role": message.role, "content": message.text} for message in talk]
-    told = read_back.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
-    assert tuple(told["input_ids"]) == ours.ids
+    template = read_back.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
+    assert tuple(template["input_ids"]) == ours.ids
 
 
 def test_generation_ends_where_ours_does(tokenizer_file: Path, tmp_path: Path) -> None:
@@ -254,8 +254,8 @@ def test_command_says_in_one_sentence_what_is_wrong(
         shutil.copy(tokenizer_file, tmp_path / name / checkpoint.TOKENIZER)
     (tmp_path / "file").write_text("in the way")
     assert export.main([str(tmp_path / source), str(tmp_path / target)]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1 and word in told
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1 and word in output
 
 
 def test_a_model_of_others_is_in_its_own_layout_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,7 +301,7 @@ def test_the_card_of_an_export_loads_it_and_passes_on_licence_and_credits(
     assert not re.search(r"\]\((?!https://)", card)  # no link to a file that is not there
     capsys.readouterr()
     exec(re.findall(r"```python\n(.*?)```", card, flags=re.DOTALL)[0], {"FOLDER": str(tmp_path / "out")})
-    told = capsys.readouterr().out.splitlines()[-1]
+    output = capsys.readouterr().out.splitlines()[-1]
     model = attend.load(name)
     expected = model.chat(question, strategy="greedy") if model.can_chat else model.generate(question)
-    assert told == expected.text
+    assert output == expected.text

@@ -81,8 +81,8 @@ def test_the_logits_are_ours(ours: Path, reference: Any, sentence: str) -> None:
 def test_the_beams_are_ours(ours: Path, reference: Any, beams: int) -> None:
     loaded = catalog.load(str(ours))
     settings = DecodingSettings(strategy="beam" if beams > 1 else "greedy", num_beams=beams, max_new_tokens=20)
-    said = translated(loaded, SENTENCES, settings)
-    for sentence, text in zip(SENTENCES, said, strict=True):
+    translations = translated(loaded, SENTENCES, settings)
+    for sentence, text in zip(SENTENCES, translations, strict=True):
         source = torch.tensor([loaded.prompt(sentence)])
         expected = reference.generate(source, num_beams=beams, max_new_tokens=20, max_length=None)[0].tolist()
         assert loaded.tokenizer.decode(expected, begins=True) == text

@@ -106,8 +106,8 @@ def test_all_ends_count(folders: dict[str, Path], tmp_path: Path) -> None:
 def test_shards_are_one_model(folders: dict[str, Path], tmp_path: Path) -> None:
     folder = llama(tmp_path / "shards", shard="20KB")
     assert len(list(folder.glob("*.safetensors"))) > 1
-    whole, parts = (catalog.load(str(one)) for one in (folders["llama"], folder))
-    assert torch.equal(parts.model.inspect([1, 5, 9]).logits, whole.model.inspect([1, 5, 9]).logits)
+    single, parts = (catalog.load(str(path)) for path in (folders["llama"], folder))
+    assert torch.equal(parts.model.inspect([1, 5, 9]).logits, single.model.inspect([1, 5, 9]).logits)
 
 
 def test_a_family_without_a_layout_of_ours_is_adapted(tmp_path: Path) -> None:
@@ -142,10 +142,10 @@ def lacking(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
-def index(**places: object) -> Callable[[Path], None]:
+def index(**weight_map: object) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         (folder / "model.safetensors").unlink()
-        (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+        (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
 
     return spoil
 
@@ -296,5 +296,5 @@ def test_a_trained_checkpoint_tells_its_story(name: str, engine: str, capsys: py
         pytest.skip("the checkpoint is not here")
     flags = ("--strategy", "greedy", "--max-new-tokens", "32", "--engine", engine)
     assert generate.main([START, "--model", str(CHECKPOINTS / name), *flags]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith(", there was a little girl named Lily. She loved to play outside in the park.")
+    output = capsys.readouterr().out
+    assert output.startswith(", there was a little girl named Lily. She loved to play outside in the park.")

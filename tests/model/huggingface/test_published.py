@@ -51,12 +51,12 @@ def distilgpt2(request: pytest.FixtureRequest) -> LoadedModel:
 
 
 def steps(loaded: LoadedModel, text: str, **settings: object) -> list[Step]:
-    asked = Request.of(loaded, loaded.prompt(text))
-    strategy = DecodingSettings.from_dict(settings).strategy_for(asked)
-    return list(generate(loaded.model, asked.prompt, strategy))
+    request = Request.of(loaded, loaded.prompt(text))
+    strategy = DecodingSettings.from_dict(settings).strategy_for(request)
+    return list(generate(loaded.model, request.prompt, strategy))
 
 
-def said(loaded: LoadedModel, made: list[Step]) -> str:
+def generated(loaded: LoadedModel, made: list[Step]) -> str:
     best = made[-1].best
     assert best is not None
     return loaded.tokenizer.decode(best.tokens)
@@ -66,7 +66,7 @@ def test_gpt2_splits_and_continues_as_published(gpt2: LoadedModel) -> None:
     assert gpt2.prompt("The quick brown fox") == (464, 2068, 7586, 21831)
     assert gpt2.prompt("I have a dream") == (40, 423, 257, 4320)
     made = steps(gpt2, "I have a dream", strategy="greedy", max_new_tokens=5)
-    assert said(gpt2, made) == " of being a doctor."
+    assert generated(gpt2, made) == " of being a doctor."
     chances = [step.best.choice.probability for step in made if step.best is not None]
     assert chances[0] == pytest.approx(0.17, abs=0.005)
     assert (chances[1], chances[3]) == pytest.approx((0.0968, 0.0286), abs=5e-5)
@@ -84,8 +84,8 @@ def test_gpt2_searches_as_published(gpt2: LoadedModel) -> None:
             " the capital of the French": -7.5727,
         },
     }
-    for place, known in published.items():
-        living = {gpt2.tokenizer.decode(one.tokens): one.log_probability for one in made[place].hypotheses}
+    for number, known in published.items():
+        living = {gpt2.tokenizer.decode(beam.tokens): beam.log_probability for beam in made[number].hypotheses}
         for text, score in known.items():
             assert living[text] == pytest.approx(score, abs=1e-4)
 
@@ -124,13 +124,16 @@ def test_distilgpt2_weighs_as_published(distilgpt2: LoadedModel) -> None:
     made = steps(distilgpt2, "The meaning of life is", strategy="greedy", max_new_tokens=5)
     for step, known in zip(made, DISTILLED, strict=True):
         assert step.best is not None
-        top = {distilgpt2.tokenizer.decode([one.id]): one.probabilities[0] for one in step.best.choice.candidates}
+        top = {
+            distilgpt2.tokenizer.decode([candidate.id]): candidate.probabilities[0]
+            for candidate in step.best.choice.candidates
+        }
         assert list(top)[: len(known)] == list(known)
         assert all(math.isclose(top[text], chance, abs_tol=6e-5) for text, chance in known.items())
 
 
 def test_distilgpt2_goes_on_as_published(distilgpt2: LoadedModel) -> None:
     made = steps(distilgpt2, "The meaning of life is to", strategy="greedy", max_new_tokens=20)
-    assert said(distilgpt2, made) == (
+    assert generated(distilgpt2, made) == (
         " be understood as a whole, and to be understood as a whole, and to be understood as a"
     )

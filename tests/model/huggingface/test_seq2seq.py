@@ -76,7 +76,7 @@ def text(length: int, seed: int = 1) -> list[int]:
     return torch.randint(4, 60, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
-def asked(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
+def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: list[int]) -> Request:
     return Request.of_model(model, source, end_tokens=ends, decode=lambda ids: " ".join(map(str, ids)), attention=True)
 
 
@@ -91,17 +91,17 @@ def test_steps_and_all_attention_are_theirs(name: str) -> None:
         )
     for want in (Want(attention=True), Want()):
         forward = ours.prefill(source, want=want)
-        for place in range(len(fed)):
-            assert torch.allclose(forward.logits[0], expected.logits[0, place], atol=1e-4)
+        for position in range(len(fed)):
+            assert torch.allclose(forward.logits[0], expected.logits[0, position], atol=1e-4)
             if want.attention:
                 assert forward.attention is not None and forward.attention.cross is not None
                 for layer in range(3):
-                    own = expected.decoder_attentions[layer][0, :, place, : place + 1]  # (H, K)
-                    looked = expected.cross_attentions[layer][0, :, place]  # (H, S)
-                    assert torch.allclose(forward.attention.decoder[0, layer, :, 0], own, atol=1e-5)
+                    expected_row = expected.decoder_attentions[layer][0, :, position, : position + 1]  # (H, K)
+                    looked = expected.cross_attentions[layer][0, :, position]  # (H, S)
+                    assert torch.allclose(forward.attention.decoder[0, layer, :, 0], expected_row, atol=1e-5)
                     assert torch.allclose(forward.attention.cross[0, layer, :, 0], looked, atol=1e-5)
-            if place < len(answer):
-                forward = ours.step([answer[place]], forward.cache, want=want)
+            if position < len(answer):
+                forward = ours.step([answer[position]], forward.cache, want=want)
     assert torch.allclose(ours.logits(source, answer), expected.logits[0, :-1], atol=1e-4)
     seen = ours.inspect(fed, source=source)
     assert torch.allclose(seen.logits, expected.logits[0], atol=1e-4)
@@ -163,7 +163,7 @@ def test_texts_are_those_of_generate(
             **{"do_sample": False, **words},
         )[0, 1:].tolist()
         strategy = DecodingSettings.from_dict({"max_new_tokens": 14, "seed": seed, **settings}).strategy_for(
-            asked(ours, source, ends)
+            request_for(ours, source, ends)
         )
         best = list(generate(ours, source, strategy))[-1].best
         assert best is not None
@@ -173,12 +173,12 @@ def test_texts_are_those_of_generate(
 
 def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
     ours, source = Seq2SeqModel(made("marian")), text(6)
-    strategy = DecodingSettings(strategy="greedy", max_new_tokens=4).strategy_for(asked(ours, source, []))
-    for place, step in enumerate(generate(ours, source, strategy)):
+    strategy = DecodingSettings(strategy="greedy", max_new_tokens=4).strategy_for(request_for(ours, source, []))
+    for position, step in enumerate(generate(ours, source, strategy)):
         assert step.best is not None
         weights = step.best.choice.attention
         assert weights is not None
-        assert weights.shape == (3, 2, 6 + 1 + place)
+        assert weights.shape == (3, 2, 6 + 1 + position)
         assert torch.allclose(weights[..., :6].float().sum(-1), torch.ones(3, 2), atol=2e-3)  # half precision
         assert torch.allclose(weights[..., 6:].float().sum(-1), torch.ones(3, 2), atol=2e-3)
 
@@ -198,9 +198,9 @@ def test_padding_goes_with_the_row_that_needed_it() -> None:
     assert (cache.length, cache.padding) == (41, (0, 38))  # each begins with the decoder's start
     cache = cache.select([1])
     assert (cache.length, cache.padding) == (3, (0,))
-    for place, token in enumerate(answer[2:], start=2):
+    for position, token in enumerate(answer[2:], start=2):
         forward = ours.step([token], cache)
-        assert torch.allclose(forward.logits[0], ours.logits(source, [*answer[: place + 1], 0])[-1], atol=1e-4)
+        assert torch.allclose(forward.logits[0], ours.logits(source, [*answer[: position + 1], 0])[-1], atol=1e-4)
         cache = forward.cache
     assert cache.length == ours.context_length
 

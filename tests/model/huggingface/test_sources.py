@@ -18,7 +18,7 @@ from model.errors import AttendError
 from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
 from model.interface import Want
 from tests.decoding.test_batch import check_same
-from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, asked, made, text
+from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, made, request_for, text
 from tests.model.transformer.test_encoder_decoder import PAPER
 from tests.model.transformer.test_encoder_decoder import made as random_own
 
@@ -31,7 +31,7 @@ JOINED = {
     "blenderbot-small": lambda: hf.BlenderbotSmallForConditionalGeneration(hf.BlenderbotSmallConfig(**LAYERS)),
 }
 SOURCES = [(6, ()), (13, (7,)), (9, (8, 21, 5)), (13, ())]  # of each row, how long its source is and what was answered
-HOW: list[dict[str, Any]] = [
+OPTIONS: list[dict[str, Any]] = [
     {"strategy": "beam", "num_beams": 3},
     {"strategy": "greedy", "repetition_penalty": 1.2},
     {"strategy": "sample", "seed": 5, "num_return_sequences": 2},
@@ -58,20 +58,20 @@ def test_rows_in_company_are_rows_alone(name: str) -> None:
         for asks in (Want(), want):  # the fused kernel, and the family's own softmax
             tokens = [5 + row for row in rows]
             forward = ours.step(tokens, company, want=asks)
-            for place, (row, token) in enumerate(zip(rows, tokens, strict=True)):
+            for index, (row, token) in enumerate(zip(rows, tokens, strict=True)):
                 expected = ours.step([token], alone[row], want=want)
-                assert torch.allclose(forward.logits[place], expected.logits[0], atol=1e-5)
+                assert torch.allclose(forward.logits[index], expected.logits[0], atol=1e-5)
                 if asks is want:
-                    check_looks(forward, expected, place, *lengths[row])
+                    check_looks(forward, expected, index, *lengths[row])
         company = forward.cache
         alone = [ours.step([5 + row], cache).cache for row, cache in enumerate(alone)]
         lengths = [(source, length + 1) for source, length in lengths]
 
 
-def check_looks(forward: Any, expected: Any, place: int, source: int, length: int) -> None:
+def check_looks(forward: Any, expected: Any, index: int, source: int, length: int) -> None:
     """Of a row in company the same hidden states and attention, and none for padding."""
-    assert torch.allclose(forward.hidden[place], expected.hidden[0], atol=1e-4)
-    text, looked = forward.attention.decoder[place], forward.attention.cross[place]
+    assert torch.allclose(forward.hidden[index], expected.hidden[0], atol=1e-4)
+    text, looked = forward.attention.decoder[index], forward.attention.cross[index]
     assert torch.allclose(text[..., -length:], expected.attention.decoder[0], atol=1e-5)
     assert torch.allclose(looked[..., :source], expected.attention.cross[0], atol=1e-5)
     assert not text[..., :-length].any() and not looked[..., source:].any()
@@ -86,21 +86,18 @@ def test_texts_in_company_are_texts_alone(name: str) -> None:
     else:
         ours = Seq2SeqModel(made(name))
         ours._hf_model.double()  # sums are taken in another order: in single precision that can break a tie
-    told = list[list[Step]]()
-    sources = [text(5 + 4 * place, seed=place) for place in range(len(HOW))]
-    requests = [asked(ours, source, [17, 30]) for source in sources]
-    settings = [DecodingSettings.from_dict({"max_new_tokens": 10, **how}) for how in HOW]
-    for asks, own in zip(requests, settings, strict=True):
-        told.append(list(generate(ours, asks.input_ids, own.strategy_for(asks))))
-    company: list[list[Step]] = [[] for _ in HOW]
-    strategies = [own.strategy_for(asks) for own, asks in zip(settings, requests, strict=True)]
-    for steps in generate_batch(ours, sources, strategies):
-        for own, step in zip(company, steps, strict=True):
-            own += [] if step is None else [step]
-    for together, alone in zip(company, told, strict=True):
-        check_same(together, alone)
-    for own, source in zip(company, sources, strict=True):
-        first = own[0].hypotheses[0].choice.attention
+    sources = [text(5 + 4 * index, seed=index) for index in range(len(OPTIONS))]
+    requests = [request_for(ours, source, [17, 30]) for source in sources]
+    settings = [DecodingSettings.from_dict({"max_new_tokens": 10, **options}) for options in OPTIONS]
+    pairs = list(zip(requests, settings, strict=True))
+    alone = [list(generate(ours, request.input_ids, each.strategy_for(request))) for request, each in pairs]
+    batched: list[list[Step]] = [[] for _ in OPTIONS]
+    for steps in generate_batch(ours, sources, [each.strategy_for(request) for request, each in pairs]):
+        for so_far, step in zip(batched, steps, strict=True):
+            so_far += [] if step is None else [step]
+    for steps, expected, source in zip(batched, alone, sources, strict=True):
+        check_same(steps, expected)
+        first = steps[0].hypotheses[0].choice.attention
         assert first is not None and first.shape[-1] == len(source) + 1
 
 
@@ -119,7 +116,7 @@ def test_a_family_that_nobody_measured_refuses() -> None:
     assert not ours.joinable
     with pytest.raises(AttendError, match="can't read several sources in one batch: run them one after the other"):
         read(ours, 5, ()).join(read(ours, 5, ()))
-    request = asked(ours, text(5), [])
+    request = request_for(ours, text(5), [])
     strategies = [DecodingSettings(strategy="greedy").strategy_for(request) for _ in range(2)]
     with pytest.raises(AttendError, match="5 to 6 tokens, but this model can only run prompts of the same length"):
         next(generate_batch(ours, [text(5), text(6)], strategies))

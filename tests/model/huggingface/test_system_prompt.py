@@ -144,8 +144,8 @@ def test_a_transcript_begins_with_it_as_a_paragraph() -> None:
     last = len(tokenizer.encode("You are a fox.\n\nUser: the cat\nAssistant:", begins=True))
     shorter = chat.prompt(messages, system="You are a fox.", context_length=last + 8, reserve=8)
     assert (shorter.dropped, len(shorter.ids)) == (2, last)
-    own = last - len(tokenizer.encode("User: \nAssistant:", begins=True))
-    with pytest.raises(AttendError, match=f"The system prompt and the message have {own} tokens"):
+    words = last - len(tokenizer.encode("User: \nAssistant:", begins=True))
+    with pytest.raises(AttendError, match=f"The system prompt and the message have {words} tokens"):
         chat.prompt(messages, system="You are a fox.", context_length=last, reserve=8)
 
 
@@ -193,9 +193,9 @@ def test_a_model_is_asked_with_its_own_context(others: dict[str, LoadedModel], t
     loaded = others["tiny-chatml"]
     assert loaded.chat is not None and loaded.no_system == ""
     messages = talk(*["the cat sat on the mat"] * 9)
-    asked = loaded.chat_prompt(messages, system="Be brief.", reserve=8)
-    assert asked == loaded.chat.prompt(messages, system="Be brief.", context_length=128, reserve=8)
-    assert asked.dropped > 0
+    chat_prompt = loaded.chat_prompt(messages, system="Be brief.", reserve=8)
+    assert chat_prompt == loaded.chat.prompt(messages, system="Be brief.", context_length=128, reserve=8)
+    assert chat_prompt.dropped > 0
     with pytest.raises(AttendError, match="tiny-writer is not a chat model"):
         tiny_writer.chat_prompt(talk("Hi!"), reserve=8)
     assert tiny_writer.no_system == "it is not a chat model"

@@ -29,7 +29,7 @@ from tests.model.huggingface.test_conversion import native, saved
 NATIVE = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
 LIMIT, ENDS = 12, [17, 30]
 # Our settings, and the same in transformers' words.
-WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+METHODS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "greedy": ({"strategy": "greedy"}, {"do_sample": False}),
     "sampled": ({"strategy": "sample"}, {"do_sample": True, "top_k": 0}),
     "filtered": (
@@ -42,12 +42,12 @@ WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"do_sample": False, "num_beams": 4, "length_penalty": -1.0, "no_repeat_ngram_size": 2},
     ),
 }
-ways = pytest.mark.parametrize("way", WAYS)
+methods = pytest.mark.parametrize("method", METHODS)
 
 
-def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], way: str, seed: int) -> list[int]:
-    settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **WAYS[way][0]})
-    asked = Request.of_model(
+def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], method: str, seed: int) -> list[int]:
+    settings = DecodingSettings.from_dict({"max_new_tokens": LIMIT, "seed": seed, **METHODS[method][0]})
+    request = Request.of_model(
         model,
         prompt,
         end_tokens=ends,
@@ -55,15 +55,15 @@ def ours(model: LanguageModel[Any], prompt: Sequence[int], ends: Sequence[int], 
         attention=True,
         encode=lambda text: [int(part) for part in text.split()],
     )
-    best = list(generate(model, prompt, settings.strategy_for(asked)))[-1].best
+    best = list(generate(model, prompt, settings.strategy_for(request)))[-1].best
     assert best is not None
     return list(best.tokens)
 
 
-def reference(model: Any, prompt: Sequence[int], ends: Sequence[int], way: str) -> list[int]:
+def reference(model: Any, prompt: Sequence[int], ends: Sequence[int], method: str) -> list[int]:
     ids = torch.tensor([list(prompt)])
-    how = {"max_new_tokens": LIMIT, "eos_token_id": list(ends), "pad_token_id": 0, **WAYS[way][1]}
-    return model.generate(ids, attention_mask=torch.ones_like(ids), **how)[0, len(prompt) :].tolist()
+    options = {"max_new_tokens": LIMIT, "eos_token_id": list(ends), "pad_token_id": 0, **METHODS[method][1]}
+    return model.generate(ids, attention_mask=torch.ones_like(ids), **options)[0, len(prompt) :].tolist()
 
 
 def lively(name: str, attention: str | None = None) -> Any:
@@ -75,31 +75,31 @@ def lively(name: str, attention: str | None = None) -> Any:
     return model
 
 
-def check(model: LanguageModel[Any], known: Any, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def check(model: LanguageModel[Any], known: Any, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three prompts, which have different texts."""
     texts = set()
     for seed in range(3):
         prompt = text(4 + 3 * seed, seed)
         draw_as_we_do(monkeypatch, seed)
-        expected = reference(known, prompt, ENDS, way)
-        assert ours(model, prompt, ENDS, way, seed) == expected
+        expected = reference(known, prompt, ENDS, method)
+        assert ours(model, prompt, ENDS, method, seed) == expected
         texts.add(tuple(expected))
     assert len(texts) > 1
 
 
-@ways
+@methods
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_adapter_says_what_transformers_says(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(HuggingFaceModel(lively(name)), lively(name, "eager"), way, monkeypatch)
+def test_the_adapter_says_what_transformers_says(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(HuggingFaceModel(lively(name)), lively(name, "eager"), method, monkeypatch)
 
 
-@ways
+@methods
 @pytest.mark.parametrize("name", NATIVE)
 def test_our_transformer_says_what_transformers_says(
-    name: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = lively(name, "eager")
-    check(native(*saved(known, tmp_path)), known, way, monkeypatch)
+    check(native(*saved(known, tmp_path)), known, method, monkeypatch)
 
 
 TALK = ("Hi! How are you?", "the cat sat on the mat", "Once upon a time")
@@ -111,16 +111,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: make(tmp_path_factory.mktemp(name) / name, form) for name, (make, form) in FOLDERS.items()}
 
 
-@ways
+@methods
 @pytest.mark.parametrize("engine", ["native", "adapter"])
 @pytest.mark.parametrize("name", FOLDERS)
 def test_conversations_are_answered_as_by_transformers(
-    name: str, engine: str, way: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    name: str, engine: str, method: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = catalog.load(str(folders[name]), engine)
     tokenizer: Any = AutoTokenizer.from_pretrained(folders[name])
     known: Any = AutoModelForCausalLM.from_pretrained(folders[name], attn_implementation="eager")
-    messages = [Message("assistant" if place % 2 else "user", said) for place, said in enumerate(TALK)]
+    messages = [Message("assistant" if index % 2 else "user", content) for index, content in enumerate(TALK)]
     turns = [{"role": message.role, "content": message.text} for message in messages]
     prompt = tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=True)["input_ids"]
     assert loaded.chat is not None
@@ -128,5 +128,5 @@ def test_conversations_are_answered_as_by_transformers(
     ends = sorted(loaded.end_tokens)
     for seed in range(2):
         draw_as_we_do(monkeypatch, seed)
-        expected = reference(known, prompt, ends, way)
-        assert ours(loaded.model, prompt, ends, way, seed) == expected
+        expected = reference(known, prompt, ends, method)
+        assert ours(loaded.model, prompt, ends, method, seed) == expected

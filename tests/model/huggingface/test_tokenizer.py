@@ -49,15 +49,15 @@ def test_a_text_has_the_ids_of_transformers_and_comes_back(kind: str, text: str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str, text: str, begins: bool) -> None:
     tokenizer = made(kind)
-    stream, said = tokenizer.detokenizer(begins=begins), ""
+    stream, streamed = tokenizer.detokenizer(begins=begins), ""
     ids = tokenizer.encode(text, begins=begins)
-    for place, piece in enumerate(ids, start=1):
-        said += stream.push(piece)
-        assert "\ufffd" not in said
-        whole = tokenizer.decode(ids[:place], begins=begins)
-        assert said == whole.rstrip("\ufffd")
-        assert stream.whole == (said == whole)
-    assert said + stream.finish() == text
+    for count, piece in enumerate(ids, start=1):
+        streamed += stream.push(piece)
+        assert "\ufffd" not in streamed
+        decoded = tokenizer.decode(ids[:count], begins=begins)
+        assert streamed == decoded.rstrip("\ufffd")
+        assert stream.whole == (streamed == decoded)
+    assert streamed + stream.finish() == text
 
 
 def test_what_stands_before_a_text_is_found() -> None:

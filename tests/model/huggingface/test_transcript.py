@@ -65,8 +65,8 @@ def test_the_oldest_messages_drop_first_and_the_last_must_fit(loaded: LoadedMode
     for first, size in sizes.items():
         prompt = transcript(loaded).prompt(messages, context_length=size + 6, reserve=6)
         assert (prompt.dropped, len(prompt.ids)) == (first, size)
-    own = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
-    with pytest.raises(AttendError, match=f"The message has {own} tokens.*shorten it"):
+    words = sizes[4] - len(loaded.prompt("User: \nAssistant:"))
+    with pytest.raises(AttendError, match=f"The message has {words} tokens.*shorten it"):
         transcript(loaded).prompt(messages[-1:], context_length=sizes[4], reserve=6)
 
 
@@ -81,12 +81,12 @@ def stopping(loaded: LoadedModel) -> tuple[LoadedModel, str]:
     """The model, with the end of a turn at a text that its greedy answer holds, and that answer up to there."""
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
     list(chat.send(session, models, loaded.name, "the cat", GREEDY))
-    said = session.turns[1].text
-    place = len(said) // 2
+    answer = session.turns[1].text
+    cut = len(answer) // 2
     ends = Transcript(loaded.prompt)
-    ends.stop_texts = (said[place : place + 3],)
-    expected = said[: said.index(ends.stop_texts[0])]
-    assert expected != said
+    ends.stop_texts = (answer[cut : cut + 3],)
+    expected = answer[: answer.index(ends.stop_texts[0])]
+    assert expected != answer
     return replace(loaded, chat=ends), expected
 
 

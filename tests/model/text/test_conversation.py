@@ -43,10 +43,10 @@ def test_the_oldest_turns_drop_first_and_a_user_always_opens() -> None:
 
 def test_room_is_reserved_for_the_answer_where_possible() -> None:
     messages = conversation("the cat", "a mat", "the dog")
-    whole = 2 + sum(len(CHAT.turn(message)) for message in messages)
-    assert CHAT.prompt(messages, context_length=whole + 5, reserve=5).dropped == 0
-    assert CHAT.prompt(messages, context_length=whole + 5, reserve=6).dropped == 2
-    assert CHAT.prompt(messages, context_length=whole + 5, reserve=10_000).dropped == 2  # the last turn always stays
+    total = 2 + sum(len(CHAT.turn(message)) for message in messages)
+    assert CHAT.prompt(messages, context_length=total + 5, reserve=5).dropped == 0
+    assert CHAT.prompt(messages, context_length=total + 5, reserve=6).dropped == 2
+    assert CHAT.prompt(messages, context_length=total + 5, reserve=10_000).dropped == 2  # the last turn always stays
 
 
 def test_the_longest_message_leaves_room_for_one_token() -> None:

@@ -34,18 +34,20 @@ NLLB, MBART = tokenization_nllb.FAIRSEQ_LANGUAGE_CODES, tokenization_mbart50.FAI
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made = {name: make(tmp_path_factory.mktemp("told") / name) for name, make in FAMILIES.items()}
-    return made | {"marian": marian_of_several(tmp_path_factory.mktemp("told") / "marian")}
+    made = {name: make(tmp_path_factory.mktemp("languages") / name) for name, make in FAMILIES.items()}
+    return made | {"marian": marian_of_several(tmp_path_factory.mktemp("languages") / "marian")}
 
 
-def reference(folder: Path, source: str, **how: Any) -> tuple[list[int], list[int]]:
+def reference(folder: Path, source: str, **options: Any) -> tuple[list[int], list[int]]:
     """What transformers reads and answers, without the padding."""
-    tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, **how.pop("said", {}))
+    tokenizer: Any = AutoTokenizer.from_pretrained(
+        str(folder), local_files_only=True, **options.pop("tokenizer_options", {})
+    )
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
     given = tokenizer([source], return_tensors="pt")
     with torch.no_grad():
-        said = model.generate(input_ids=given["input_ids"], do_sample=False, max_new_tokens=12, **how)
-    return given["input_ids"][0].tolist(), [piece for piece in said[0].tolist() if piece != tokenizer.pad_token_id]
+        output = model.generate(input_ids=given["input_ids"], do_sample=False, max_new_tokens=12, **options)
+    return given["input_ids"][0].tolist(), [piece for piece in output[0].tolist() if piece != tokenizer.pad_token_id]
 
 
 def ours(folder: Path, *flags: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], list[int]]:
@@ -63,15 +65,15 @@ def test_translations_are_those_of_transformers(
 ) -> None:
     source, target = reversed(CODES[name]) if turned else CODES[name]
     forced = AutoTokenizer.from_pretrained(str(folders[name])).convert_tokens_to_ids(target)
-    read, said = reference(
-        folders[name], SOURCE, said={"src_lang": source}, forced_bos_token_id=forced, num_beams=beams
+    read, output = reference(
+        folders[name], SOURCE, tokenizer_options={"src_lang": source}, forced_bos_token_id=forced, num_beams=beams
     )
-    how = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
+    options = ["--strategy", "greedy"] if beams == 1 else ["--strategy", "beam", "--num-beams", str(beams)]
     languages = ["--from-language", source, "--to-language", target]
     # transformers counts the forced token as the first of the twelve
-    got = ours(folders[name], *how, *languages, "--max-new-tokens", "11", capsys=capsys)
-    assert got == (read, said)
-    assert forced in said
+    got = ours(folders[name], *options, *languages, "--max-new-tokens", "11", capsys=capsys)
+    assert got == (read, output)
+    assert forced in output
 
 
 def test_a_decoder_that_starts_with_a_language_starts_with_the_chosen_one(
@@ -79,10 +81,10 @@ def test_a_decoder_that_starts_with_a_language_starts_with_the_chosen_one(
 ) -> None:
     folder = mbart(tmp_path / "model", start="ro_RO")  # as facebook/mbart-large-en-ro
     french = AutoTokenizer.from_pretrained(str(folder)).convert_tokens_to_ids("fr_XX")
-    read, said = reference(folder, SOURCE, said={"src_lang": "de_DE"}, decoder_start_token_id=french)
+    read, output = reference(folder, SOURCE, tokenizer_options={"src_lang": "de_DE"}, decoder_start_token_id=french)
     assert ours(folder, "--strategy", "greedy", "--from-language", "de", "--to-language", "fr", capsys=capsys) == (
         read,
-        said,
+        output,
     )
     assert catalog.load(str(folder)).languages.target == "ro_RO"  # type: ignore[union-attr]
 
@@ -93,9 +95,9 @@ def test_a_marian_of_several_languages_is_asked_before_its_source(
     folder = folders["marian"]
     loaded = catalog.load(str(folder))
     for language, code in (("pt", "pt_BR"), ("fr", "fra")):
-        read, said = reference(folder, f">>{code}<< {SOURCE}", num_beams=1)
+        read, output = reference(folder, f">>{code}<< {SOURCE}", num_beams=1)
         start, *answer = ours(folder, "--strategy", "greedy", "--to-language", language, capsys=capsys)[1]
-        assert (start, answer) == (loaded.model.decoder_start[0], said)
+        assert (start, answer) == (loaded.model.decoder_start[0], output)
         assert list(loaded.with_languages("", language).prompt(SOURCE)) == read
     twice = loaded.with_languages("", "fr").with_languages("", "pt")
     assert twice.prompt(SOURCE) == loaded.with_languages("", "pt_BR").prompt(SOURCE)
@@ -106,16 +108,16 @@ def test_a_marian_of_several_languages_is_asked_before_its_source(
 def test_languages_of_one_are_not_those_of_another(folders: dict[str, Path]) -> None:
     loaded = catalog.load(str(folders["nllb"]))
     french, chinese = loaded.with_languages("en", "fr"), loaded.with_languages("fr", "zho_Hans")
-    for one, start, source in ((french, "fra_Latn", "eng_Latn"), (chinese, "zho_Hans", "fra_Latn")):
-        assert one.model.decoder_start == (2, loaded.tokenizer.special_token_id(start))
-        assert one.prompt(SOURCE)[0] == loaded.tokenizer.special_token_id(source)
-        assert one.chat is not None and one.chat.manner == f"each message on its own, {source}→{start}"
-        assert one.lock is loaded.lock and one.base is loaded
+    for translator, start, source in ((french, "fra_Latn", "eng_Latn"), (chinese, "zho_Hans", "fra_Latn")):
+        assert translator.model.decoder_start == (2, loaded.tokenizer.special_token_id(start))
+        assert translator.prompt(SOURCE)[0] == loaded.tokenizer.special_token_id(source)
+        assert translator.chat is not None and translator.chat.manner == f"each message on its own, {source}→{start}"
+        assert translator.lock is loaded.lock and translator.base is loaded
     assert loaded.model.decoder_start == (2,)
     assert loaded.chat is not None and loaded.chat.manner == "each message on its own, from eng_Latn"  # as it comes
     assert french.with_languages("", "spa").prompt(SOURCE) == french.prompt(SOURCE)
     # rows of different languages share a batch
-    caches = [one.model.prefill(one.prompt(SOURCE)).cache for one in (french, chinese)]
+    caches = [translator.model.prefill(translator.prompt(SOURCE)).cache for translator in (french, chinese)]
     together = loaded.model.step([9, 9], caches[0].join(caches[1])).logits
     for row, cache in enumerate(caches):
         assert torch.allclose(together[row], loaded.model.step([9], cache).logits[0], atol=1e-5)

@@ -53,22 +53,22 @@ def test_branches_answer_as_if_alone(kind: dict, fast: bool) -> None:
     if fast:
         prepare_for_decoding(model)
     for seed in range(4):
-        dice = random.Random(seed)
-        prompt = [dice.randrange(40) for _ in range(dice.choice((3, 17, 40)))]
+        rng = random.Random(seed)
+        prompt = [rng.randrange(40) for _ in range(rng.choice((3, 17, 40)))]
         texts, cache = [prompt], model.prefill(prompt).cache
         most_shared = 0
         for _ in range(40):
-            rows = [dice.randrange(cache.rows)] * dice.randint(1, 5)  # of one origin: the past is shared
-            if dice.random() < 0.8:
-                rows = [dice.randrange(cache.rows) for _ in range(dice.randint(1, 5))]
-            newest = [dice.randrange(40) for _ in rows]
+            rows = [rng.randrange(cache.rows)] * rng.randint(1, 5)  # of one origin: the past is shared
+            if rng.random() < 0.8:
+                rows = [rng.randrange(cache.rows) for _ in range(rng.randint(1, 5))]
+            newest = [rng.randrange(40) for _ in rows]
             texts = [[*texts[row], token] for row, token in zip(rows, newest, strict=True)]
             forward = model.step(newest, cache.select(rows), want=Want(attention=True))
             cache = forward.cache
             most_shared = max(most_shared, cache.prefix_length)
             assert cache.length == len(texts[0])
             assert forward.attention is not None
-            row = dice.randrange(len(rows))
+            row = rng.randrange(len(rows))
             logits, attention = alone(model, texts[row])
             assert torch.allclose(forward.logits[row], logits, atol=1e-5)
             assert torch.allclose(forward.attention.decoder[row, :, :, -1], attention, atol=1e-6)
@@ -85,11 +85,11 @@ def test_every_branch_keeps_its_own_future() -> None:
     lines: list[tuple[list[list[int]], KeyValueCache]] = []
     for first in range(4):  # all grow out of the same shared and own columns
         cache, texts = (beams if first % 2 else root.select([0, 0, 0])), [list(prompt) for _ in range(3)]
-        for place in range(20):
-            fed = [(first + place + row) % 40 for row in range(3)]
+        for position in range(20):
+            fed = [(first + position + row) % 40 for row in range(3)]
             cache = model.step(fed, cache).cache
             texts = [[*text, token] for text, token in zip(texts, fed, strict=True)]
-            if place == 18:  # one parent for all: its columns move to the shared ones
+            if position == 18:  # one parent for all: its columns move to the shared ones
                 cache, texts = cache.select([1, 1, 1]), [texts[1]] * 3
         lines.append((texts, cache))
     lines.append(([[*prompt, 7]], model.step([7], root).cache))

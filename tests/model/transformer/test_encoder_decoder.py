@@ -58,13 +58,13 @@ def steps(model: EncoderDecoder, source: list[int]) -> list[Forward[KeyValueCach
 
 
 def logits(passes: list[Forward[Any]]) -> Tensor:
-    return torch.cat([one.logits for one in passes])  # (T, V)
+    return torch.cat([forward.logits for forward in passes])  # (T, V)
 
 
 VARIANTS = [
-    replace(PAPER, positions=positions, norm_place=place, norm=norm, activation=activation, biases=biases, **shape)
+    replace(PAPER, positions=positions, norm_place=norm_place, norm=norm, activation=activation, biases=biases, **shape)
     for positions in ("sinusoidal", "learned", "rotary", "none")
-    for place, norm, activation, biases, shape in (
+    for norm_place, norm, activation, biases, shape in (
         ("after", "layer", "relu", "all", {}),
         ("before", "layer", "gelu", "all", {}),
         ("before", "rms", "swiglu", "none", {"key_value_heads": 2}),
@@ -74,13 +74,15 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("config", VARIANTS, ids=lambda one: f"{one.positions}-{one.norm_place}-{one.activation}")
+@pytest.mark.parametrize(
+    "config", VARIANTS, ids=lambda config: f"{config.positions}-{config.norm_place}-{config.activation}"
+)
 def test_however_it_is_run_the_logits_are_the_same(config: TransformerConfig, fast: bool) -> None:
     """Step by step, in one pass, in training with padding on both sides, and with others in the batch."""
     model = made(config, fast=fast)
     alone = {"long": steps(model, LONG), "short": steps(model, SHORT)}
-    whole = model.logits(LONG, [*TEXT, 0])  # the last only has to be predicted
-    torch.testing.assert_close(logits(alone["long"]), whole, atol=SAME, rtol=0)
+    at_once = model.logits(LONG, [*TEXT, 0])  # the last only has to be predicted
+    torch.testing.assert_close(logits(alone["long"]), at_once, atol=SAME, rtol=0)
     sources = torch.tensor([LONG, [*SHORT, *[PADDING] * 3]])
     taught = model(sources, torch.tensor([[PADDING, *TEXT], [PADDING, *TEXT[:2], PADDING, PADDING]]))
     torch.testing.assert_close(taught[0], logits(alone["long"])[:, :-1], atol=SAME, rtol=0)
@@ -97,11 +99,11 @@ def _goes_on_as_alone(
     model: EncoderDecoder, together: KeyValueCache, alone: dict[str, list[Forward[KeyValueCache]]]
 ) -> None:
     """Rows that read the short, the long, the short and the long source."""
-    for place, token in enumerate(TEXT, start=1):
+    for position, token in enumerate(TEXT, start=1):
         forward = model.step([token] * 4, together, want=Want(attention=True))
         together = forward.cache
         for row, name in enumerate(("short", "long", "short", "long")):
-            expected = alone[name][place]
+            expected = alone[name][position]
             torch.testing.assert_close(forward.logits[row], expected.logits[0], atol=SAME, rtol=0)
             assert forward.attention is not None and expected.attention is not None
             assert forward.attention.cross is not None and expected.attention.cross is not None
@@ -111,15 +113,17 @@ def _goes_on_as_alone(
             assert not padding.any()
 
 
-@pytest.mark.parametrize("config", VARIANTS, ids=lambda one: f"{one.positions}-{one.norm_place}-{one.activation}")
+@pytest.mark.parametrize(
+    "config", VARIANTS, ids=lambda config: f"{config.positions}-{config.norm_place}-{config.activation}"
+)
 def test_the_fast_blocks_compute_what_the_modules_do(config: TransformerConfig) -> None:
     slow, fast = made(config), made(config, fast=True)
     for source in ([4], SHORT, LONG, list(range(10)), [1, PADDING, 2]):
         expected, found = steps(slow, source), steps(fast, source)
         torch.testing.assert_close(logits(found), logits(expected), atol=SAME, rtol=0)
-        for one, other in zip(found, expected, strict=True):
-            assert one.attention is not None and other.attention is not None
-            torch.testing.assert_close(one.attention.cross, other.attention.cross, atol=SAME, rtol=0)
+        for forward, other in zip(found, expected, strict=True):
+            assert forward.attention is not None and other.attention is not None
+            torch.testing.assert_close(forward.attention.cross, other.attention.cross, atol=SAME, rtol=0)
         folded = found[-1].cache.source
         assert folded is not None
         short = 2 * len(source) <= config.head_width and PADDING not in source
@@ -152,7 +156,9 @@ def test_an_empty_source_is_refused_in_a_batch_too() -> None:
 def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list[int]]) -> None:
     model = made(PAPER)
     taught = torch.tensor([[PADDING, *TEXT]] * len(sources))
-    tight, roomy = (model(torch.tensor([[*one, *[PADDING] * more] for one in sources]), taught) for more in (0, 3))
+    tight, roomy = (
+        model(torch.tensor([[*source, *[PADDING] * more] for source in sources]), taught) for more in (0, 3)
+    )
     torch.testing.assert_close(roomy, tight, atol=SAME, rtol=0)
 
 
@@ -161,10 +167,10 @@ def test_a_row_that_joins_later_reads_as_alone() -> None:
     alone = steps(model, SHORT)
     begun = steps(model, LONG)[2].cache  # has said two tokens already
     joined = begun.join(model.prefill(SHORT).cache)
-    for place, token in enumerate(TEXT, start=1):
+    for position, token in enumerate(TEXT, start=1):
         forward = model.step([0, token], joined)
         joined = forward.cache
-        torch.testing.assert_close(forward.logits[1], alone[place].logits[0], atol=SAME, rtol=0)
+        torch.testing.assert_close(forward.logits[1], alone[position].logits[0], atol=SAME, rtol=0)
 
 
 def test_sources_that_nobody_decodes_any_more_are_dropped() -> None:
@@ -190,29 +196,29 @@ def test_an_inspection_shows_all_three_attentions() -> None:
         torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
     assert not attention.decoder.triu(1).any()  # the decoder does not look ahead,
     assert attention.encoder.triu(1).any()  # the encoder does
-    for place, forward in enumerate(passes):
+    for position, forward in enumerate(passes):
         assert forward.attention is not None and forward.attention.cross is not None
         torch.testing.assert_close(
-            forward.attention.cross[0, :, :, 0], attention.cross[0, :, :, place], atol=SAME, rtol=0
+            forward.attention.cross[0, :, :, 0], attention.cross[0, :, :, position], atol=SAME, rtol=0
         )
 
 
 def test_asking_for_attention_changes_no_bit_of_the_logits() -> None:
     model = made(PAPER, fast=True)
-    asked, bare = model.prefill(LONG, want=Want(attention=True)), model.prefill(LONG)
-    assert torch.equal(asked.logits, bare.logits)
+    with_attention, bare = model.prefill(LONG, want=Want(attention=True)), model.prefill(LONG)
+    assert torch.equal(with_attention.logits, bare.logits)
     assert torch.equal(
-        model.step([3], asked.cache, want=Want(attention=True)).logits, model.step([3], bare.cache).logits
+        model.step([3], with_attention.cache, want=Want(attention=True)).logits, model.step([3], bare.cache).logits
     )
 
 
-@pytest.mark.parametrize("place", ["after", "before"])
-def test_it_computes_what_pytorchs_own_layers_do(place: Any) -> None:
+@pytest.mark.parametrize("norm_place", ["after", "before"])
+def test_it_computes_what_pytorchs_own_layers_do(norm_place: Any) -> None:
     """torch.nn.TransformerEncoder and TransformerDecoder with the same weights, final norms only where norms are
     before."""
-    model = made(replace(PAPER, norm_place=place))
+    model = made(replace(PAPER, norm_place=norm_place))
     shape = {"d_model": 16, "nhead": 4, "dim_feedforward": 24, "dropout": 0.0, "batch_first": True}
-    before = place == "before"
+    before = norm_place == "before"
     norms = (model.encoder_norm, model.final_norm) if before else (None, None)
     encoder = nn.TransformerEncoder(
         nn.TransformerEncoderLayer(**shape, norm_first=before), 3, norm=norms[0], enable_nested_tensor=False
@@ -263,12 +269,12 @@ def _attention(name: str, ours: Any) -> dict[str, Tensor]:
 
 def _feed_forward(ours: Any) -> dict[str, Tensor]:
     linear = {"linear1": ours.up_proj, "linear2": ours.down_proj}
-    return {f"{name}.{part}": getattr(one, part) for name, one in linear.items() for part in ("weight", "bias")}
+    return {f"{name}.{part}": getattr(layer, part) for name, layer in linear.items() for part in ("weight", "bias")}
 
 
 def _norms(*ours: Any) -> dict[str, Tensor]:
     numbered = enumerate(ours, start=1)
-    return {f"norm{number}.{part}": getattr(one, part) for number, one in numbered for part in ("weight", "bias")}
+    return {f"norm{number}.{part}": getattr(norm, part) for number, norm in numbered for part in ("weight", "bias")}
 
 
 def test_paddings_embedding_stays_zero_while_it_learns() -> None:

@@ -126,7 +126,7 @@ def test_the_projections_hold_what_keras_multi_head_attention_does() -> None:
     into, out = attention.qkv_proj, attention.o_proj
     kernels = into.weight.T.reshape(16, 3, 3, 2).unbind(1)  # (16, 3 · 3 · 2) → queries, keys, values: (16, 3, 2)
     biases = into.bias.reshape(3, 3, 2).unbind(0)  # (3 · 3 · 2) → (3, 2) each
-    shapes = [tuple(one.shape) for pair in zip(kernels, biases, strict=True) for one in pair]
+    shapes = [tuple(tensor.shape) for pair in zip(kernels, biases, strict=True) for tensor in pair]
     assert shapes == [(16, 3, 2), (3, 2)] * 3
     assert (tuple(out.weight.T.reshape(3, 2, 16).shape), tuple(out.bias.shape)) == ((3, 2, 16), (16,))
 
@@ -186,11 +186,11 @@ def test_rotary_scores_depend_only_on_distance() -> None:
     cosines, sines = rotary_tables(32, 8, 10_000.0)
     query, key = torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
 
-    def place(at: int) -> tuple[Tensor, Tensor]:
+    def tables_at(at: int) -> tuple[Tensor, Tensor]:
         return cosines[None, at : at + 1, None], sines[None, at : at + 1, None]  # (1, 1, 1, D) each
 
     def score(at: int, other: int) -> float:
-        turned = (rotate(query, *place(at)), rotate(key, *place(other)))
+        turned = (rotate(query, *tables_at(at)), rotate(key, *tables_at(other)))
         return float((turned[0] * turned[1]).sum())
 
     assert score(9, 4) == pytest.approx(score(25, 20), abs=1e-4)

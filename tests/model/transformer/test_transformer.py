@@ -15,8 +15,10 @@ from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 
 OPTIONS = [
-    pytest.param(positions, norm, place, activation, shared, id=f"{positions}-{norm}-{place}-{activation}-{shared}")
-    for (positions, norm, place), (activation, shared) in itertools.product(
+    pytest.param(
+        positions, norm, norm_place, activation, shared, id=f"{positions}-{norm}-{norm_place}-{activation}-{shared}"
+    )
+    for (positions, norm, norm_place), (activation, shared) in itertools.product(
         itertools.product(("rotary", "sinusoidal", "learned"), ("rms", "layer"), ("before", "after")),
         (("swiglu", 2), ("relu", 4), ("gelu", 1)),
     )
@@ -34,18 +36,23 @@ def text(length: int, seed: int = 0) -> list[int]:
     return torch.randint(50, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
-@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
-def test_cached_logits_equal_uncached(positions: str, norm: str, place: str, activation: str, shared: int) -> None:
+@pytest.mark.parametrize(("positions", "norm", "norm_place", "activation", "shared"), OPTIONS)
+def test_cached_logits_equal_uncached(positions: str, norm: str, norm_place: str, activation: str, shared: int) -> None:
     model = random_model(
-        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases="all"
+        positions=positions,
+        norm=norm,
+        norm_place=norm_place,
+        activation=activation,
+        key_value_heads=shared,
+        biases="all",
     )
     ids = text(20)
-    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    full = model(torch.tensor([ids]))[0].detach()  # (T, V)
     forward = model.prefill(ids[:7])
-    assert torch.allclose(forward.logits[0], whole[6], atol=1e-5)
-    for place_in_text in range(7, 20):
-        forward = model.step([ids[place_in_text]], forward.cache)
-        assert torch.allclose(forward.logits[0], whole[place_in_text], atol=1e-5)
+    assert torch.allclose(forward.logits[0], full[6], atol=1e-5)
+    for position in range(7, 20):
+        forward = model.step([ids[position]], forward.cache)
+        assert torch.allclose(forward.logits[0], full[position], atol=1e-5)
 
 
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
@@ -68,22 +75,22 @@ def test_asking_for_attention_changes_no_logit() -> None:
 def test_attention_of_a_token_is_that_of_the_token_before_it() -> None:
     """The pass that predicted ids[i] had ids[i - 1] as its query, so it equals row i - 1 of the whole map."""
     model, ids = random_model(), text(15)
-    whole = model.inspect(ids).attention.decoder  # (1, layers, heads, T, T)
-    assert torch.allclose(whole.sum(-1), torch.ones(()), atol=1e-5)
-    assert torch.equal(whole, whole.tril())
+    full = model.inspect(ids).attention.decoder  # (1, layers, heads, T, T)
+    assert torch.allclose(full.sum(-1), torch.ones(()), atol=1e-5)
+    assert torch.equal(full, full.tril())
     forward = model.prefill(ids[:6], want=Want(attention=True))
     for predicted in range(6, 15):
         assert forward.attention is not None
         seen = forward.attention.decoder  # (1, layers, heads, 1, keys)
         assert seen.shape == (1, 2, 4, 1, predicted)
-        assert torch.allclose(seen[..., 0, :], whole[..., predicted - 1, :predicted], atol=1e-5)
+        assert torch.allclose(seen[..., 0, :], full[..., predicted - 1, :predicted], atol=1e-5)
         forward = model.step([ids[predicted]], forward.cache, want=Want(attention=True))
 
 
-@pytest.mark.parametrize(("place", "tied"), [("before", True), ("before", False), ("after", True)])
-def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, tied: bool) -> None:
+@pytest.mark.parametrize(("norm_place", "tied"), [("before", True), ("before", False), ("after", True)])
+def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(norm_place: str, tied: bool) -> None:
     """The logit lens: the final norm and the unembedding, as if the layers above were not there."""
-    model, ids = random_model(layers=4, norm_place=place, tied_embeddings=tied), text(9)
+    model, ids = random_model(layers=4, norm_place=norm_place, tied_embeddings=tied), text(9)
     want, cut = Want(layers=(3, 0, 4)), []
     for layer in want.layers:
         shorter = copy.deepcopy(model)
@@ -93,8 +100,8 @@ def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, 
     forward = model.prefill(ids[:6], want=want)
     for seen in range(6, 10):
         assert forward.layer_logits is not None and forward.layer_logits.shape == (1, 3, 50)
-        for told, whole in zip(forward.layer_logits[0], cut, strict=True):
-            assert torch.allclose(told, whole[seen - 1], atol=1e-5)
+        for layer_logits, full in zip(forward.layer_logits[0], cut, strict=True):
+            assert torch.allclose(layer_logits, full[seen - 1], atol=1e-5)
         assert torch.allclose(forward.layer_logits[0, 2], forward.logits[0], atol=1e-6)  # the last layer is the model
         forward = model.step([ids[seen]], forward.cache, want=want) if seen < 9 else forward
     assert model.prefill(ids).layer_logits is None
@@ -103,14 +110,14 @@ def test_a_layers_logits_are_those_of_the_model_cut_short_behind_it(place: str, 
 def test_hidden_states_are_what_the_logits_are_made_from() -> None:
     """After a prefill those of every token of the prompt, after a step that of the one fed."""
     model, ids = random_model(), text(9)
-    whole = model(torch.tensor([ids]))[0].detach()  # (T, V)
+    full = model(torch.tensor([ids]))[0].detach()  # (T, V)
     matrix = model.unembedding.weight.detach()  # (V, W)
     forward = model.prefill(ids[:8], want=Want(hidden=True))
     assert forward.hidden is not None and forward.hidden.shape == (1, 8, 32)
-    assert torch.allclose(forward.hidden[0] @ matrix.T, whole[:8], atol=1e-5)
+    assert torch.allclose(forward.hidden[0] @ matrix.T, full[:8], atol=1e-5)
     forward = model.step([ids[8]] * 2, forward.cache.select([0, 0]), want=Want(hidden=True))
     assert forward.hidden is not None and forward.hidden.shape == (2, 1, 32)
-    assert torch.allclose(forward.hidden[1] @ matrix.T, whole[8:], atol=1e-5)
+    assert torch.allclose(forward.hidden[1] @ matrix.T, full[8:], atol=1e-5)
     assert model.prefill(ids).hidden is None
 
 
@@ -172,8 +179,8 @@ def test_rows_of_different_lengths_stay_where_the_weights_are() -> None:
 def test_logits_score_a_known_continuation() -> None:
     model, ids = random_model(), text(14)
     scored = model.logits(ids[:4], ids[4:])
-    whole = model(torch.tensor([ids]))[0].detach()
-    assert torch.allclose(scored, whole[3:13], atol=1e-6)
+    full = model(torch.tensor([ids]))[0].detach()
+    assert torch.allclose(scored, full[3:13], atol=1e-6)
     assert model.logits(ids, []).shape == (0, 50)
 
 
@@ -230,12 +237,17 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> N
 
 
 @pytest.mark.parametrize("biases", ["none", "qkv", "all"])
-@pytest.mark.parametrize(("positions", "norm", "place", "activation", "shared"), OPTIONS)
+@pytest.mark.parametrize(("positions", "norm", "norm_place", "activation", "shared"), OPTIONS)
 def test_fast_steps_equal_the_modules(
-    positions: str, norm: str, place: str, activation: str, shared: int, biases: str
+    positions: str, norm: str, norm_place: str, activation: str, shared: int, biases: str
 ) -> None:
     model = random_model(
-        positions=positions, norm=norm, norm_place=place, activation=activation, key_value_heads=shared, biases=biases
+        positions=positions,
+        norm=norm,
+        norm_place=norm_place,
+        activation=activation,
+        key_value_heads=shared,
+        biases=biases,
     )
     with torch.no_grad():
         for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
@@ -269,8 +281,8 @@ def test_steps_follow_new_weights(rows: int) -> None:
         for parameter in other.parameters():
             parameter.add_(0.1)
 
-    def stepped(one: Transformer) -> torch.Tensor:
-        return one.step([7] * rows, one.prefill(text(5)).cache.select([0] * rows)).logits
+    def stepped(transformer: Transformer) -> torch.Tensor:
+        return transformer.step([7] * rows, transformer.prefill(text(5)).cache.select([0] * rows)).logits
 
     stepped(model)  # makes the copies
     model.load_state_dict(other.state_dict())

@@ -26,7 +26,7 @@ def last(screens: Iterator[ChatScreen]) -> ChatScreen:
     return list(screens)[-1]
 
 
-def said(session: Session) -> list[str]:
+def texts_of(session: Session) -> list[str]:
     return [turn.text for turn in session.turns]
 
 
@@ -58,20 +58,20 @@ def test_the_updates_of_the_inspector_join_to_the_whole(models: Models, tiny: Lo
         since = value.get("since", 0)
         assert since <= len(tokens)
         tokens = tokens[:since] + list(value["tokens"])
-        steps |= {max(value["first"], since) + place: step for place, step in enumerate(value["steps"])}
-        rows |= {value["rows_from"] + place: row for place, row in enumerate(value["rows"])}
-    whole = chat.open_token(session, models, 1, 0).inspector
-    assert whole is not None
-    assert tokens == list(whole["tokens"])
-    assert [steps[place] for place in range(whole["first"], len(tokens))] == whole["steps"]
-    assert [rows[whole["rows_from"] + place] for place in range(len(whole["rows"]))] == whole["rows"]
+        steps |= {max(value["first"], since) + index: step for index, step in enumerate(value["steps"])}
+        rows |= {value["rows_from"] + index: row for index, row in enumerate(value["rows"])}
+    opened = chat.open_token(session, models, 1, 0).inspector
+    assert opened is not None
+    assert tokens == list(opened["tokens"])
+    assert [steps[index] for index in range(opened["first"], len(tokens))] == opened["steps"]
+    assert [rows[opened["rows_from"] + index] for index in range(len(opened["rows"]))] == opened["rows"]
     # one row a generated token, from the pass whose query is the token before it
-    assert whole["rows_from"] == whole["first"] - 1
-    assert len(whole["rows"]) == len(tokens) - whole["first"]
+    assert opened["rows_from"] == opened["first"] - 1
+    assert len(opened["rows"]) == len(tokens) - opened["first"]
     layers, heads = tiny.model.inspect([1, 2]).attention.decoder.shape[1:3]
-    assert (whole["layers"], whole["heads"]) == (layers, heads)
-    assert [len(base64.b64decode(row)) for row in whole["rows"]] == [
-        layers * heads * (whole["rows_from"] + place + 1) for place in range(len(whole["rows"]))
+    assert (opened["layers"], opened["heads"]) == (layers, heads)
+    assert [len(base64.b64decode(row)) for row in opened["rows"]] == [
+        layers * heads * (opened["rows_from"] + index + 1) for index in range(len(opened["rows"]))
     ]
 
 
@@ -97,21 +97,21 @@ def test_the_numbers_are_those_of_the_model_itself(models: Models, tiny: LoadedM
     run = session.run(session.turns[1].run)
     prompt, generated = run.ids[: run.first], run.ids[run.first :]
     expected = tiny.model.logits(prompt, generated).double().softmax(-1)
-    for place, token in enumerate(run.tokens[run.first :]):
+    for index, token in enumerate(run.tokens[run.first :]):
         assert token.choice is not None
-        assert token.choice.probability == pytest.approx(float(expected[place, token.id]), rel=1e-4)
-        assert token.id == int(expected[place].argmax())
+        assert token.choice.probability == pytest.approx(float(expected[index, token.id]), rel=1e-4)
+        assert token.id == int(expected[index].argmax())
 
 
 def test_the_same_seed_gives_the_same_answer_and_retry_another(models: Models) -> None:
     first, second = Session(), Session()
     for session in (first, second):
         last(chat.send(session, models, models.default, "Hello", SAMPLE))
-    assert said(first) == said(second)
+    assert texts_of(first) == texts_of(second)
     other = DecodingSettings(strategy="sample", max_new_tokens=12, seed=4)
     last(chat.retry(first, models, models.default, 1, other))
-    assert said(first)[0] == "Hello"
-    assert said(first)[1] != said(second)[1]
+    assert texts_of(first)[0] == "Hello"
+    assert texts_of(first)[1] != texts_of(second)[1]
     assert len(first.turns) == 2
 
 
@@ -130,7 +130,7 @@ def test_undo_gives_the_words_back(models: Models) -> None:
         last(chat.send(session, models, models.default, text, GREEDY))
     screen = chat.undo(session, models, models.default, 3)
     assert screen.message == "Two"
-    assert said(session)[0] == "One"
+    assert texts_of(session)[0] == "One"
     assert len(session.turns) == 2
 
 
@@ -205,10 +205,10 @@ def test_a_second_message_while_one_streams_is_refused(models: Models) -> None:
 def test_bad_messages_are_refused_and_nothing_changes(models: Models, text: object, sentence: str) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    before = said(session)
+    before = texts_of(session)
     with pytest.raises(AttendError, match=sentence):
         next(iter(chat.send(session, models, models.default, text, GREEDY)))
-    assert said(session) == before
+    assert texts_of(session) == before
     assert not session.busy
 
 
@@ -224,7 +224,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
 ) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    before = said(session), session.former, dict(session.runs)
+    before = texts_of(session), session.former, dict(session.runs)
     for screens in (
         chat.send(session, models, models.default, "Two", settings),
         chat.retry(session, models, models.default, 1, settings),
@@ -232,7 +232,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
     ):
         with pytest.raises(AttendError, match=sentence):
             next(screens)  # not even a first screen, which would empty the box
-    assert (said(session), session.former, session.runs) == before
+    assert (texts_of(session), session.former, session.runs) == before
     assert not session.busy
 
 
@@ -345,5 +345,5 @@ def test_two_visitors_never_share_anything(models: Models) -> None:
     alone = [Session(), Session()]
     for number in (0, 1):
         last(chat.send(alone[number], models, models.default, texts[number], SAMPLE))
-        assert said(sessions[number]) == said(alone[number])
-        assert said(sessions[number])[0] == texts[number]
+        assert texts_of(sessions[number]) == texts_of(alone[number])
+        assert texts_of(sessions[number])[0] == texts[number]

@@ -52,7 +52,7 @@ def both(chatml: LoadedModel, tiny: LoadedModel) -> Models:
     return Models(tuple(loaded), lambda name, _: loaded[name])
 
 
-def asked(loaded: LoadedModel, session: Session, system: str, turns: int) -> tuple[int, ...]:
+def prompt_ids(loaded: LoadedModel, session: Session, system: str, turns: int) -> tuple[int, ...]:
     """The prompt that these many first turns make under this system prompt."""
     messages = [Message(turn.role, turn.text) for turn in session.turns[:turns]]
     return loaded.chat_prompt(messages, system=system, reserve=GREEDY.max_new_tokens).ids
@@ -70,14 +70,14 @@ def test_it_applies_from_the_next_message_and_earlier_answers_keep_theirs(both: 
     first = chat.open_token(session, both, 1, 2).inspector
     chat.set_system(session, both, chatml.name, OWL)
     list(chat.send(session, both, chatml.name, "And you?", GREEDY))
-    assert read_by(session, 1) == asked(chatml, session, FOX, 1)
-    assert read_by(session, 3) == asked(chatml, session, OWL, 3)
+    assert read_by(session, 1) == prompt_ids(chatml, session, FOX, 1)
+    assert read_by(session, 3) == prompt_ids(chatml, session, OWL, 3)
     assert chat.open_token(session, both, 1, 2).inspector == first
     chat.set_system(session, both, chatml.name, "")
     list(chat.retry(session, both, chatml.name, 3, GREEDY))
-    assert read_by(session, 3) == asked(chatml, session, "", 3)
+    assert read_by(session, 3) == prompt_ids(chatml, session, "", 3)
     list(chat.edit(session, both, chatml.name, 2, "And now?", GREEDY))
-    assert read_by(session, 3) == asked(chatml, session, "", 3)
+    assert read_by(session, 3) == prompt_ids(chatml, session, "", 3)
 
 
 def test_it_outlives_a_new_conversation_and_a_model_that_takes_none(
@@ -86,10 +86,10 @@ def test_it_outlives_a_new_conversation_and_a_model_that_takes_none(
     session = Session()
     chat.set_system(session, both, chatml.name, FOX)
     list(chat.send(session, both, tiny.name, "Hi!", GREEDY))
-    assert read_by(session, 1) == asked(tiny, session, "", 1)
+    assert read_by(session, 1) == prompt_ids(tiny, session, "", 1)
     chat.clear(session, both, tiny.name)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))
-    assert read_by(session, 1) == asked(chatml, session, FOX, 1)
+    assert read_by(session, 1) == prompt_ids(chatml, session, FOX, 1)
 
 
 def test_the_prompt_that_is_shown_has_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) -> None:
@@ -157,9 +157,9 @@ def test_a_saved_run_and_a_comparison_carry_it(both: Models, chatml: LoadedModel
     options: dict[str, Any] = {"answer": True, "history": False, "common_draws": True, "panel": GREEDY}
     list(comparing.compare(session, both, chatml.name, "Hi!", CARDS, **options))
     assert session.comparison is not None
-    told = metrics.document(session.comparison)
-    assert told["prompt"]["ids"] == document["prompt"]["ids"]
-    assert [card["trace"]["messages"] for card in told["cards"]] == [conversation] * 2
+    result = metrics.document(session.comparison)
+    assert result["prompt"]["ids"] == document["prompt"]["ids"]
+    assert [card["trace"]["messages"] for card in result["cards"]] == [conversation] * 2
     list(comparing.compare(session, both, chatml.name, "Hi!", CARDS, **{**options, "answer": False}))
     assert metrics.document(session.comparison)["prompt"]["ids"] == list(chatml.prompt("Hi!"))
 
@@ -187,8 +187,8 @@ def test_programs_send_it(both: Models, chatml: LoadedModel, tiny: LoadedModel) 
     assert last["trace"]["messages"][0] == {"role": "system", "content": FOX}
     messages = [Message("user", "Hi!"), Message("assistant", "Hello"), Message("user", "And you?")]
     assert last["trace"]["prompt"]["ids"] == list(chatml.chat_prompt(messages, system=FOX, reserve=4).ids)
-    told = comparison(both, "And you?", chatml.name, CARDS, True, True, history, FOX)
-    assert told["prompt"]["ids"] == last["trace"]["prompt"]["ids"]
+    result = comparison(both, "And you?", chatml.name, CARDS, True, True, history, FOX)
+    assert result["prompt"]["ids"] == last["trace"]["prompt"]["ids"]
     with pytest.raises(AttendError, match="tiny-chat doesn't support system prompts, because it was trained"):
         list(chat_items(both, "Hi!", [], tiny.name, {}, FOX))
     with pytest.raises(AttendError, match=r"A system prompt needs a message to answer.*set chat to true"):

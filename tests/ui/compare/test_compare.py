@@ -26,16 +26,16 @@ from ui.runs.models import Models
 from ui.runs.session import Session
 
 PANEL = DecodingSettings(seed=3, max_new_tokens=12)
-ASKED: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
+ARGUMENTS: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
 WARM: list[dict[str, object]] = [{"temperature": heat, "max_new_tokens": 12} for heat in (0, 0.5, 1, 1.5)]
 
 
 def run(
     session: Session, models: Models, cards: object = WARM, text: object = "The fox", **changes: Any
 ) -> list[CompareScreen]:
-    asked: dict[str, Any] = {**ASKED, **changes}
-    name = asked.pop("name", models.default)
-    return list(comparing.compare(session, models, name, text, cards, **asked))
+    keywords: dict[str, Any] = {**ARGUMENTS, **changes}
+    name = keywords.pop("name", models.default)
+    return list(comparing.compare(session, models, name, text, cards, **keywords))
 
 
 def values(screens: list[CompareScreen]) -> Iterator[CompareValue]:
@@ -68,12 +68,12 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     texts = ["".join(text for text, _ in tokens) for tokens in joined.values()]
     assert texts == [card["text"] for card in document["cards"]]
     assert [value["busy"] for value in seen[:1] + seen[-1:]] == [True, False]
-    for shown, told in zip(seen[-1]["cards"], document["cards"], strict=True):
+    for shown, exported in zip(seen[-1]["cards"], document["cards"], strict=True):
         assert shown["since"] == 0 and shown["state"] == "done" and shown["length"] == 12
-        assert shown["first_difference"] == told["first_difference"]
+        assert shown["first_difference"] == exported["first_difference"]
         named = dict(zip((text["name"] for text in compare_values.FIGURES), shown["figures"], strict=True))
-        assert named["perplexity"] == pytest.approx(told["perplexity"], rel=1e-5)
-        assert named["tokens"] == told["tokens"]
+        assert named["perplexity"] == pytest.approx(exported["perplexity"], rel=1e-5)
+        assert named["tokens"] == exported["tokens"]
     assert not session.busy and session.growing == ()
 
 
@@ -94,7 +94,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
     spoken, half = "".join(words), "".join(words[1:6])
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
     joined: dict[str, list] = {}
-    going = comparing.compare(session, models, tiny.name, "The fox", cards, **ASKED)
+    going = comparing.compare(session, models, tiny.name, "The fox", cards, **ARGUMENTS)
     for screen in going:
         for value in values([screen]):
             for card in value["cards"]:
@@ -107,7 +107,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
 
 def test_the_inspector_follows_the_first_card_until_another_token_is_opened(models: Models) -> None:
     session = Session()
-    screens = comparing.compare(session, models, models.default, "The fox", WARM, **ASKED)
+    screens = comparing.compare(session, models, models.default, "The fox", WARM, **ARGUMENTS)
     first = next(screen for screen in screens if screen.inspector)
     assert first.inspector is not None and first.inspector["busy"] is True
     assert session.comparison is not None
@@ -155,16 +155,19 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
     panel = DecodingSettings(seed=3, max_new_tokens=5, top_candidates=4)
     run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], panel=panel)
     assert session.comparison is not None
-    held, own = (card.settings for card in session.comparison.cards)
-    assert (held.max_new_tokens, held.top_candidates) == (5, 4) and (own.max_new_tokens, own.top_candidates) == (9, 0)
+    with_own, shared = (card.settings for card in session.comparison.cards)
+    assert (with_own.max_new_tokens, with_own.top_candidates) == (5, 4) and (
+        shared.max_new_tokens,
+        shared.top_candidates,
+    ) == (9, 0)
     assert len(session.comparison.cards[0].ids) <= 5
 
 
 def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_something_was_drawn(models: Models) -> None:
     session = Session()
-    own = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
-    assert run(session, models, own)[-1].seed == 3
-    assert run(session, models, own, common_draws=False)[-1].seed == 3
+    seeded = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
+    assert run(session, models, seeded)[-1].seed == 3
+    assert run(session, models, seeded, common_draws=False)[-1].seed == 3
     assert session.comparison is not None
     assert [card.settings.seed for card in session.comparison.cards] == [3, 4]
     assert run(session, models, [{"strategy": "greedy", "max_new_tokens": 2}] * 2)[-1].seed == -1
@@ -174,7 +177,7 @@ def test_stop_keeps_what_was_written(models: Models) -> None:
     session = Session()
     cards = [{"max_new_tokens": 100}, {"max_new_tokens": 100, "temperature": 0.5}]
     screens = []
-    for screen in comparing.compare(session, models, models.default, "The", cards, **ASKED):
+    for screen in comparing.compare(session, models, models.default, "The", cards, **ARGUMENTS):
         screens.append(screen)
         if session.comparison and session.comparison.cards[0].ids and session.stop:
             session.stop.set()
@@ -232,7 +235,7 @@ def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
         return decoding
 
     models = Models((tiny.name,), lambda *_: tiny, wrap=held_back)
-    screens = comparing.compare(session, models, models.default, "The", WARM, **ASKED)
+    screens = comparing.compare(session, models, models.default, "The", WARM, **ARGUMENTS)
     assert any(screen.inspector for screen in screens)  # up to the first token
     with pytest.raises(AttendError, match="still writing"):
         next(chat.send(session, models, models.default, "Hi", DecodingSettings()))

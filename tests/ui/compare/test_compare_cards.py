@@ -52,8 +52,8 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
     comparison = compared(models, settings)
     assert comparison.ending == "finished"
     for card in comparison.cards:
-        own = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
-        assert own is not None and card.ids == own.tokens
+        alone = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        assert alone is not None and card.ids == alone.tokens
         assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
         assert card.builder.seconds > 0
 
@@ -70,7 +70,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         replace(SEEDED, num_return_sequences=4),
         wide,
     ]
-    assert [one.rows for one in settings] == [64, 1, 8, 4, 64]
+    assert [each.rows for each in settings] == [64, 1, 8, 4, 64]
     assert compare.turns_of(settings) == [[0], [1, 2, 3], [4]]
     fed, step = [], tiny.model.step
     monkeypatch.setattr(
@@ -83,8 +83,8 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         assert len(update.since) == len(settings)
     assert max(fed) == compare.MOST_ROWS == 64
     for card in comparison.cards:
-        own = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
-        assert own is not None and card.ids == own.tokens
+        alone = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        assert alone is not None and card.ids == alone.tokens
         assert card.builder.seconds > 0
 
 
@@ -137,21 +137,24 @@ def test_stop_ends_all_cards_and_keeps_what_they_have(models: Models, tiny: Load
 def test_a_message_is_answered_under_all_cards(models: Models, tiny: LoadedModel) -> None:
     turns = [Turn("user", "Hi"), Turn("assistant", "Hello"), Turn("user", "How are you?")]
     settings = [replace(SEEDED, max_new_tokens=2), replace(SEEDED, max_new_tokens=20)]
-    asked = message_prompt(tiny, turns, settings)
+    common_prompt = message_prompt(tiny, turns, settings)
     assert tiny.chat is not None
-    assert asked.text == "How are you?" and [message["content"] for message in asked.messages][:2] == ["Hi", "Hello"]
-    assert asked.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
-    comparison = prepare(tiny, asked, settings)
+    assert common_prompt.text == "How are you?" and [message["content"] for message in common_prompt.messages][:2] == [
+        "Hi",
+        "Hello",
+    ]
+    assert common_prompt.ids[-1] == tiny.tokenizer.special_token_id("<assistant>")
+    comparison = prepare(tiny, common_prompt, settings)
     ran(models, comparison)
     assert comparison.cards[0].trace.document()["messages"][0] == {"role": "user", "content": "Hi"}
 
 
 def test_a_long_conversation_leaves_room_for_the_longest_card(tiny: LoadedModel) -> None:
-    turns = [Turn("user" if place % 2 == 0 else "assistant", "Hi! How are you today?") for place in range(21)]
+    turns = [Turn("user" if index % 2 == 0 else "assistant", "Hi! How are you today?") for index in range(21)]
     short, long = (replace(SEEDED, max_new_tokens=length) for length in (1, 60))
     assert len(message_prompt(tiny, turns, [short, short]).ids) > len(message_prompt(tiny, turns, [short, long]).ids)
-    asked = message_prompt(tiny, turns, [long, short])
-    assert len(asked.ids) + 60 <= tiny.model.context_length and asked.dropped > 0
+    common_prompt = message_prompt(tiny, turns, [long, short])
+    assert len(common_prompt.ids) + 60 <= tiny.model.context_length and common_prompt.dropped > 0
 
 
 # --- settings of the cards -------------------------------------------------------------------------------------------
@@ -162,9 +165,9 @@ def test_all_cards_share_one_stream_of_draws(models: Models) -> None:
     comparison = compared(models, settings)
     assert len({card.settings.seed for card in comparison.cards}) == 1
     draws = [[choice.draw for choice in card.trace.choices()] for card in comparison.cards]
-    for one, other in itertools.combinations(draws, 2):
-        shared = min(len(one), len(other))
-        assert one[:shared] == other[:shared]
+    for first, second in itertools.combinations(draws, 2):
+        shared = min(len(first), len(second))
+        assert first[:shared] == second[:shared]
 
 
 def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
@@ -175,12 +178,12 @@ def test_without_common_draws_every_card_has_its_own(models: Models) -> None:
 
 def test_seeds() -> None:
     none, seven = DecodingSettings(), DecodingSettings(seed=7)
-    assert [one.seed for one in with_seeds([none, seven, none], common_draws=True)] == [7, 7, 7]
-    assert [one.seed for one in with_seeds([none, seven, none], common_draws=False)] == [7, 8, 9]
+    assert [each.seed for each in with_seeds([none, seven, none], common_draws=True)] == [7, 7, 7]
+    assert [each.seed for each in with_seeds([none, seven, none], common_draws=False)] == [7, 8, 9]
     (first, second) = with_seeds([none, none], common_draws=True)
     assert first.seed == second.seed >= 0
     last = DecodingSettings(seed=2**32 - 1)  # the greatest there is
-    assert [one.seed for one in with_seeds([last, last], common_draws=False)] == [2**32 - 1, 0]
+    assert [each.seed for each in with_seeds([last, last], common_draws=False)] == [2**32 - 1, 0]
     with pytest.raises(AttendError, match="the seeds 7 and 9"):
         with_seeds([seven, DecodingSettings(seed=9)], common_draws=False)
 

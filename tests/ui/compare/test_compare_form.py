@@ -55,9 +55,9 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
 
 
 def test_every_number_is_explained() -> None:
-    told = {figure["name"] for figure in compare_values.FIGURES}
+    names = {figure["name"] for figure in compare_values.FIGURES}
     empty = CardMetrics()
-    assert told | {"first_difference"} == asdict(empty).keys()
+    assert names | {"first_difference"} == asdict(empty).keys()
     assert all(figure["help"].endswith(".") for figure in compare_values.FIGURES)
 
 

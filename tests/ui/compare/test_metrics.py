@@ -16,7 +16,7 @@ from decoding.step import Candidate, Choice, Hypothesis, Step
 from decoding.trace import Trace
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
-from tests.helpers.tiny import request
+from tests.helpers.tiny import make_request
 from tests.ui.compare.test_compare_cards import SEEDED, compared
 from ui.compare import metrics
 from ui.compare.cards import update_cards
@@ -42,18 +42,18 @@ class Letters(TextTokenizer):
 
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
-    trace = Trace("tiny", "0", request((0,)), SEEDED, str)
+    trace = Trace("tiny", "0", make_request((0,)), SEEDED, str)
     run = Run("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
     builder = RunBuilder(run, trace)
     builder.seconds = 2.0
     total = 0.0
-    for place, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
+    for index, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
         candidate = Candidate(token, (probability,))
         choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
         score = math.log(probability)
-        reason = "length" if place == len(tokens) - 1 else None
-        hypothesis = Hypothesis(tuple(tokens[: place + 1]), total, score, total, 0, choice, finish_reason=reason)
+        reason = "length" if index == len(tokens) - 1 else None
+        hypothesis = Hypothesis(tuple(tokens[: index + 1]), total, score, total, 0, choice, finish_reason=reason)
         builder.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
     card = Card(builder, AnswerText(Letters()), length=9)
     update_cards(Comparison("tiny", Prompt("0", (0,)), 9, True, (card,)), Progress((0,), "finished"))
@@ -105,9 +105,9 @@ def test_figures_of_a_real_run_agree_with_scoring_the_text(models: Models, tiny:
     comparison = compared(models, [replace(SEEDED, temperature=0.6, top_k=5), replace(SEEDED, temperature=1.5)])
     for card, numbers in zip(comparison.cards, metrics.all_metrics(comparison), strict=True):
         scores = tiny.model.logits(comparison.prompt.ids, card.ids).double().log_softmax(-1)  # (tokens, V)
-        own = [float(row[token]) for row, token in zip(scores, card.ids, strict=True)]
+        log_probabilities = [float(row[token]) for row, token in zip(scores, card.ids, strict=True)]
         bits = float(-(scores.exp() * scores).sum(-1).mean()) / math.log(2)
-        assert numbers.mean_log_probability == pytest.approx(sum(own) / len(own), abs=1e-5)
+        assert numbers.mean_log_probability == pytest.approx(sum(log_probabilities) / len(log_probabilities), abs=1e-5)
         assert numbers.mean_entropy == pytest.approx(bits, abs=1e-5)
         tops = [int(row.argmax()) == token for row, token in zip(scores, card.ids, strict=True)]
         assert numbers.top_share == pytest.approx(sum(tops) / len(tops))
@@ -121,10 +121,10 @@ def test_the_document_holds_every_run(models: Models) -> None:
     document = json.loads(json.dumps(metrics.document(comparison), allow_nan=False))
     assert document["schema"] == "attend.compare/1" and document["common_draws"] is True
     assert document["prompt"] == {"text": "The quick", "ids": list(comparison.prompt.ids)}
-    for card, told in zip(comparison.cards, document["cards"], strict=True):
-        assert told["trace"] == json.loads(json.dumps(card.trace.document()))
-        assert told["text"] == told["trace"]["text"] and told["tokens"] == len(told["trace"]["ids"])
-        assert DecodingSettings.from_dict(told["settings"]) == card.settings
+    for card, exported in zip(comparison.cards, document["cards"], strict=True):
+        assert exported["trace"] == json.loads(json.dumps(card.trace.document()))
+        assert exported["text"] == exported["trace"]["text"] and exported["tokens"] == len(exported["trace"]["ids"])
+        assert DecodingSettings.from_dict(exported["settings"]) == card.settings
 
 
 def test_the_table_reads_back(models: Models) -> None:

@@ -26,7 +26,7 @@ def direct(tiny: LoadedModel, run: Run, settings: DecodingSettings) -> Counterfa
 
 
 def differing(value: WhatIfValue) -> list[int]:
-    return [place for place, (_, instead, _) in enumerate(value["tokens"]) if instead is not None]
+    return [index for index, (_, instead, _) in enumerate(value["tokens"]) if instead is not None]
 
 
 @pytest.mark.parametrize("changes", [{"temperature": 0}, {"temperature": 1.9}, {"top_k": 2, "top_p": 0.5}], ids=str)
@@ -37,7 +37,7 @@ def test_the_answer_is_that_of_asking_directly(models: Models, tiny: LoadedModel
     expected = direct(tiny, run, DecodingSettings.from_dict({**SAMPLE.to_dict(), **changes}))
     ids = trace_of(run).ids
     assert value["first_difference"] == expected.first_difference
-    assert differing(value) == [place for place, choice in enumerate(expected.choices) if choice.token != ids[place]]
+    assert differing(value) == [index for index, choice in enumerate(expected.choices) if choice.token != ids[index]]
     for (text, instead, probability), token, choice in zip(value["tokens"], ids, expected.choices, strict=True):
         assert text == tiny.tokenizer.label(token)
         assert instead in (None, tiny.tokenizer.label(choice.token))
@@ -82,15 +82,16 @@ def test_the_sentence_by_hand(models: Models, tiny: LoadedModel) -> None:
     count = len(result.choices)
     assert count > 2
 
-    def said(place: int | None, **changes: float) -> str:
-        return whatif.in_words(SAMPLE, Counterfactual(replace(SAMPLE, **changes), result.choices, place))
+    def message(index: int | None, **changes: float) -> str:
+        return whatif.in_words(SAMPLE, Counterfactual(replace(SAMPLE, **changes), result.choices, index))
 
-    assert said(0, temperature=0.5) == "With temperature 0.5, the first token is"
-    assert said(1, temperature=0.5) == "With temperature 0.5, the first token stays the same; then"
+    assert message(0, temperature=0.5) == "With temperature 0.5, the first token is"
+    assert message(1, temperature=0.5) == "With temperature 0.5, the first token stays the same; then"
     assert (
-        said(2, temperature=0.5, top_k=5) == "With temperature 0.5 and top-k 5, the first 2 tokens stay the same; then"
+        message(2, temperature=0.5, top_k=5)
+        == "With temperature 0.5 and top-k 5, the first 2 tokens stay the same; then"
     )
-    assert said(None, temperature=0.5, top_k=5, top_p=0.9) == (
+    assert message(None, temperature=0.5, top_k=5, top_p=0.9) == (
         f"With temperature 0.5, top-k 5 and top-p 0.9, all {count} tokens stay the same."
     )
     one = Counterfactual(SAMPLE, result.choices[:1], None)
@@ -146,11 +147,11 @@ def test_the_model_is_locked_while_it_is_asked(models: Models, tiny: LoadedModel
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
     held: list[bool] = []
-    honest = tiny.model.logits
+    logits = tiny.model.logits
 
     def watched(*arguments: object) -> object:
         held.append(tiny.lock.locked())
-        return honest(*arguments)  # type: ignore[arg-type]
+        return logits(*arguments)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiny.model, "logits", watched)
@@ -160,8 +161,8 @@ def test_the_model_is_locked_while_it_is_asked(models: Models, tiny: LoadedModel
 
 def test_the_form_offers_the_declared_ranges() -> None:
     form = whatif.whatif_form()
-    told = {setting["name"]: setting for setting in form["settings"]}
-    assert list(told) == ["temperature", "top_k", "top_p"]
-    assert (told["temperature"]["minimum"], told["temperature"]["maximum"]) == (0, 2)  # as in the README's table
-    assert told["top_k"]["maximum"] == 200
+    fields = {setting["name"]: setting for setting in form["settings"]}
+    assert list(fields) == ["temperature", "top_k", "top_p"]
+    assert (fields["temperature"]["minimum"], fields["temperature"]["maximum"]) == (0, 2)  # as in the README's table
+    assert fields["top_k"]["maximum"] == 200
     assert form["quick"] == [0, 0.5, 1, 1.5]

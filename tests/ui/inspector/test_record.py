@@ -99,8 +99,8 @@ def test_what_was_saved_is_shown_again(models: Models, tiny: LoadedModel, settin
     other = Session()
     value = replay.opened(other, record.saved(session, run.id)[1])
     assert value["tokens"][0] == ("The quick", "prompt", None)
-    for own, again in zip(shown["tokens"][prompt:], value["tokens"][1:], strict=True):
-        assert (own[0], own[2]) == (again[0], again[2])
+    for before, again in zip(shown["tokens"][prompt:], value["tokens"][1:], strict=True):
+        assert (before[0], before[2]) == (again[0], again[2])
     assert value["steps"] == shown["steps"][prompt - shown["first"] :]
     assert (value["first"], value["layers"], value["rows"], value["busy"]) == (1, 0, [], False)
     assert replay.is_replay(value["run"])
@@ -120,17 +120,19 @@ def test_the_beams_of_a_saved_search_are_drawn_again(models: Models, tiny: Loade
     assert text(shown, *shown["lead"]) == text(again, *again["lead"])
     assert [text(shown, *spot) for spot in shown["returned"]] == [text(again, *spot) for spot in again["returned"]]
     assert (again["over"], len(again["returned"])) == ((False, 0) if stopped else (True, 2))
-    for number, (own, other) in enumerate(zip(shown["steps"], again["steps"], strict=True)):
-        texts, others = ([text(value, number, place) for place in range(len(own))] for value in (shown, again))
+    for number, (before, other) in enumerate(zip(shown["steps"], again["steps"], strict=True)):
+        texts, others = ([text(value, number, index) for index in range(len(before))] for value in (shown, again))
         assert sorted(texts) == sorted(others)
         assert [beam[2] for beam in other] == sorted((beam[2] for beam in other), reverse=True)
-    fates = [sorted((text(value, *fate[:2]), fate[2]) for fate in value["dropped"]) for value in (shown, again)]
-    assert fates[0] == fates[1]
+    all_dropped = [
+        sorted((text(value, *dropped[:2]), dropped[2]) for dropped in value["dropped"]) for value in (shown, again)
+    ]
+    assert all_dropped[0] == all_dropped[1]
 
 
-def text(value: SearchValue, step: int, place: int) -> list[tuple[str, float]]:
+def text(value: SearchValue, step: int, index: int) -> list[tuple[str, float]]:
     """One text of a search: its tokens and what each added, the oldest first."""
-    token, added, _, _, parent, _ = value["steps"][step][place]
+    token, added, _, _, parent, _ = value["steps"][step][index]
     return [*(text(value, step - 1, parent) if step else []), (token, round(added, 4))]
 
 

@@ -22,9 +22,9 @@ def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
     return trace.collect(models.decode(loaded.name, request.prompt, chosen, 0))
 
 
-def path(steps: list[list[Beam]], step: int, place: int) -> list[Beam]:
+def path(steps: list[list[Beam]], step: int, index: int) -> list[Beam]:
     """One text's beams, the oldest first."""
-    beam = steps[step][place]
+    beam = steps[step][index]
     *_, parent, _ = beam
     return [*(path(steps, step - 1, parent) if step else []), beam]
 
@@ -39,17 +39,17 @@ def test_every_text_of_a_search_can_be_followed_back(
     assert value["first"] == len(trace.request.prompt)
     assert len(value["steps"]) == len(trace.steps)
     for number, step in enumerate(trace.steps):
-        for place, one in enumerate(step.hypotheses):
-            followed = path(value["steps"], number, place)
-            assert [token for token, *_ in followed] == list(map(str, one.tokens))
+        for index, hypothesis in enumerate(step.hypotheses):
+            followed = path(value["steps"], number, index)
+            assert [token for token, *_ in followed] == list(map(str, hypothesis.tokens))
             # what each token added makes the sum; four decimals are sent of each
-            assert sum(added for _, added, *_ in followed) == pytest.approx(one.score, abs=1e-3)
-            _, _, total, own, _, final = followed[-1]
-            assert (total, own) == pytest.approx((one.score, one.log_probability), abs=1e-4)
-            assert (final is not None) == one.finished
+            assert sum(added for _, added, *_ in followed) == pytest.approx(hypothesis.score, abs=1e-3)
+            _, _, total, log_probability, _, final = followed[-1]
+            assert (total, log_probability) == pytest.approx((hypothesis.score, hypothesis.log_probability), abs=1e-4)
+            assert (final is not None) == hypothesis.finished
             if final is not None:  # transformers' score of a finished text, by hand
                 penalty = trace.settings.length_penalty
-                assert final == pytest.approx(one.score / len(one.tokens) ** penalty, abs=1e-4)
+                assert final == pytest.approx(hypothesis.score / len(hypothesis.tokens) ** penalty, abs=1e-4)
     assert value["lead"] is not None and value["over"]
     returned = path(value["steps"], *value["lead"])
     assert [token for token, *_ in returned] == list(map(str, trace.ids))
@@ -62,15 +62,15 @@ def test_all_returned_texts_are_named_best_first(models: Models, tiny: LoadedMod
     value = search_value(trace, str)
     assert value is not None and len(value["returned"]) == 3
     texts = [[token for token, *_ in path(value["steps"], *spot)] for spot in value["returned"]]
-    assert texts == [list(map(str, one.tokens)) for one in trace.sequences]
+    assert texts == [list(map(str, hypothesis.tokens)) for hypothesis in trace.sequences]
 
 
 def test_an_update_sends_only_what_is_new(models: Models, tiny: LoadedModel) -> None:
     trace = searched(models, tiny)
-    whole, new = search_value(trace, str), search_value(trace, str, since=len(trace.request.prompt) + 4)
-    assert whole is not None and new is not None
-    assert (whole["since"], new["since"]) == (0, 4)
-    assert new["steps"] == whole["steps"][4:]
+    complete, new = search_value(trace, str), search_value(trace, str, since=len(trace.request.prompt) + 4)
+    assert complete is not None and new is not None
+    assert (complete["since"], new["since"]) == (0, 4)
+    assert new["steps"] == complete["steps"][4:]
     trace.steps.pop()
     cut = search_value(trace, str)
     assert cut is not None and not cut["over"]
@@ -81,9 +81,11 @@ def test_what_a_search_let_go_is_told_with_its_reason(models: Models, tiny: Load
     trace = searched(models, tiny, strategy=strategy, num_beams=4, num_beam_groups=2)
     value = search_value(trace, str)
     assert value is not None
-    told = [(value["steps"][step][place][0], reason) for step, place, reason, _, _ in value["dropped"]]
-    assert told == [(str(one.tokens[-1]), one.reason) for step in trace.steps for one in step.dropped]
-    assert told
+    dropped = [(value["steps"][step][index][0], reason) for step, index, reason, _, _ in value["dropped"]]
+    assert dropped == [
+        (str(hypothesis.tokens[-1]), hypothesis.reason) for step in trace.steps for hypothesis in step.dropped
+    ]
+    assert dropped
 
 
 def test_no_search_is_shown_of_what_none_chose(models: Models, tiny: LoadedModel) -> None:

@@ -65,21 +65,21 @@ def flags(settings: DecodingSettings) -> list[str]:
 def test_an_answers_document_is_the_terminals(
     models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
 ) -> None:
-    own = trace_of(answered(models, "How are you?", settings)).document()
+    document = trace_of(answered(models, "How are you?", settings)).document()
     arguments = ["How are you?", "--chat", *flags(settings)]
     other = from_terminal(tiny_checkpoint, tmp_path / "run.json", *arguments, monkeypatch=monkeypatch)
-    assert json.loads(json.dumps(own)) == other
-    assert own["messages"] == [{"role": "user", "content": "How are you?"}]
+    assert json.loads(json.dumps(document)) == other
+    assert document["messages"] == [{"role": "user", "content": "How are you?"}]
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, GREEDY, BEAM], ids=lambda one: one.strategy)
 def test_a_continuations_document_is_the_terminals(
     models: Models, tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: DecodingSettings
 ) -> None:
-    own = trace_of(written(models, Session(), "The quick brown", settings)).document()
+    document = trace_of(written(models, Session(), "The quick brown", settings)).document()
     arguments = ["The quick brown", *flags(settings)]
     other = from_terminal(tiny_checkpoint, tmp_path / "run.json", *arguments, monkeypatch=monkeypatch)
-    assert json.loads(json.dumps(own)) == other
+    assert json.loads(json.dumps(document)) == other
 
 
 @pytest.mark.parametrize("settings", [SAMPLE, BEAM], ids=lambda one: one.strategy)

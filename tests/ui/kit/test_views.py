@@ -101,8 +101,8 @@ def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
     run = Run("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
     value = values.inspector_value(run, tiny.tokenizer, busy=False)
     assert value["tokens"][0][2] == value["steps"][0]["rows"][0][3][0] == 0.12345
-    ((_, told),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
-    assert told == 0.12345
+    ((_, label),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)
+    assert label == 0.12345
 
 
 @pytest.mark.parametrize(("layers", "heads", "keys"), [(1, 1, 1), (2, 3, 5), (6, 8, 300)])
@@ -156,8 +156,8 @@ def test_templates_hold_no_syntax_that_would_run_data() -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
 def test_scripts_write_text_only(script: Path) -> None:
     code = script.read_text(encoding="utf-8")
-    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
-        assert way not in code
+    for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
+        assert name not in code
     assert code.startswith("/**\n * "), "each file says what it does"
 
 

@@ -72,7 +72,7 @@ def test_a_step_arrives_as_it_was_computed() -> None:
     result, step = ask("training", step=2, learning_rate=0.05), train(StepSettings(step=2, learning_rate=0.05))
     assert result["losses"] == pytest.approx(step.losses, rel=1e-3)
     assert result["norms"] == pytest.approx(dict(step.norms), rel=1e-3)
-    assert [one["read"] for one in result["positions"]] == [[0], [0, 6], [0, 6, 3]]
+    assert [position["read"] for position in result["positions"]] == [[0], [0, 6], [0, 6, 3]]
     for name, values in (
         ("gradient", step.update.gradient),
         ("second_before", step.update.moments_before.second),
@@ -92,13 +92,13 @@ def test_rows_and_columns_are_named_where_they_have_names() -> None:
 
 @pytest.mark.parametrize("step", [1, 30])
 def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> None:
-    for one in ask("training", step=step)["positions"]:
-        loss = -math.log(one["probabilities"][one["target"]])
-        assert loss == pytest.approx(one["loss"], abs=5e-4, rel=1e-3)  # the loss is sent with four digits
+    for position in ask("training", step=step)["positions"]:
+        loss = -math.log(position["probabilities"][position["target"]])
+        assert loss == pytest.approx(position["loss"], abs=5e-4, rel=1e-3)  # the loss is sent with four digits
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"source": "how"}, "The source is 'how', but must be a list of whole numbers, the words' ids."),
         ({"source": [5, 8.5]}, "The source is [5, 8.5], but must be a list of whole numbers, the words' ids."),
@@ -117,12 +117,12 @@ def test_a_probability_is_sent_so_exactly_that_it_says_the_loss(step: int) -> No
         ({"query_weights": [[0.0] * 5] * 6}, "Query weights must have 6 rows of 6 numbers: reload the page"),
     ],
 )
-def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> None:
-    assert refusal("block", **given).startswith(said)
+def test_what_no_block_can_be_is_refused(given: dict[str, Any], message: str) -> None:
+    assert refusal("block", **given).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"step": 101}, "Step is 101, but must be a whole number from 1 to 100."),
         ({"step": "2"}, "Step is '2', but must be a whole number from 1 to 100."),
@@ -131,8 +131,8 @@ def test_what_no_block_can_be_is_refused(given: dict[str, Any], said: str) -> No
         ({"answer": []}, "The answer has 0 words, but must have 1 to 5."),
     ],
 )
-def test_what_no_training_can_be_is_refused(given: dict[str, Any], said: str) -> None:
-    assert refusal("training", **given).startswith(said)
+def test_what_no_training_can_be_is_refused(given: dict[str, Any], message: str) -> None:
+    assert refusal("training", **given).startswith(message)
 
 
 _DEEP: list[Any] = []
@@ -141,7 +141,7 @@ for _ in range(10_000):
 
 
 @pytest.mark.parametrize(
-    ("chapter", "given", "said"),
+    ("chapter", "given", "message"),
     [
         ("positions", {"length": 129}, "Length is 129, but must be a whole number from 2 to 128."),
         ("positions", {"width": 2.5}, "Width is 2.5, but must be a whole number"),
@@ -170,8 +170,8 @@ for _ in range(10_000):
         ("attention", {"sentence": "dog"}, "The sentence has 1 word, but must have 2 to 10"),
     ],
 )
-def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], said: str) -> None:
-    assert refusal(chapter, **given).startswith(said)
+def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], message: str) -> None:
+    assert refusal(chapter, **given).startswith(message)
 
 
 def test_the_smallest_similarities_still_weigh() -> None:

@@ -86,7 +86,7 @@ def visitor(page: Models) -> Session:
     return session
 
 
-def told(screen: PickerScreen) -> ModelValue:
+def model_value(screen: PickerScreen) -> ModelValue:
     assert screen.model is not None
     return screen.model
 
@@ -108,7 +108,7 @@ def test_two_who_ask_for_the_same_model_wait_for_one_load(slow: Slow, page: Mode
 def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     session, other = visitor(page), visitor(page)
     screens = choosing.choose(session, page, "second")
-    value = told(next(screens))
+    value = model_value(next(screens))
     assert value["title"] == "Downloading second" and value["share"] == pytest.approx(0.99, abs=0.99)
     list(chat.send(other, page, page.current(other), "Hi", SAMPLE))
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))  # with the model of before
@@ -116,7 +116,7 @@ def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
     assert not slow.go.is_set() and session.model == "first"
     slow.go.set()
     last = list(screens)[-1]
-    assert (session.model, told(last)["name"], told(last)["title"], session.model_changed) == (
+    assert (session.model, model_value(last)["name"], model_value(last)["title"], session.model_changed) == (
         "second",
         "second",
         "",
@@ -129,7 +129,7 @@ def test_a_load_that_is_cancelled_ends_and_the_model_of_before_stays(slow: Slow,
     screens = choosing.choose(session, page, "second")
     next(screens)
     choosing.cancel(session)
-    assert [told(screen)["name"] for screen in screens] == ["first"]
+    assert [model_value(screen)["name"] for screen in screens] == ["first"]
     eventually(lambda: slow.ended == ["second"])
     assert session.model == "first" and session.choosing is None
 
@@ -167,8 +167,8 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     next(screens)
     assert list(choosing.choose(session, page, " second ")) == [PickerScreen()]
     assert session.choosing is not None and not session.choosing.given_up
-    assert [told(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
-    assert [told(screen)["name"] for screen in screens] == ["first"]  # given up by that
+    assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
+    assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
     assert list(choosing.choose(session, page, "first")) == [PickerScreen()]
     assert slow.asked == ["first", "second"]
 
@@ -176,14 +176,14 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
 def test_what_is_on_its_way_says_so_where_it_is_listed(slow: Slow, page: Models) -> None:
     session = visitor(page)
     screens = choosing.choose(session, page, "second")
-    assert {name: words for words, name in told(next(screens))["choices"]} == {
+    assert {name: words for words, name in model_value(next(screens))["choices"]} == {
         "first": "first",
         "second": "second · loading",
         "third": "third",
         "broken": "broken",
     }
     slow.go.set()
-    assert ("second", "second") in told(list(screens)[-1])["choices"]
+    assert ("second", "second") in model_value(list(screens)[-1])["choices"]
 
 
 def test_the_box_for_a_name_is_emptied_once_its_model_is_there(slow: Slow, page: Models) -> None:
@@ -191,9 +191,9 @@ def test_the_box_for_a_name_is_emptied_once_its_model_is_there(slow: Slow, page:
     slow.go.set()
     with pytest.raises(AttendError):
         for screen in choosing.choose(session, page, "broken", typed=True):
-            assert not told(screen)["clears_input"]
-    assert [told(screen)["clears_input"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
-    assert not any(told(screen)["clears_input"] for screen in choosing.choose(session, page, "third"))
+            assert not model_value(screen)["clears_input"]
+    assert [model_value(screen)["clears_input"] for screen in choosing.choose(session, page, "second", typed=True)][-1]
+    assert not any(model_value(screen)["clears_input"] for screen in choosing.choose(session, page, "third"))
 
 
 def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(page: Models) -> None:
@@ -201,7 +201,7 @@ def test_what_cannot_be_loaded_is_one_sentence_and_the_model_of_before_stays(pag
     screens = choosing.choose(session, page, "broken")
     with pytest.raises(AttendError, match="cut short: copy them again"):
         for screen in screens:
-            assert told(screen)["name"] in ("broken", "first")
+            assert model_value(screen)["name"] in ("broken", "first")
     assert (session.model, session.choosing) == ("first", None)
     list(chat.send(session, page, page.current(session), "Hi", SAMPLE))
     assert session.turns[1].state == "done"
@@ -221,18 +221,18 @@ def test_only_a_private_page_loads_what_is_not_offered(slow: Slow, page: Models,
 
 
 def test_a_model_goes_with_its_last_user(slow: Slow, page: Models) -> None:
-    one, two = visitor(page), visitor(page)
-    use(one, page, slow, "second")
-    use(two, page, slow, "second")
+    first, second = visitor(page), visitor(page)
+    use(first, page, slow, "second")
+    use(second, page, slow, "second")
     ours = page.cached("second")
     assert ours is not None
     network = weakref.ref(ours.model)
     del ours
-    list(chat.send(one, page, "second", "Hi", SAMPLE))
-    list(write.write(one, page, "second", "Once", SAMPLE))
-    use(one, page, slow, "first")
+    list(chat.send(first, page, "second", "Hi", SAMPLE))
+    list(write.write(first, page, "second", "Once", SAMPLE))
+    use(first, page, slow, "first")
     assert page.cached("second") is not None  # the other visitor has it
-    choosing.leave(two)
+    choosing.leave(second)
     assert page.cached("second") is None
     eventually(lambda: gc.collect() >= 0 and network() is None)
     assert page.cached("first") is not None
@@ -241,12 +241,12 @@ def test_a_model_goes_with_its_last_user(slow: Slow, page: Models) -> None:
 def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkpoint: Path, tmp_path: Path) -> None:
     folder = str(bert(tmp_path / "reads"))
     private = Models(
-        (str(tiny_checkpoint),), lambda *asked: catalog.load_another(ModelArguments(), *asked), any_name=True
+        (str(tiny_checkpoint),), lambda *arguments: catalog.load_another(ModelArguments(), *arguments), any_name=True
     )
     session = visitor(private)
     list(chat.send(session, private, session.model, "Hi", SAMPLE))
-    said, writes = session.turns[1].text, session.holds
-    value = told(list(choosing.choose(session, private, folder))[-1])
+    answer, writes = session.turns[1].text, session.holds
+    value = model_value(list(choosing.choose(session, private, folder))[-1])
     assert session.encoder is not None and session.encoder.address == value["name"] == folder
     assert session.model_changed and {name for _, name in value["choices"]} >= {session.model, folder}
     assert (session.model, session.holds) == (str(tiny_checkpoint), writes)
@@ -254,13 +254,13 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
     with pytest.raises(AttendError, match="choose one of"):
         private.get(folder)  # programs cannot have it generate
     with pytest.raises(AttendError, match="is an encoder, which can't generate"):
-        Models((folder,), lambda *asked: catalog.load_another(ModelArguments(), *asked)).get(folder)
+        Models((folder,), lambda *arguments: catalog.load_another(ModelArguments(), *arguments)).get(folder)
 
     reads, session.model_changed = weakref.ref(session.encoder), False
-    value = told(list(choosing.choose(session, private, session.model))[-1])
+    value = model_value(list(choosing.choose(session, private, session.model))[-1])
     assert (session.encoder, session.model_changed, value["name"]) == (None, True, session.model)
     assert value["tagline"].startswith("Chat with")
-    assert session.turns[1].text == said and chat.open_token(session, private, 1, 0).inspector is not None
+    assert session.turns[1].text == answer and chat.open_token(session, private, 1, 0).inspector is not None
     eventually(lambda: gc.collect() >= 0 and reads() is None)
 
 
@@ -281,11 +281,11 @@ def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models)
     session = visitor(page)
     use(session, page, slow, "second")
     list(chat.send(session, page, "second", "Hi", SAMPLE))
-    said = session.turns[1].text
+    answer = session.turns[1].text
     use(session, page, slow, "first")
     gc.collect()
     screen = chat.overview(session, page, "first")
-    assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == said
+    assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == answer
     assert screen.inspector is not None and screen.inspector["tokens"] == []
     assert screen.inspector.get("gone") == "second"
     assert chat.overview(visitor(page), page, "first").inspector == {**screen.inspector, "gone": ""}
@@ -332,6 +332,6 @@ def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> Non
 def test_a_cache_says_how_far_a_load_is(slow: Slow) -> None:
     loading = ModelCache(slow).load("second", heartbeat=0.02)
     seen = [next(loading) for _ in range(10)]
-    assert seen[-1].total == 100 and [one.done for one in seen] == sorted(one.done for one in seen)
+    assert seen[-1].total == 100 and [progress.done for progress in seen] == sorted(progress.done for progress in seen)
     assert seen[-1].done > seen[0].done
     loading.close()

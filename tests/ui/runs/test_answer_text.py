@@ -33,9 +33,9 @@ def test_it_says_what_the_whole_decode_says_at_every_token(tiny: LoadedModel, st
         spoken = AnswerText(tiny.tokenizer, stop_texts)
         for count in range(len(ids) + 1):
             spoken.update(ids[:count])
-            whole = tiny.tokenizer.decode(ids[:count])
-            assert "".join(spoken.texts(finished=False)) == certain(whole, stop_texts)
-            assert "".join(spoken.texts(finished=True)) == before_stop(whole, stop_texts)
+            decoded = tiny.tokenizer.decode(ids[:count])
+            assert "".join(spoken.texts(finished=False)) == certain(decoded, stop_texts)
+            assert "".join(spoken.texts(finished=True)) == before_stop(decoded, stop_texts)
             assert len(spoken.texts(finished=True)) == count
 
 
@@ -59,9 +59,9 @@ def test_a_prompt_and_its_answer_are_one_text_in_which_only_the_answer_ends(tiny
         spoken = AnswerText(tiny.tokenizer, ["fox"], prompt=ids[:cut], begins=True)
         spoken.update(ids[cut:])
         before = tiny.tokenizer.detokenizer()
-        said = "".join(before.push(piece) for piece in ids[:cut])
+        streamed = "".join(before.push(piece) for piece in ids[:cut])
         answer = "".join(before.push(piece) for piece in ids[cut:])
-        assert spoken.text(finished=True) == said + before_stop(answer, ["fox"])
+        assert spoken.text(finished=True) == streamed + before_stop(answer, ["fox"])
 
 
 def test_every_token_of_an_answer_is_decoded_once(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:

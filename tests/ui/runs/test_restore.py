@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, said
+from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -15,14 +15,14 @@ def test_what_an_edit_or_a_retry_replaced_comes_back_with_its_runs(models: Model
     session = Session()
     for text in ("One", "Two"):
         last(chat.send(session, models, models.default, text, GREEDY))
-    before, runs = said(session), dict(session.runs)
+    before, runs = texts_of(session), dict(session.runs)
     if change == "edit":
         screen = last(chat.edit(session, models, models.default, 0, "Other", GREEDY))
     else:
         screen = last(chat.retry(session, models, models.default, 1, SAMPLE))
     assert screen.replaced == change and len(session.turns) == 2
     assert chat.restore(session, models, models.default).replaced == ""
-    assert said(session) == before
+    assert texts_of(session) == before
     assert session.runs == runs and all(run.trace is not None for run in runs.values())
     last(chat.edit(session, models, models.default, 0, "Other", GREEDY))
     last(chat.send(session, models, models.default, "On", GREEDY))
@@ -32,12 +32,12 @@ def test_what_an_edit_or_a_retry_replaced_comes_back_with_its_runs(models: Model
 def test_clear_can_be_taken_back_until_the_next_message(models: Models) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    before = said(session)
+    before = texts_of(session)
     assert chat.clear(session, models, models.default).replaced == "clear"
     assert session.turns == []
     assert chat.restore(session, models, models.default).replaced == ""
-    assert said(session) == before
+    assert texts_of(session) == before
     chat.clear(session, models, models.default)
     last(chat.send(session, models, models.default, "Two", GREEDY))
     chat.restore(session, models, models.default)
-    assert said(session)[0] == "Two"
+    assert texts_of(session)[0] == "Two"

@@ -28,7 +28,7 @@ class Sent:
     """One value, and what the whole was then."""
 
     value: Value
-    whole: Value
+    full: Value
 
 
 def received(shown: Value | None, value: Value) -> Value | None:
@@ -40,17 +40,17 @@ def received(shown: Value | None, value: Value) -> Value | None:
         return None
     tokens = answer["tokens"][: value["since"]] + value["tokens"]
     text = "".join(text for text, _ in tokens)
-    told = {name: value[name] for name in ("state", "note", "version")}
-    new = {**answer, **told, "tokens": tokens, "text": text}
+    fields = {name: value[name] for name in ("state", "note", "version")}
+    new = {**answer, **fields, "tokens": tokens, "text": text}
     turns = [new if turn is answer else turn for turn in shown["turns"]]
     return {**shown, "turns": turns, "busy": value["busy"]}
 
 
-def record(screens: Iterator[Any], whole: Callable[[], Any]) -> list[Sent]:
+def record(screens: Iterator[Any], full: Callable[[], Any]) -> list[Sent]:
     sent = []
     for screen in screens:
         value = getattr(screen, "conversation", None) or getattr(screen, "translation", None) or screen.answer
-        sent.append(Sent(json.loads(packed(value)), json.loads(packed(whole()))))
+        sent.append(Sent(json.loads(packed(value)), json.loads(packed(full()))))
     return sent
 
 
@@ -85,25 +85,25 @@ def check_every_loss(sent: list[Sent]) -> None:
 
     The newest value always arrives. What the page asks for was made at some time after it was missed.
     """
-    assert all("turns" not in one.value for one in sent[1:]) and len(sent) > 3
+    assert all("turns" not in update.value for update in sent[1:]) and len(sent) > 3
     for seed in range(200):
         chance = random.Random(seed)
         shown: Value | None = None
-        asked: int | None = None  # when
-        for number, one in enumerate(sent):
-            if asked is not None and chance.random() < 0.3:
-                shown, asked = sent[chance.randint(asked, number - 1)].whole, None
-            if chance.random() < seed / 200 and one is not sent[-1]:
+        requested_at: int | None = None  # when
+        for number, update in enumerate(sent):
+            if requested_at is not None and chance.random() < 0.3:
+                shown, requested_at = sent[chance.randint(requested_at, number - 1)].full, None
+            if chance.random() < seed / 200 and update is not sent[-1]:
                 continue
-            now = received(shown, one.value)
+            now = received(shown, update.value)
             if now is None:
-                asked = number
+                requested_at = number
             else:
                 shown = now
-                assert shown == one.whole
-        if asked is not None:
-            shown = sent[-1].whole
-        assert shown == sent[-1].whole
+                assert shown == update.full
+        if requested_at is not None:
+            shown = sent[-1].full
+        assert shown == sent[-1].full
 
 
 def test_a_conversation_of_updates_is_the_whole(chatted: list[Sent]) -> None:
@@ -119,12 +119,12 @@ def test_an_update_has_the_new_tokens_alone(models: Models) -> None:
     session = Session()
     screens = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=60))
     sent = record(screens, lambda: conversation_value(session))
-    counts = [len(one.whole["turns"][-1]["tokens"]) for one in sent]
+    counts = [len(update.full["turns"][-1]["tokens"]) for update in sent]
     assert counts[-1] > 20
-    for number, one in enumerate(sent[1:], start=1):
+    for number, update in enumerate(sent[1:], start=1):
         base = max(0, number - 2)
-        assert (one.value["version"], one.value["base"]) == (number, base)
-        assert one.value["since"] >= counts[base] - 3  # which were the first bytes of a character of up to four
+        assert (update.value["version"], update.value["base"]) == (number, base)
+        assert update.value["since"] >= counts[base] - 3  # which were the first bytes of a character of up to four
 
 
 def test_an_answer_that_is_read_while_it_grows_is_never_newer_than_it_says(models: Models) -> None:
@@ -133,9 +133,9 @@ def test_an_answer_that_is_read_while_it_grows_is_never_newer_than_it_says(model
     screens = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=30))
     sent = record(screens, lambda: conversation_value(session))
     for before, after in pairwise(sent):
-        torn = json.loads(json.dumps(after.whole))
-        torn["turns"][-1]["version"] = before.whole["turns"][-1]["version"]  # its tokens are there, its version is not
-        assert received(torn, after.value) == after.whole
+        torn = json.loads(json.dumps(after.full))
+        torn["turns"][-1]["version"] = before.full["turns"][-1]["version"]  # its tokens are there, its version is not
+        assert received(torn, after.value) == after.full
 
 
 def test_a_page_that_missed_the_beginning_is_sent_the_whole(models: Models) -> None:

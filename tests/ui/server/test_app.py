@@ -60,8 +60,8 @@ def test_an_impossible_address_is_refused(
     host: str, port: int, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert app.main(["--host", host, "--port", str(port)]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert sentence in message and message.count("\n") == 1
 
 
 @pytest.mark.parametrize("value", ["abc", "80.5", "-1", "²", "1" * 500])
@@ -70,8 +70,8 @@ def test_a_port_of_the_environment_that_is_none_is_refused_unless_another_is_cho
 ) -> None:
     monkeypatch.setenv("PORT", value)
     assert app.main([]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"The environment's PORT is '{value[:80]}', not a port") and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"The environment's PORT is '{value[:80]}', not a port") and message.count("\n") == 1
     assert app.options(["--port", "8000"]).port == 8000
     monkeypatch.setenv("PORT", "8001")
     assert app.options([]).port == 8001
@@ -82,31 +82,31 @@ def test_a_mistyped_flag_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "There is no flag --prot: did you mean --port?\n"
 
 
-def damaged(tiny_checkpoint: Path, folder: Path, how: str) -> Path:
+def damaged(tiny_checkpoint: Path, folder: Path, damage: str) -> Path:
     """A copy of a checkpoint with one thing wrong."""
     shutil.copytree(tiny_checkpoint, folder)
     weights, config = folder / "model.safetensors", folder / "config.json"
-    if how == "truncated":
+    if damage == "truncated":
         weights.write_bytes(weights.read_bytes()[:-1000])
-    elif how == "foreign":
+    elif damage == "foreign":
         config.write_text('{"model_type": "gpt2", "vocab_size": 50257}')
-    elif how == "no weights":
+    elif damage == "no weights":
         weights.unlink()
-    elif how == "no tokenizer":
+    elif damage == "no tokenizer":
         (folder / "tokenizer.model").unlink()
     return folder
 
 
-@pytest.mark.parametrize("how", ["truncated", "foreign", "no weights", "no tokenizer"])
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "no weights", "no tokenizer"])
 def test_a_damaged_checkpoint_is_named(
-    tiny_checkpoint: Path, tmp_path: Path, free_port: int, how: str, capsys: pytest.CaptureFixture[str]
+    tiny_checkpoint: Path, tmp_path: Path, free_port: int, damage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = damaged(tiny_checkpoint, tmp_path / "broken", how)
+    folder = damaged(tiny_checkpoint, tmp_path / "broken", damage)
     assert app.main(["--port", str(free_port), "--model", str(folder)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert folder.name in said
-    assert "Traceback" not in said
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert folder.name in message
+    assert "Traceback" not in message
 
 
 def test_a_missing_checkpoint_is_named(free_port: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,7 +149,7 @@ def test_the_fastest_number_of_threads_is_found_and_set(tiny: LoadedModel) -> No
         chosen = fastest_threads(tiny.model, most=2)
         assert chosen in (1, 2)
         assert torch.get_num_threads() == chosen
-        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {1}  # NumPy's
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}  # NumPy's
         assert fastest_threads(tiny.model, most=1) == 1
     finally:
         use_threads(before)

@@ -47,8 +47,8 @@ def chat(client: Client, message: Any, history: Any, model: Any, settings: Any) 
 def answer_to(url: str, endpoint: str, body: str) -> str:
     """What a hand-written request gets, whatever gradio's client would have sent."""
     headers = {"content-type": "application/json"}
-    asked = httpx.post(f"{url}/gradio_api/call/{endpoint}", content=body, headers=headers).raise_for_status()
-    return httpx.get(f"{url}/gradio_api/call/{endpoint}/{asked.json()['event_id']}", timeout=30).text
+    response = httpx.post(f"{url}/gradio_api/call/{endpoint}", content=body, headers=headers).raise_for_status()
+    return httpx.get(f"{url}/gradio_api/call/{endpoint}/{response.json()['event_id']}", timeout=30).text
 
 
 def test_there_are_exactly_the_named_endpoints(client: Client) -> None:
@@ -176,9 +176,9 @@ def test_a_large_request_is_refused_with_the_limit(served: tuple[str, Models]) -
     assert answer.json() == {"detail": "This request is larger than 1,000,000 bytes: send less at once."}
 
 
-@pytest.mark.parametrize("how", ["call", "call/v2", "run"])
-def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models], how: str) -> None:
-    answer = httpx.post(f"{served[0]}/gradio_api/{how}/trasnlate", json={"data": []})
+@pytest.mark.parametrize("method", ["call", "call/v2", "run"])
+def test_an_endpoint_that_is_not_there_gets_a_sentence(served: tuple[str, Models], method: str) -> None:
+    answer = httpx.post(f"{served[0]}/gradio_api/{method}/trasnlate", json={"data": []})
     assert answer.status_code == 404
     assert answer.json() == {
         "detail": "There is no endpoint /trasnlate here: call /chat, /generate, /translate, /compare."
@@ -251,11 +251,11 @@ def test_a_program_that_leaves_ends_its_run(
 def test_a_comparison_goes_on_from_a_conversation(client: Client, tiny: LoadedModel) -> None:
     history = [{"role": "user", "content": "I have a dog."}, {"role": "assistant", "content": "Nice!"}]
     cards = [GREEDY, {**GREEDY, "strategy": "sample", "seed": 4}]
-    told: Any = client.predict("What do I have?", tiny.name, cards, True, True, history, api_name="/compare")
+    result: Any = client.predict("What do I have?", tiny.name, cards, True, True, history, api_name="/compare")
     *_, answer = chat(client, "What do I have?", history, tiny.name, GREEDY)
-    assert told["prompt"]["ids"] == answer["trace"]["prompt"]["ids"]
-    assert told["cards"][0]["text"] == answer["text"]
-    assert [message["content"] for message in told["cards"][1]["trace"]["messages"]][:2] == ["I have a dog.", "Nice!"]
+    assert result["prompt"]["ids"] == answer["trace"]["prompt"]["ids"]
+    assert result["cards"][0]["text"] == answer["text"]
+    assert [message["content"] for message in result["cards"][1]["trace"]["messages"]][:2] == ["I have a dog.", "Nice!"]
     with pytest.raises(AppError, match="set chat to true"):
         client.predict("The fox", tiny.name, cards, True, False, history, api_name="/compare")
     with pytest.raises(AppError, match="Message 1 of the history"):

@@ -34,8 +34,8 @@ def run(coroutine: Coroutine[Any, Any, None]) -> None:
 def ask(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -> tuple[int, dict[bytes, bytes], bytes]:
     """One request through the guard: status, headers, body."""
     queue = [
-        {"type": "http.request", "body": chunk, "more_body": place < len(chunks) - 1}
-        for place, chunk in enumerate(chunks)
+        {"type": "http.request", "body": chunk, "more_body": index < len(chunks) - 1}
+        for index, chunk in enumerate(chunks)
     ]
     sent: list[Any] = []
 

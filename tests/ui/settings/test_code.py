@@ -42,14 +42,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
 
 
-def executed(asked: code.Reproduction, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+def executed(reproduction: code.Reproduction, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """What the command prints, and what the lines print."""
-    words = shlex.split(code.command(asked))
+    words = shlex.split(code.command(reproduction))
     assert words[:2] == ["python", "generate.py"]
     capsys.readouterr()
     assert generate.main(words[2:]) == 0
     by_command = capsys.readouterr().out
-    exec(compile(code.lines(asked), "copied", "exec"), {})
+    exec(compile(code.lines(reproduction), "copied", "exec"), {})
     return by_command.removesuffix("\n"), capsys.readouterr().out.removesuffix("\n")
 
 
@@ -73,8 +73,8 @@ def test_both_give_the_answer_of_the_page(
 ) -> None:
     session = Session()
     list(chat.send(session, models, models.default, MESSAGE, settings.seeded()))
-    asked = chat_reproduction(session, tiny, " ", settings)
-    assert executed(asked, capsys) == (session.turns[-1].text, session.turns[-1].text)
+    reproduction = chat_reproduction(session, tiny, " ", settings)
+    assert executed(reproduction, capsys) == (session.turns[-1].text, session.turns[-1].text)
 
 
 @pytest.mark.parametrize("prompt", [MESSAGE, "-1 is a number, --help is not"])
@@ -85,9 +85,9 @@ def test_both_give_the_continuation_of_the_page(
     session = Session()
     list(write.write(session, models, models.default, prompt, SETTINGS.seeded()))
     text = session.draft.text
-    asked = write_reproduction(session, tiny, text, SETTINGS)
-    assert asked.prompt == prompt
-    assert executed(asked, capsys) == (text.removeprefix(prompt), text.removeprefix(prompt))
+    reproduction = write_reproduction(session, tiny, text, SETTINGS)
+    assert reproduction.prompt == prompt
+    assert executed(reproduction, capsys) == (text.removeprefix(prompt), text.removeprefix(prompt))
 
 
 @pytest.mark.usefixtures("quick")
@@ -98,18 +98,20 @@ def test_continuations_with_one_set_of_settings_are_repeated_as_one(
     for _ in range(2):
         list(write.write(session, models, models.default, session.draft.text or MESSAGE, SETTINGS))
     text = session.draft.text
-    asked = write_reproduction(session, tiny, text, SETTINGS)
-    assert asked.settings.max_new_tokens == 2 * SETTINGS.max_new_tokens
-    assert executed(asked, capsys) == (text.removeprefix(MESSAGE), text.removeprefix(MESSAGE))
+    reproduction = write_reproduction(session, tiny, text, SETTINGS)
+    assert reproduction.settings.max_new_tokens == 2 * SETTINGS.max_new_tokens
+    assert executed(reproduction, capsys) == (text.removeprefix(MESSAGE), text.removeprefix(MESSAGE))
 
 
 def test_a_text_that_was_changed_in_between_is_said_not_to_be_repeated_whole(models: Models, tiny: LoadedModel) -> None:
     session, greedy = Session(), replace(SETTINGS, strategy="greedy")
     for settings in (greedy, replace(SETTINGS, seed=5)):
         list(write.write(session, models, models.default, session.draft.text or MESSAGE, settings))
-    asked = write_reproduction(session, tiny, session.draft.text, greedy)
-    assert asked.prompt == MESSAGE
-    assert all(block["note"].startswith("This repeats the first continuation only") for block in code.blocks(asked))
+    reproduction = write_reproduction(session, tiny, session.draft.text, greedy)
+    assert reproduction.prompt == MESSAGE
+    assert all(
+        block["note"].startswith("This repeats the first continuation only") for block in code.blocks(reproduction)
+    )
 
 
 @pytest.mark.usefixtures("quick")
@@ -119,21 +121,23 @@ def test_the_lines_hold_the_whole_conversation(
     session = Session()
     for message in ("Hi!", "And then?"):
         list(chat.send(session, models, models.default, message, SETTINGS.seeded()))
-    asked = chat_reproduction(session, tiny, "", SETTINGS)
-    assert executed(asked, capsys)[1] == session.turns[-1].text
-    terminal, python = code.blocks(asked)
+    reproduction = chat_reproduction(session, tiny, "", SETTINGS)
+    assert executed(reproduction, capsys)[1] == session.turns[-1].text
+    terminal, python = code.blocks(reproduction)
     assert "only the last message" in terminal["note"] and python["note"] == ""
 
 
 def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_checkpoint: Path) -> None:
-    asked = write_reproduction(Session(), tiny, "Once", SETTINGS)
-    assert shlex.split(code.command(asked))[3:5] == ["--model", str(tiny_checkpoint)]
-    assert f"attend.load({str(tiny_checkpoint)!r})" in code.lines(asked)
+    reproduction = write_reproduction(Session(), tiny, "Once", SETTINGS)
+    assert shlex.split(code.command(reproduction))[3:5] == ["--model", str(tiny_checkpoint)]
+    assert f"attend.load({str(tiny_checkpoint)!r})" in code.lines(reproduction)
 
 
 def test_only_what_differs_and_is_used_is_said() -> None:
-    asked = code.Reproduction("attend-chat", replace(SETTINGS, num_beams=7, seed=3), "Once")
-    assert code.command(asked) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
+    reproduction = code.Reproduction("attend-chat", replace(SETTINGS, num_beams=7, seed=3), "Once")
+    assert (
+        code.command(reproduction) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
+    )
     assert code.command(code.Reproduction("attend-chat", DecodingSettings(), "a b")) == "python generate.py 'a b'"
     assert "run = model.generate('a b')" in code.lines(code.Reproduction("attend-chat", DecodingSettings(), "a b"))
 
@@ -146,10 +150,10 @@ def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
     models = Models((tiny_translator.name,), lambda *_: tiny_translator)
     session, settings = Session(), replace(settings, max_new_tokens=8)
     list(translate.translate(session, models, tiny_translator.name, "Le chat est grand.", settings.seeded()))
-    asked = translate_reproduction(session, tiny_translator, "Le chat est grand.", settings)
+    reproduction = translate_reproduction(session, tiny_translator, "Le chat est grand.", settings)
     assert session.translation is not None
-    assert tuple(map(str.strip, executed(asked, capsys))) == (session.translation.text.strip(),) * 2
-    assert code.command(asked).count("--strategy") == 1
+    assert tuple(map(str.strip, executed(reproduction, capsys))) == (session.translation.text.strip(),) * 2
+    assert code.command(reproduction).count("--strategy") == 1
 
 
 def test_what_the_box_says_comes_before_what_was_said(models: Models, tiny: LoadedModel) -> None:

@@ -35,14 +35,14 @@ VALUES = {parameter.name: parameter.typed(parameter.default) for parameter in pa
 }
 
 
-def said(method: str, **values: object) -> dict[str, object]:
+def panel_values(method: str, **values: object) -> dict[str, object]:
     """What the page's script sends."""
     return {"method": method, "values": {**VALUES, **values}}
 
 
 def changed(method: str, **values: object) -> dict[str, object]:
     """What differs from the defaults."""
-    settings, neutral = settings_of(said(method, **values)).to_dict(), DecodingSettings().to_dict()
+    settings, neutral = settings_of(panel_values(method, **values)).to_dict(), DecodingSettings().to_dict()
     return {name: value for name, value in settings.items() if value != neutral[name]}
 
 
@@ -74,21 +74,21 @@ def test_each_way_sets_its_own_parameters_and_leaves_the_rest_as_they_are() -> N
 
 
 def test_combined_means_all_that_its_strategy_uses() -> None:
-    everything = settings_of(said("Custom"))
+    everything = settings_of(panel_values("Custom"))
     assert (everything.banned_words, everything.logit_bias) == (("cat", "dog"), ((5, -2.0),))
     assert everything.order.index("top_p") < everything.order.index("temperature")
     assert everything.num_beams == DecodingSettings().num_beams
     assert changed("Custom", strategy="greedy", temperature=0.2).keys() & {"temperature", "seed", "num_beams"} == set()
     assert changed("Custom", strategy="beam")["num_beams"] == 6
     for strategy in STRATEGIES:
-        assert settings_of(said("Custom", strategy=strategy)).unused() == ()
+        assert settings_of(panel_values("Custom", strategy=strategy)).unused() == ()
 
 
 def test_a_way_shows_only_what_its_strategy_uses() -> None:
     for method in METHODS.values():
         for strategy in [method.strategy] if method.strategy else STRATEGIES:
             shown = shown_by(method, strategy)
-            assert all(strategy in one.strategies for one in parameters() if one.name in shown)
+            assert all(strategy in each.strategies for each in parameters() if each.name in shown)
             assert "max_new_tokens" in shown
 
 
@@ -97,7 +97,7 @@ def test_presets_set_the_samplers_and_leave_seed_and_length_alone() -> None:
     assert set(declared["presets"]) == set(PRESETS) - {"Neutral"}  # which is what Turn filters off does
     for name, values in declared["presets"].items():
         assert not {"seed", "max_new_tokens", "top_candidates"} & values.keys()
-        means = settings_of(said("Custom", **values))
+        means = settings_of(panel_values("Custom", **values))
         assert dataclasses.replace(means, seed=-1, max_new_tokens=128) == PRESETS[name]
 
 
@@ -105,19 +105,19 @@ def test_neutral_values_of_all_samplers_are_the_models_own_distribution() -> Non
     declared = declaration(512)
     neutral = {field["name"]: field["neutral"] for field in declared["parameters"] if field["neutral"] is not None}
     values = {name: neutral[name] for name in declared["samplers"]}
-    means = settings_of(said("Custom", **values, order=VALUES["order"]))
+    means = settings_of(panel_values("Custom", **values, order=VALUES["order"]))
     assert dataclasses.replace(means, order=DecodingSettings().order) == DecodingSettings(seed=5, max_new_tokens=20)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1, 99, "warm", None, True])
 def test_a_value_out_of_range_is_refused_by_name(value: object) -> None:
     with pytest.raises(AttendError, match="temperature"):
-        settings_of(said("Temperature", temperature=value))
+        settings_of(panel_values("Temperature", temperature=value))
 
 
 def test_an_emptied_control_is_called_empty() -> None:
     with pytest.raises(AttendError, match=r"^seed is empty, but must be a whole number between -1 and 4294967295\.$"):
-        settings_of(said("Temperature", seed=None))
+        settings_of(panel_values("Temperature", seed=None))
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_what_is_no_panel_is_refused(sent: object) -> None:
 def test_names_that_are_no_settings_and_missing_values_do_no_harm() -> None:
     assert settings_of({"method": "Top-k", "values": {"top_k": 3, "__class__": 1}}) == DecodingSettings(top_k=3)
     with pytest.raises(AttendError, match="strategy is 'x'"):
-        settings_of(said("Custom", strategy="x"))
+        settings_of(panel_values("Custom", strategy="x"))
     with pytest.raises(AttendError, match="strategy"):
-        settings_of(said("Custom", strategy=[]))
+        settings_of(panel_values("Custom", strategy=[]))
 
 
 def test_controls_have_the_declared_ranges_and_helps() -> None:
@@ -156,5 +156,5 @@ def test_controls_start_with_values_that_mean_the_first_settings() -> None:
 
 
 def test_a_random_seed_becomes_a_definite_one() -> None:
-    assert settings_panel.Panel.read([said("Temperature", seed=-1)]).seed >= 0
-    assert settings_panel.Panel.read([said("Temperature", seed=4)]).seed == 4
+    assert settings_panel.Panel.read([panel_values("Temperature", seed=-1)]).seed >= 0
+    assert settings_panel.Panel.read([panel_values("Temperature", seed=4)]).seed == 4

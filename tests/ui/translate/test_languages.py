@@ -34,7 +34,7 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 
 @pytest.fixture
 def page(translator: LoadedModel, tiny: LoadedModel) -> Models:
-    loaded = {one.name: one for one in (translator, tiny)}
+    loaded = {each.name: each for each in (translator, tiny)}
     return Models(tuple(loaded), lambda name, _: loaded[name])
 
 
@@ -46,8 +46,8 @@ def answer(session: Session, page: Models) -> str:
 
 def alone(translator: LoadedModel, source: str, target: str) -> list[int]:
     """What the same model says between these languages when nobody else is there."""
-    told = translator.with_languages(source, target)
-    return continuation(Models(["it"], lambda *_: told), SOURCE, "it", GREEDY.to_dict())["ids"]
+    translator_with_languages = translator.with_languages(source, target)
+    return continuation(Models(["it"], lambda *_: translator_with_languages), SOURCE, "it", GREEDY.to_dict())["ids"]
 
 
 def test_two_visitors_translate_between_their_own_languages(page: Models, translator: LoadedModel) -> None:
@@ -76,18 +76,18 @@ def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None
     run = session.newest_answer
     assert run is not None
     choosing.translate(session, page, "fr", "en")
-    asked = whatif.answer(session, page, run.id, {})  # its own settings
-    assert asked["first_difference"] is None and len(asked["tokens"]) == len(run.tokens) - run.first
+    result = whatif.answer(session, page, run.id, {})  # its own settings
+    assert result["first_difference"] is None and len(result["tokens"]) == len(run.tokens) - run.first
     assert chat.open_token(session, page, 1, 0).inspector is not None
     list(choosing.choose(session, page, "tiny-chat"))
     assert session.languages is None and page.current(session) == "tiny-chat"
 
 
-@pytest.mark.parametrize("said", [("", ""), ("en", "fr"), ("", "fr")])
-def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: Models, said: tuple[str, str]) -> None:
+@pytest.mark.parametrize("text", [("", ""), ("en", "fr"), ("", "fr")])
+def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: Models, text: tuple[str, str]) -> None:
     session = Session(model="tiny-chat")
     with pytest.raises(AttendError, match="tiny-chat takes no languages"):
-        choosing.translate(session, page, *said)
+        choosing.translate(session, page, *text)
     assert session.languages is None and page.current(session) == "tiny-chat"
 
 
@@ -110,11 +110,11 @@ def test_the_code_translates_between_the_same_languages(
 ) -> None:
     session = Session(model="nllb")
     choosing.translate(session, page, "fr", "es")
-    said = answer(session, page)
-    asked = chat_reproduction(session, page.get(page.current(session)), "", GREEDY)
-    command, lines = code.command(asked), code.lines(asked)
+    text = answer(session, page)
+    result = chat_reproduction(session, page.get(page.current(session)), "", GREEDY)
+    command, lines = code.command(result), code.lines(result)
     assert generate.main(shlex.split(command)[2:]) == 0
-    assert capsys.readouterr().out == f"{said}\n"
+    assert capsys.readouterr().out == f"{text}\n"
     assert "from_language='fra_Latn', to_language='spa_Latn'" in lines
     exec(compile(lines, "<code>", "exec"), {})
-    assert capsys.readouterr().out == f"{said}\n"
+    assert capsys.readouterr().out == f"{text}\n"

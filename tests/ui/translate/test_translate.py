@@ -37,7 +37,7 @@ EMBEDDED = Path(names.EMBEDDED / "attend-translate" / "model.safetensors")
 
 @pytest.fixture
 def both(tiny: LoadedModel, tiny_translator: LoadedModel) -> Models:
-    loaded = {one.name: one for one in (tiny, tiny_translator)}
+    loaded = {each.name: each for each in (tiny, tiny_translator)}
     return Models(tuple(loaded), lambda name, _: loaded[name])
 
 
@@ -98,9 +98,9 @@ def test_a_row_belongs_to_the_pass_that_chose_its_token(translator: tuple[Loaded
     assert value["text"] == [label(token) for token in (*model.decoder_start, *text)]
     assert value["first"] == len(model.decoder_start)
     forward = model.prefill(source, want=Want(attention=True))
-    for cross, own, token in zip(weights(value["cross"]), weights(value["decoder"]), text, strict=True):
+    for cross, self_attention, token in zip(weights(value["cross"]), weights(value["decoder"]), text, strict=True):
         assert forward.attention is not None and forward.attention.cross is not None
-        for drawn, expected in ((cross, forward.attention.cross), (own, forward.attention.decoder)):
+        for drawn, expected in ((cross, forward.attention.cross), (self_attention, forward.attention.decoder)):
             np.testing.assert_allclose(drawn, expected[0, :, :, -1].numpy(), atol=ROUNDING)
         forward = model.step([token], forward.cache, want=Want(attention=True))
     inside = model.inspect((*model.decoder_start, *text[:-1]), source=source).attention.encoder
@@ -184,12 +184,12 @@ def test_programs_get_beams_unless_they_say_otherwise(
     both: Models, tiny: LoadedModel, tiny_translator: LoadedModel
 ) -> None:
     name = tiny_translator.name
-    told = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
-    assert told["trace"]["settings"]["strategy"] == "beam" and told["trace"]["settings"]["num_beams"] == 4
-    assert told["text"] == told["trace"]["text"].strip()
+    result = translated(both, SOURCE, name, {"max_new_tokens": 9}, True)
+    assert result["trace"]["settings"]["strategy"] == "beam" and result["trace"]["settings"]["num_beams"] == 4
+    assert result["text"] == result["trace"]["text"].strip()
     drawn = translated(both, SOURCE, name, {"temperature": 0.5, "max_new_tokens": 2}, True)
     assert drawn["trace"]["settings"]["strategy"] == "sample"
-    json.dumps(told)
+    json.dumps(result)
     assert set(translated(both, SOURCE, name, {"strategy": "greedy", "max_new_tokens": 2}, False)) == {
         "text",
         "finish_reason",

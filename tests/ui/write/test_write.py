@@ -59,10 +59,10 @@ def test_the_prompts_own_tokens_have_numbers_and_attention_too(models: Models, t
     assert value["rows_from"] == 0
     run = run_of(session)
     expected = tiny.model.logits(run.ids[:1], run.ids[1:]).double().softmax(-1)  # the slow twin
-    for place, token in enumerate(run.tokens[1:]):
+    for index, token in enumerate(run.tokens[1:]):
         assert token.choice is not None
-        assert token.choice.probability == pytest.approx(float(expected[place, token.id]), rel=1e-4)
-        assert token.choice.rank == int((expected[place] > expected[place, token.id]).sum()) + 1
+        assert token.choice.probability == pytest.approx(float(expected[index, token.id]), rel=1e-4)
+        assert token.choice.rank == int((expected[index] > expected[index, token.id]).sum()) + 1
 
 
 def test_next_token_is_exactly_one_step(models: Models) -> None:

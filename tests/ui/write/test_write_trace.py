@@ -43,12 +43,12 @@ def one_by_one(settings: DecodingSettings) -> DecodingSettings:
     return replace(settings, max_new_tokens=1)
 
 
-def told(document: Any) -> Any:
+def without_seed(document: Any) -> Any:
     """A document to compare with another: the rounding of a batch is not what tells two runs apart."""
     if isinstance(document, Mapping):
-        return {name: told(value) for name, value in document.items()}
+        return {name: without_seed(value) for name, value in document.items()}
     if isinstance(document, list):
-        return [told(value) for value in document]
+        return [without_seed(value) for value in document]
     return pytest.approx(document, rel=1e-4, abs=1e-6) if isinstance(document, float) else document
 
 
@@ -70,7 +70,7 @@ def test_token_by_token_it_is_the_trace_of_one_run(models: Models, changes: dict
     assert run_of(by_hand).ids == run_of(at_once).ids
     expected = trace_of(at_once).document()
     expected["settings"]["max_new_tokens"] = count
-    assert trace_of(by_hand).document() == told(expected)
+    assert trace_of(by_hand).document() == without_seed(expected)
     assert all(token.row for token in run_of(by_hand).tokens[run_of(by_hand).first :])
 
 

@@ -17,10 +17,10 @@ from ui.encoder import endpoint as encoder_endpoint
 from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
 from ui.frame import Changes, Frame, Output, Tab
-from ui.inspector import view as inspector_view
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
+from ui.kit.component import component
 from ui.kit.errors import for_people, warn
 from ui.kit.events import QUICK, field
 from ui.kit.labels import LABELS
@@ -64,7 +64,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
                 for tab in made:
                     tab.lay_out(models, first=tab is first_tab)
             with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-                inspector = inspector_view.build()
+                inspector = component("inspector/inspector.js", "take", "missing")
                 inspector.value = packed(empty_inspector(first_tab.name.lower()))
                 record = toolbar.build()
         encoder.lay_out()

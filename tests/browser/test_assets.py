@@ -44,7 +44,7 @@ def test_what_is_set_before_the_scripts_arrive_is_shown(served: tuple[Stage, Any
         route.continue_()
     page.wait_for_selector(".at-box >> nth=6")
     assert page.locator(".at-assistant .at-tok").all_inner_texts() == ["I", " am"]
-    stage.heard = []
+    stage.events = []
     page.locator(".at-assistant .at-tok").first.click()  # whose run the inspector shows
     assert page.locator(".at-box[aria-selected=true]").inner_text() == "I"
     context.close()

@@ -16,12 +16,11 @@ from decoding.step import Candidate, Choice
 from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE
 from tests.helpers.waiting import eventually
-from ui.chat import view as chat_view
 from ui.chat.contract import ConversationValue
-from ui.inspector import view as inspector_view
 from ui.inspector.contract import InspectorValue
 from ui.inspector.values import step_value
 from ui.kit import assets
+from ui.kit.component import component
 from ui.runs.attention import attention_row
 from ui.runs.contract import AnswerUpdate, TokenOrigin, Turn
 
@@ -57,11 +56,23 @@ HOSTILE = [
 LAYERS, HEADS, VOCABULARY = 2, 3, 4096
 
 
+CONVERSATION_EVENTS = ("token", "retry", "undo", "edit", "example", "missing")
+INSPECTOR_EVENTS = ("take", "missing")
+
+
+def conversation_view() -> gr.HTML:
+    return component("chat/conversation.js", *CONVERSATION_EVENTS)
+
+
+def inspector_view() -> gr.HTML:
+    return component("inspector/inspector.js", *INSPECTOR_EVENTS)
+
+
 class Stage:
-    """A page with the two views alone; `show` sends them values, `heard` is what they asked for."""
+    """A page with the two views alone; `show` sends them values, `events` are those that they triggered."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, dict[str, Any]]] = []
+        self.events: list[tuple[str, dict[str, Any]]] = []
         self.value: dict[str, Any] = {}
         self.page: Any = None
         with gr.Blocks(analytics_enabled=False) as self.demo:
@@ -69,13 +80,13 @@ class Stage:
             count = gr.Number(0, elem_id="count")
             with gr.Row():
                 with gr.Column(min_width=320):
-                    conversation = chat_view.build()
+                    conversation = conversation_view()
                 with gr.Column(min_width=320):
-                    inspector = inspector_view.build()
+                    inspector = inspector_view()
             show.click(self._send, count, [conversation, inspector, count], show_progress="hidden")
             for view, events in (
-                (conversation, ("token", "retry", "undo", "edit", "example", "missing")),
-                (inspector, ("take", "missing")),
+                (conversation, CONVERSATION_EVENTS),
+                (inspector, INSPECTOR_EVENTS),
             ):
                 for event in events:
                     getattr(view, event)(self._listen(event), queue=False, show_progress="hidden")
@@ -85,7 +96,7 @@ class Stage:
 
     def _listen(self, event: str) -> Callable[[gr.EventData], None]:
         def listen(data: gr.EventData) -> None:
-            self.heard.append((event, data._data))
+            self.events.append((event, data._data))
 
         return listen
 
@@ -97,9 +108,9 @@ class Stage:
         # the count is set in the same update as the views; they draw in the frame after it
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)))")
 
-    def hears(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:
-        eventually(lambda: len(self.heard) >= count)
-        return self.heard
+    def wait_for_events(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:
+        eventually(lambda: len(self.events) >= count)
+        return self.events
 
     def find(self, selector: str) -> Any:
         return self.page.locator(selector)
@@ -199,7 +210,7 @@ def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
     stage.page = page
     page.bring_to_front()
     stage.show(conversation=conversation(), inspector=inspector(["<s>"], first=1, run="before"))
-    stage.heard = []
+    stage.events = []
     yield stage
     assert not faults
 

@@ -12,7 +12,6 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
-from ui.chat import view
 from ui.chat.actions import ChatScreen
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.prompt_value import prompt_value
@@ -22,6 +21,7 @@ from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.inspector.opening import open_run
 from ui.kit import assets
 from ui.kit.button import button
+from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
@@ -51,7 +51,9 @@ class ChatTab(Tab):
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-chat"):
-            self.conversation = view.build()
+            self.conversation = component(
+                "chat/conversation.js", "token", "retry", "undo", "edit", "example", "missing"
+            )
             self.conversation.value = packed(conversation_value(Session()))
             with gr.Row(elem_id="attend-message-row"):
                 self.message = gr.Textbox(

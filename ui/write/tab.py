@@ -21,13 +21,14 @@ from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.write import actions as write
-from ui.write.actions import WriteScreen
+from ui.write import history
 from ui.write.endpoint import generate_endpoint
 from ui.write.reproduction import write_reproduction
+from ui.write.screen import WriteScreen
 
 
 class WriteTab(Tab):
-    """A translator goes on with no text of anybody's."""
+    """Continues texts; offered by models that do, and so not by translators."""
 
     name = "Write"
     element = "attend-write"
@@ -44,20 +45,20 @@ class WriteTab(Tab):
                 show_label=False,
                 container=False,
                 lines=12,
-                max_lines=12,  # a box of one height: to measure a growing one costs more than to draw the tokens
+                max_lines=12,  # of constant height: measuring a growing box costs more than drawing the tokens
                 elem_id="attend-text",
             )
             with gr.Row(elem_id="attend-write-tools"):
                 self.go = button("Continue", "attend-continue", variant="primary", min_width=100)
                 self.halt = button("Stop", "attend-halt", variant="stop", visible=False, min_width=100)
-                self.one = button("Next token", "attend-next", min_width=110)
+                self.next_token = button("Next token", "attend-next", min_width=110)
                 self.back = button("Undo", "attend-back", size="sm", interactive=False)
                 self.forth = button("Redo", "attend-forth", size="sm", interactive=False)
                 self.empty = button("Clear", "attend-empty", size="sm")
 
     @property
     def outputs(self) -> Sequence[Output]:
-        return [self.text, self.go, self.one, self.halt, self.back, self.forth, self.empty]
+        return [self.text, self.go, self.next_token, self.halt, self.back, self.forth, self.empty]
 
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, WriteScreen):
@@ -70,7 +71,7 @@ class WriteTab(Tab):
             changes[self.text] = free if screen.text is None else {**free, "value": screen.text}
             changes[self.empty] = gr.update(interactive=not screen.running)
             changes[self.halt] = gr.update(visible=screen.running)
-            for start in (self.go, self.one):
+            for start in (self.go, self.next_token):
                 changes[start] = gr.update(visible=not screen.running)
         if screen.history is not None:
             for turn, possible in zip((self.back, self.forth), screen.history, strict=True):
@@ -99,7 +100,7 @@ class WriteTab(Tab):
         def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
             return write.write(session, models, models.current(session), text, panel.read_unseeded(settings))
 
-        def one(session: Session, text: str, *settings: object) -> Iterator[Screen]:
+        def next_token(session: Session, text: str, *settings: object) -> Iterator[Screen]:
             single = replace(panel.read_unseeded(settings), max_new_tokens=1)
             return write.write(session, models, models.current(session), text, single)
 
@@ -107,13 +108,13 @@ class WriteTab(Tab):
             return write.take(session, models, field(event, "index", int), field(event, "id", int))
 
         def back(session: Session, text: str) -> Screen:
-            return write.undo(session, models, models.current(session), text)
+            return history.undo(session, models, models.current(session), text)
 
         def forth(session: Session, text: str) -> Screen:
-            return write.redo(session, models, models.current(session), text)
+            return history.redo(session, models, models.current(session), text)
 
         def empty(session: Session) -> Screen:
-            return write.clear(session, models, models.current(session))
+            return history.clear(session, models, models.current(session))
 
         def preview(session: Session, text: str) -> Screen:
             return write.preview(session, models, models.current(session), text)
@@ -122,7 +123,7 @@ class WriteTab(Tab):
         streams, answers = partial(self.streams, frame), partial(self.answers, frame)
         written = [session, self.text]
         self.go.click(streams(go), [*written, *panel.inputs], outputs, **RUNNING)
-        self.one.click(streams(one), [*written, *panel.inputs], outputs, **RUNNING)
+        self.next_token.click(streams(next_token), [*written, *panel.inputs], outputs, **RUNNING)
         self.halt.click(Session.halt, session, None, queue=False, **QUIET)
         frame.inspector.take(answers(take), session, outputs, **QUICK)
         self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)

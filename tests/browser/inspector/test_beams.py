@@ -129,7 +129,7 @@ def test_new_steps_join_the_old_and_a_lost_one_is_asked_for(stage: Stage) -> Non
     assert len(rows(stage)) == 3
     stage.show(inspector=inspector(WORDS, run="r2", busy=True, search=search(0, 1)))
     stage.show(inspector=inspector(WORDS, run="r2", since=6, search=search(2)))
-    assert stage.hears() == [("missing", {"run": "r2"})]
+    assert stage.wait_for_events() == [("missing", {"run": "r2"})]
 
 
 def test_no_beams_are_shown_where_none_were(stage: Stage) -> None:

@@ -140,7 +140,7 @@ def test_keys_and_clicks_select_without_the_server(stage: Stage) -> None:
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Prompt token 1 of 2")
     stage.page.keyboard.press("End")
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")
-    assert stage.heard == []
+    assert stage.events == []
 
 
 def test_a_selection_stays_while_the_run_goes_on_until_it_follows_again(stage: Stage) -> None:
@@ -181,7 +181,7 @@ def test_a_lost_update_is_asked_for_once_the_run_is_over(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, since=5, busy=True))
     assert stage.find(".at-box").count() == 3
     stage.show(inspector=inspector(WORDS, since=6))
-    assert stage.hears() == [("missing", {"run": "r1"})]
+    assert stage.wait_for_events() == [("missing", {"run": "r1"})]
     stage.show(inspector=inspector(WORDS))
     assert stage.find(".at-box").count() == len(WORDS)
 
@@ -302,12 +302,12 @@ def test_given_tokens_are_underlined_in_their_colour_where_there_is_one(stage: S
 def test_in_write_mode_a_row_takes_its_token(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="write"))
     stage.find(".at-table tbody tr").nth(0).click()
-    assert stage.hears() == [("take", {"index": 6, "id": 900})]
+    assert stage.wait_for_events() == [("take", {"index": 6, "id": 900})]
     stage.show(inspector=inspector(WORDS, run="r2"))
     assert stage.find(".at-take").count() == 0
     stage.find(".at-table tbody tr").nth(0).click()
     stage.show(inspector=inspector(WORDS, run="r3"))  # the server has answered: it would have heard the click before
-    assert len(stage.heard) == 1
+    assert len(stage.events) == 1
 
 
 def test_the_numbers_can_be_copied(stage: Stage) -> None:

@@ -28,7 +28,7 @@ def test_copying_works_where_the_clipboard_is_refused(fresh: Stage) -> None:
 def test_an_empty_conversation_offers_examples(stage: Stage) -> None:
     stage.show(conversation=conversation())
     stage.find(".at-example").click()
-    assert stage.hears() == [("example", {"text": "Hi! How are you?"})]
+    assert stage.wait_for_events() == [("example", {"text": "Hi! How are you?"})]
 
 
 def test_streaming_adds_tokens_and_leaves_the_rest_alone(stage: Stage) -> None:
@@ -60,7 +60,7 @@ def test_an_update_draws_what_differs_alone(stage: Stage) -> None:
     assert stage.find(".at-note").last.inner_text() == "reached the limit"
     assert stage.find(".at-caret").count() == 0
     assert stage.find(".at-user .at-icon").count() == 2  # it can be edited again
-    assert stage.heard == []
+    assert stage.events == []
 
 
 def test_tokens_that_come_after_the_inspectors_are_marked_at_once(stage: Stage) -> None:
@@ -73,7 +73,7 @@ def test_a_gap_is_asked_about_and_what_is_shown_stays(stage: Stage) -> None:
     first = turn("assistant", "I am", ["I", " am"], state="streaming")
     stage.show(conversation=conversation(turn("user", "Hello"), first, busy=True))
     stage.show(conversation=update(2, since=3, words=[" fox"]))
-    assert stage.hears() == [("missing", {})]
+    assert stage.wait_for_events() == [("missing", {})]
     assert stage.find(".at-text").last.inner_text() == "I am"
     full = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="streaming", version=2)
     stage.show(conversation=conversation(turn("user", "Hello"), full, busy=True))
@@ -88,10 +88,10 @@ def test_a_click_shows_the_token_at_once_or_asks_for_its_run(stage: Stage) -> No
     stage.find(".at-tok").nth(2 + 1).click()  # " am", of the run that is shown
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 5")
     sync_api.expect(stage.find(".at-tok.at-shown")).to_have_text(" am")
-    assert stage.heard == []
+    assert stage.events == []
     stage.find(".at-tok").nth(1).focus()
     stage.page.keyboard.press("Enter")
-    assert stage.hears() == [("token", {"turn": 0, "index": 1})]
+    assert stage.wait_for_events() == [("token", {"turn": 0, "index": 1})]
 
 
 def test_retry_undo_and_edit_are_asked_for(stage: Stage) -> None:
@@ -108,7 +108,7 @@ def test_retry_undo_and_edit_are_asked_for(stage: Stage) -> None:
     area.fill("Hello <b>you</b>")
     assert "Ctrl+Enter to send" in stage.find(".at-edit").inner_text()
     stage.page.keyboard.press("Control+Enter")
-    assert stage.hears(3) == [
+    assert stage.wait_for_events(3) == [
         ("retry", {"turn": 1}),
         ("undo", {"turn": 1}),
         ("edit", {"turn": 0, "text": "Hello <b>you</b>"}),

@@ -38,6 +38,7 @@ from ui.chat import actions as chat
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.write import actions as write
+from ui.write import history
 
 CHECKPOINTS = ROOT.parent / "shared" / "checkpoints"
 START = "Once upon a time"
@@ -273,7 +274,7 @@ def test_write_goes_on_in_the_text_that_was_typed(foreign: LoadedModel) -> None:
         grown = session.run(session.draft.run)
         assert grown.ids[: len(run.ids)] == run.ids  # the model's own tokens stay as they were
         assert foreign.tokenizer.decode(grown.ids, begins=True) == longer
-        write.clear(session, models, foreign.name)
+        history.clear(session, models, foreign.name)
 
 
 def test_chat_answers_with_the_template(folders: dict[str, Path]) -> None:

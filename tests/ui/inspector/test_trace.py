@@ -19,6 +19,7 @@ from ui.runs.models import Models
 from ui.runs.run import Run
 from ui.runs.session import Session
 from ui.write import actions as write
+from ui.write import history
 
 SAMPLE = DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=10)
 GREEDY = DecodingSettings(strategy="greedy", seed=0, max_new_tokens=10)
@@ -143,7 +144,7 @@ def test_a_changed_text_has_no_trace(models: Models) -> None:
     other = next(candidate.id for candidate in choice.candidates if candidate.id != choice.token)
     write.take(session, models, len(run.tokens) - 1, other)
     assert session.run(session.draft.run).trace is None
-    write.undo(session, models, models.default, session.draft.text)
+    history.undo(session, models, models.default, session.draft.text)
     assert session.run(session.draft.run).ids == run.ids
     assert session.run(session.draft.run).trace is run.trace
     trace_of(written(models, session, session.draft.text, SAMPLE))

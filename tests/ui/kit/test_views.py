@@ -15,9 +15,8 @@ import torch
 
 from decoding.step import Candidate, Choice, ContrastiveCandidate, LayerContrast
 from model.loaded import LoadedModel
-from ui.chat import view as chat_view
+from tests.helpers.stage import conversation_view, inspector_view
 from ui.inspector import values
-from ui.inspector import view as inspector_view
 from ui.kit import assets
 from ui.kit.packing import packed
 from ui.runs.answer_text import AnswerText
@@ -127,7 +126,7 @@ def test_attention_travels_as_square_roots_in_bytes(layers: int, heads: int, key
 def test_a_value_travels_as_one_string_in_which_gradio_finds_no_script() -> None:
     """It warns in the log of `<script>` in the value of a `gr.HTML`."""
     value = {"tokens": [("Hi", 0.5), (" \u202e</script><script>", 0.01)], "note": None}
-    sent, view = packed(value), chat_view.build()
+    sent, view = packed(value), conversation_view()
     with pytest.warns(UserWarning, match="`<script>` tag"):
         view.postprocess(json.dumps(value))
     with warnings.catch_warnings():
@@ -136,19 +135,9 @@ def test_a_value_travels_as_one_string_in_which_gradio_finds_no_script() -> None
     assert json.loads(sent) == {"tokens": [["Hi", 0.5], [" \u202e</script><script>", 0.01]], "note": None}
 
 
-def test_the_components_have_their_events() -> None:
-    conversation, inspector = chat_view.build(), inspector_view.build()
-    for component, events in (
-        (conversation, ("token", "retry", "undo", "edit", "example", "missing")),
-        (inspector, ("take", "missing")),
-    ):
-        for event in events:
-            assert callable(getattr(component, event))
-
-
 def test_templates_hold_no_syntax_that_would_run_data() -> None:
     """gr.HTML runs `${…}` and `{{…}}` of a template, and what the data puts there."""
-    for component in (chat_view.build(), inspector_view.build()):
+    for component in (conversation_view(), inspector_view()):
         assert not re.search(r"[$`{}]", component.html_template)
         assert not component.css_template
 
@@ -223,7 +212,7 @@ def test_unlikely_and_likely_differ_without_red_and_green(theme: str) -> None:
 
 def test_a_component_that_gradio_builds_anew_sends_the_same() -> None:
     """Once skipped in a session, a component is rebuilt from its class, so nothing may hang on the instance."""
-    for view in (chat_view.build(), inspector_view.build()):
+    for view in (conversation_view(), inspector_view()):
         assert "postprocess" not in vars(view)
 
 

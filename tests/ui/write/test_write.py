@@ -16,7 +16,8 @@ from ui.runs.models import Models
 from ui.runs.run import Run
 from ui.runs.session import Session
 from ui.write import actions as write
-from ui.write.actions import WriteScreen
+from ui.write import history
+from ui.write.screen import WriteScreen
 
 SAMPLE = DecodingSettings(strategy="sample", max_new_tokens=6, seed=11)
 ONE = replace(SAMPLE, max_new_tokens=1)
@@ -32,11 +33,11 @@ def run_of(session: Session) -> Run:
 
 
 def undo(session: Session, models: Models) -> WriteScreen:
-    return write.undo(session, models, models.default, session.draft.text)
+    return history.undo(session, models, models.default, session.draft.text)
 
 
 def redo(session: Session, models: Models) -> WriteScreen:
-    return write.redo(session, models, models.default, session.draft.text)
+    return history.redo(session, models, models.default, session.draft.text)
 
 
 def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
@@ -157,7 +158,7 @@ def test_undo_takes_up_words_that_the_page_had_no_time_to_tell(models: Models) -
     session = Session()
     last(write.write(session, models, models.default, START, SAMPLE))
     generated = session.draft.text
-    assert write.undo(session, models, models.default, f"{generated} or not").text == generated
+    assert history.undo(session, models, models.default, f"{generated} or not").text == generated
     assert redo(session, models).text == f"{generated} or not"
 
 
@@ -202,7 +203,7 @@ def test_clear_can_be_undone(models: Models) -> None:
     last(write.write(session, models, models.default, START, SAMPLE))
     text = session.draft.text
     ids = run_of(session).ids
-    assert write.clear(session, models, models.default).text == ""
+    assert history.clear(session, models, models.default).text == ""
     assert undo(session, models).text == text
     assert run_of(session).ids == ids
     assert [token.given for token in run_of(session).tokens].count(False) == 6
@@ -213,7 +214,7 @@ def test_clearing_while_it_writes_leaves_the_box_empty(models: Models) -> None:
     screens = write.write(session, models, models.default, START, replace(SAMPLE, max_new_tokens=100))
     next(screens)
     next(screens)
-    write.clear(session, models, models.default)
+    history.clear(session, models, models.default)
     assert all(screen.text is None and screen.inspector is None for screen in screens)
     assert session.draft.text == ""
     assert not session.busy

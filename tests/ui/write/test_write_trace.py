@@ -18,6 +18,7 @@ from ui.runs.models import Models
 from ui.runs.run import Run
 from ui.runs.session import Session
 from ui.write import actions as write
+from ui.write import history
 
 SAMPLE = DecodingSettings(temperature=1.3, max_new_tokens=8, seed=11)
 START = "The quick brown fox"
@@ -111,7 +112,7 @@ def test_a_seed_that_is_left_to_chance_is_drawn_once_for_a_text_that_goes_on(mod
 
 def test_undo_and_redo_bring_back_what_can_be_saved_and_asked(models: Models) -> None:
     session = go(Session(), models, one_by_one(SAMPLE), times=3)
-    for take_back, count in ((write.undo, 2), (write.undo, 1), (write.redo, 2), (write.redo, 3)):
+    for take_back, count in ((history.undo, 2), (history.undo, 1), (history.redo, 2), (history.redo, 3)):
         take_back(session, models, models.default, session.draft.text)
         _, content = record.saved(session, session.draft.run)
         saved = json.loads(content)
@@ -168,7 +169,7 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
     go(session, models, one_by_one(replace(SAMPLE, strategy="greedy")))
     assert tiny.tokenizer.decode(run_of(session).ids[:-1]) == shown  # it went on from what the box said
     assert trace_of(session).prompt == shown
-    write.undo(session, models, models.default, session.draft.text)
+    history.undo(session, models, models.default, session.draft.text)
     assert session.draft.text == shown and trace_of(session).finish_reason == "stop_text"
 
 

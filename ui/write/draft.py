@@ -1,0 +1,76 @@
+"""The text in Write's box and the run that holds its tokens.
+
+As long as the box says what the tokens say, they stay the same; an edited text is tokenized anew
+(`ui/write/retokenize.py`). Only a stop text may be among the tokens and not in the box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model.loaded import LoadedModel
+from ui.kit.validation import checked_text
+from ui.runs.run import Run, TokenRecord
+from ui.runs.session import Session
+from ui.write.retokenize import cut, text_of
+
+
+def update_draft(session: Session, loaded: LoadedModel, text: object) -> Run | None:
+    """Bring the draft up to date with the box; None when the box is empty."""
+    session.refuse_while_busy()
+    checked = checked_text(text, "The text")
+    if checked:
+        return draft_run(session, loaded, checked)
+    if session.draft.run is not None:
+        session.remember_draft(typed=True)
+        empty_draft(session)
+    return None
+
+
+def draft_run(session: Session, loaded: LoadedModel, text: str) -> Run:
+    """The draft's run if it still says the text in the box; otherwise a new one for that text."""
+    run = session.runs.get(session.draft.run or "")
+    same_model = run is not None and run.model == loaded.name
+    if run is not None and same_model and _lines(session.draft.text) == _lines(text):
+        return run
+    tokens, shape = cut(run.tokens if run is not None and same_model else (), text, loaded)
+    session.remember_draft(typed=True)
+    return replace_run(session, loaded, tokens, shape, text)
+
+
+def without_stop_text(session: Session, loaded: LoadedModel, run: Run) -> Run:
+    """The run to be continued: without the stop text that ended it, which the box does not show."""
+    text, decoded = session.draft.text, text_of(run.tokens, loaded.tokenizer)
+    if decoded == text or not decoded.startswith(text):
+        return run
+    return replace_run(session, loaded, *cut(run.tokens, text, loaded), text)
+
+
+def replace_run(
+    session: Session,
+    loaded: LoadedModel,
+    tokens: Sequence[TokenRecord],
+    shape: tuple[int, int],
+    text: str | None = None,
+) -> Run:
+    """Replace the draft's run by a new one; its new name makes the page forget which token was selected.
+
+    Args:
+        text: of the box, where it differs from that of the tokens.
+    """
+    run = session.add_run("write", loaded.name, tokens)
+    run.shape = shape
+    session.draft.run = run.id
+    session.draft.text = text_of(tokens, loaded.tokenizer) if text is None else text
+    session.drop_unused_runs()
+    return run
+
+
+def empty_draft(session: Session) -> None:
+    session.draft.text, session.draft.run = "", None
+    session.drop_unused_runs()
+
+
+def _lines(text: str) -> str:
+    """The text with the line ends of a browser's text box."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

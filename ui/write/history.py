@@ -1,0 +1,49 @@
+"""Undo, Redo and Clear in Write. Knows nothing of gradio."""
+
+from __future__ import annotations
+
+from model.errors import AttendError
+from ui.runs.models import Models
+from ui.runs.session import Session, Version
+from ui.write.draft import empty_draft, replace_run, update_draft
+from ui.write.screen import WriteScreen, empty_screen, screen_of
+
+
+def undo(session: Session, models: Models, name: str, text: object) -> WriteScreen:
+    """Take back the last change: typing, a continuation, an exchanged token, or Clear."""
+    update_draft(session, models.get(name), text)
+    return _restore(session, models, name, "undo", session.draft.undo, session.draft.redo)
+
+
+def redo(session: Session, models: Models, name: str, text: object) -> WriteScreen:
+    """Bring back what Undo took back last, unless something else has changed since."""
+    update_draft(session, models.get(name), text)
+    return _restore(session, models, name, "redo", session.draft.redo, session.draft.undo)
+
+
+def clear(session: Session, models: Models, name: str) -> WriteScreen:
+    """Empty the box; Undo brings the text back."""
+    session.cancel()
+    if session.draft.run is not None:
+        session.remember_draft()
+    empty_draft(session)
+    return empty_screen(session, models.get(name))
+
+
+def _restore(
+    session: Session, models: Models, name: str, verb: str, source: list[Version], target: list[Version]
+) -> WriteScreen:
+    """Show the last version of `source`; the one shown so far becomes the last of `target`."""
+    if not source:
+        raise AttendError(f"There is nothing to {verb}.")
+    if source[-1].tokens:
+        models.present(source[-1].model)  # refused before anything changes
+    target.append(session.draft_version)
+    version = source.pop()
+    session.draft.typed = False
+    if not version.tokens:
+        empty_draft(session)
+        return empty_screen(session, models.get(name))
+    run = replace_run(session, models.present(version.model), version.tokens, version.shape, version.text)
+    run.trace = version.trace
+    return screen_of(session, models, run)

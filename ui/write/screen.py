@@ -1,0 +1,55 @@
+"""What changes on the screen in Write. Knows nothing of gradio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.loaded import LoadedModel
+from ui.inspector.opening import opened
+from ui.inspector.values import empty_inspector
+from ui.runs.models import Models
+from ui.runs.run import Run
+from ui.runs.session import Session
+from ui.runs.values import meter_value
+from ui.screen import Screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteScreen(Screen):
+    """What changes in Write."""
+
+    text: str | None = None  # of the box
+    running: bool | None = None  # whether Stop is shown
+    history: tuple[bool, bool] | None = None  # whether there is anything to undo, and to redo
+
+
+def screen_of(session: Session, models: Models, run: Run) -> WriteScreen:
+    """Write with the draft's run, open in the inspector."""
+    loaded = models.present(run.model)
+    return WriteScreen(
+        inspector=opened(session, models, run),
+        meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
+        text=session.draft.text,
+        history=undo_and_redo(session),
+    )
+
+
+def empty_screen(session: Session, loaded: LoadedModel) -> WriteScreen:
+    """Write with an empty box."""
+    session.shown = None
+    return WriteScreen(
+        inspector=empty_inspector("write"),
+        meter=meter_value(len(loaded.prefix_tokens), loaded.model.context_length),
+        text=session.draft.text,
+        history=undo_and_redo(session),
+    )
+
+
+def undo_and_redo(session: Session) -> tuple[bool, bool]:
+    """Whether Undo and Redo can be pressed."""
+    return (not session.busy and bool(session.draft.undo), not session.busy and bool(session.draft.redo))
+
+
+def ended_by_model(run: Run, loaded: LoadedModel) -> str | None:
+    """A note where the text ends with an end token, so that nothing can follow it; else None."""
+    return "the model ended its text here" if run.tokens[-1].id in loaded.end_tokens else None

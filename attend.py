@@ -290,7 +290,7 @@ def _finish(stream: Stream) -> Run:
 
 def _token(choice: Choice, text: str, tokenizer: TextTokenizer) -> Token:
     candidates = tuple(
-        Candidate(one.id, tokenizer.label(one.id), one.probabilities[0], one.probabilities[-1])
-        for one in choice.candidates
+        Candidate(candidate.id, tokenizer.label(candidate.id), candidate.probabilities[0], candidate.probabilities[-1])
+        for candidate in choice.candidates
     )
     return Token(choice.token, text, choice.probability, choice.final_probability, choice.rank, candidates, choice)

@@ -214,5 +214,7 @@ def record_text(ids: Sequence[int], logits: Tensor, top_candidates: int) -> list
     for first in range(0, len(ids), _AT_ONCE):
         rows = logits[first : first + _AT_ONCE].float().cpu()  # (rows, V)
         recordings = record(("model",), (rows,), top_candidates)
-        choices += [one.choice(token) for one, token in zip(recordings, ids[first : first + _AT_ONCE], strict=True)]
+        choices += [
+            recording.choice(token) for recording, token in zip(recordings, ids[first : first + _AT_ONCE], strict=True)
+        ]
     return choices

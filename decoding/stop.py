@@ -51,9 +51,9 @@ def before_stop(text: str, stop_texts: Sequence[str]) -> str:
 def certain(text: str, stop_texts: Sequence[str]) -> str:
     """The part of a growing text that can no longer change: without half a character at its end, and without
     anything that could still become a stop text."""
-    whole = text.rstrip(UNFINISHED)
-    text = before_stop(whole, stop_texts)
-    if text != whole:  # a stop text has ended it
+    complete = text.rstrip(UNFINISHED)
+    text = before_stop(complete, stop_texts)
+    if text != complete:  # a stop text has ended it
         return text
     longest = max(map(len, stop_texts), default=0)
     for start in range(max(0, len(text) - longest + 1), len(text)):

@@ -81,7 +81,7 @@ class Trace:
     @property
     def texts(self) -> tuple[str, ...]:
         """Those of all sequences, each up to its stop text."""
-        texts = (self.request.decode(one.tokens) for one in self.sequences)
+        texts = (self.request.decode(hypothesis.tokens) for hypothesis in self.sequences)
         return tuple(before_stop(text, self.settings.stop_texts) for text in texts)
 
     @property
@@ -124,13 +124,13 @@ class Trace:
             document["sequences"] = [
                 {
                     "text": text,
-                    "ids": list(one.tokens),
-                    "score": one.score,
-                    "final_score": one.final_score,
-                    "log_probability": one.log_probability,
-                    "finish_reason": one.finish_reason,
+                    "ids": list(hypothesis.tokens),
+                    "score": hypothesis.score,
+                    "final_score": hypothesis.final_score,
+                    "log_probability": hypothesis.log_probability,
+                    "finish_reason": hypothesis.finish_reason,
                 }
-                for one, text in zip(self.sequences, self.texts, strict=True)
+                for hypothesis, text in zip(self.sequences, self.texts, strict=True)
             ]
         if self.settings.beams:
             document["beams"] = self._beams()
@@ -155,7 +155,9 @@ class Trace:
             "rest": list(choice.rest),
         }
         if choice.contrastive_candidates:
-            step["weighed"] = [{**self._token(one.id), **_numbers(one)} for one in choice.contrastive_candidates]
+            step["weighed"] = [
+                {**self._token(candidate.id), **_numbers(candidate)} for candidate in choice.contrastive_candidates
+            ]
         if choice.contrast is not None:
             divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
             step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
@@ -164,32 +166,37 @@ class Trace:
     def _beams(self) -> list[list[dict[str, Any]]]:
         """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
         dropped = {
-            (one.group, one.tokens): {"step": number, "reason": one.reason, "score": one.score, "to_beat": one.to_beat}
+            (record.group, record.tokens): {
+                "step": number,
+                "reason": record.reason,
+                "score": record.score,
+                "to_beat": record.to_beat,
+            }
             for number, step in enumerate(self.steps)
-            for one in step.dropped
+            for record in step.dropped
         }
         best = self.best and (self.best.group, self.best.tokens)
-        ranks = {(one.group, one.tokens): rank for rank, one in enumerate(self.sequences, start=1)}
+        ranks = {(hypothesis.group, hypothesis.tokens): rank for rank, hypothesis in enumerate(self.sequences, start=1)}
         listed, parents = [], {0: 0}  # row -> index in the previous step's list
         for step in self.steps:
             order = sorted(range(len(step.hypotheses)), key=lambda row: -step.hypotheses[row].score)
             listed.append(
                 [
                     {
-                        "ids": list(one.tokens),
-                        "text": self.label(one.choice.token),
-                        "score": one.score,
-                        "step_score": one.step_score,
-                        "final_score": one.final_score,
-                        "log_probability": one.log_probability,
-                        "parent": parents[one.parent],
-                        "group": one.group,
-                        "finished": one.finished,
-                        "leads": best == (one.group, one.tokens),
-                        "returned": ranks.get((one.group, one.tokens)),
-                        "dropped": dropped.get((one.group, one.tokens)),
+                        "ids": list(hypothesis.tokens),
+                        "text": self.label(hypothesis.choice.token),
+                        "score": hypothesis.score,
+                        "step_score": hypothesis.step_score,
+                        "final_score": hypothesis.final_score,
+                        "log_probability": hypothesis.log_probability,
+                        "parent": parents[hypothesis.parent],
+                        "group": hypothesis.group,
+                        "finished": hypothesis.finished,
+                        "leads": best == (hypothesis.group, hypothesis.tokens),
+                        "returned": ranks.get((hypothesis.group, hypothesis.tokens)),
+                        "dropped": dropped.get((hypothesis.group, hypothesis.tokens)),
                     }
-                    for one in (step.hypotheses[row] for row in order)
+                    for hypothesis in (step.hypotheses[row] for row in order)
                 ]
             )
             unfinished = [row for row in order if not step.hypotheses[row].finished]
@@ -200,5 +207,5 @@ class Trace:
         return {"id": token, "text": self.label(token)}
 
 
-def _numbers(one: ContrastiveCandidate) -> dict[str, float]:
-    return {"confidence": one.confidence, "degeneration": one.degeneration, "score": one.score}
+def _numbers(candidate: ContrastiveCandidate) -> dict[str, float]:
+    return {"confidence": candidate.confidence, "degeneration": candidate.degeneration, "score": candidate.score}

@@ -117,9 +117,9 @@ def _embedded(recorder: _Recorder, side: str, model: EncoderDecoder, ids: tuple[
     words = _words(ids)
     embedded = model.embedding(torch.tensor(ids)) * model.config.embedding_scale  # (T, W)
     recorder.record(f"{side}.embeddings", "look_up", (), embedded, words)
-    places = recorder.record(f"{side}.positions", "given", (), model.sinusoids[: len(ids)], words)
+    positions = recorder.record(f"{side}.positions", "given", (), model.sinusoids[: len(ids)], words)
     return recorder.record(
-        f"{side}.input", "add", (f"{side}.embeddings", f"{side}.positions"), embedded + places, words
+        f"{side}.input", "add", (f"{side}.embeddings", f"{side}.positions"), embedded + positions, words
     )
 
 

@@ -30,11 +30,11 @@ class Scheme:
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:
     """The same T positions told in four ways, the last two in W numbers each."""
-    places = torch.arange(length).float()  # (T,)
+    positions = torch.arange(length).float()  # (T,)
     bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), the lowest digit first
     return {
-        "range": Scheme((places / max(1, length - 1))[:, None]),  # (T, 1)
-        "counting": Scheme(places[:, None]),  # (T, 1)
+        "range": Scheme((positions / max(1, length - 1))[:, None]),  # (T, 1)
+        "counting": Scheme(positions[:, None]),  # (T, 1)
         "binary": Scheme(bits.float()),  # (T, W)
         "sinusoids": Scheme(sinusoids(length, width)),  # (T, W)
     }
@@ -47,7 +47,7 @@ def likeness(vectors: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PairRotation:
     """What a shift does to one pair of numbers (sin, cos) of a position."""
 
     frequency: float  # radians a position
@@ -57,7 +57,7 @@ class Turn:
     matrix: tuple[tuple[float, float], tuple[float, float]]
 
 
-def shift(position: int, by: int, width: int) -> list[Turn]:
+def shift(position: int, by: int, width: int) -> list[PairRotation]:
     """The rotation [[cos wf, sin wf], [-sin wf, cos wf]] that takes each pair of a position to the one `by` further on.
 
     The rotation knows the shift and the pair, never the position: that is why a linear layer can look "three words
@@ -65,17 +65,17 @@ def shift(position: int, by: int, width: int) -> list[Turn]:
     """
     table = sinusoids(max(position, position + by) + 1, width)  # (T, W)
     frequencies = 10_000.0 ** -(torch.arange(0, width - 1, 2) / width)  # (W / 2,)
-    turns = []
+    rotations = []
     for pair, frequency in enumerate(frequencies.tolist()):
         angle = torch.tensor(frequency * by)
         sine, cosine = float(angle.sin()), float(angle.cos())
         matrix = ((cosine, sine), (-sine, cosine))
         before, after = (
-            (float(table[place, 2 * pair]), float(table[place, 2 * pair + 1])) for place in (position, position + by)
+            (float(table[row, 2 * pair]), float(table[row, 2 * pair + 1])) for row in (position, position + by)
         )
         turned = tuple(row[0] * before[0] + row[1] * before[1] for row in matrix)
-        turns.append(Turn(frequency, before, (turned[0], turned[1]), after, matrix))
-    return turns
+        rotations.append(PairRotation(frequency, before, (turned[0], turned[1]), after, matrix))
+    return rotations
 
 
 def rotary_scores(length: int, width: int, seed: int) -> Tensor:
@@ -88,6 +88,6 @@ def rotary_scores(length: int, width: int, seed: int) -> Tensor:
     query, key = torch.randn(2, 1, 1, 1, width, generator=torch.Generator().manual_seed(seed))  # (1, 1, 1, W) each
     cosines, sines = (table[None, :, None] for table in rotary_tables(length, width, 10_000.0))  # (1, T, 1, W) each
     queries, keys = (
-        rotate(one.expand(1, length, 1, width), cosines, sines)[0, :, 0] for one in (query, key)
+        rotate(vector.expand(1, length, 1, width), cosines, sines)[0, :, 0] for vector in (query, key)
     )  # (T, W) each
     return queries @ keys.T  # (T, T)

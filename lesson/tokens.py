@@ -67,7 +67,7 @@ _UNSEEN: dict[str, Callable[[str], str]] = {  # what is lost → the text withou
     "white space": lambda text: "".join(text.split()),
     "capitals": str.lower,
     "accents": lambda text: "".join(
-        one for one in unicodedata.normalize("NFD", text) if not unicodedata.combining(one)
+        part for part in unicodedata.normalize("NFD", text) if not unicodedata.combining(part)
     ),
 }
 

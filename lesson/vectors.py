@@ -92,8 +92,8 @@ class Vectors:
 
         Raises `AttendError` for what the vocabulary cannot say.
         """
-        ways = (self._tokenizer.encode(f" {text}"), self._tokenizer.encode(text))
-        ids = min(filter(None, ways), key=len, default=None)  # of equally long ones the first
+        encodings = (self._tokenizer.encode(f" {text}"), self._tokenizer.encode(text))
+        ids = min(filter(None, encodings), key=len, default=None)  # of equally long ones the first
         if ids is None:
             raise AttendError(f"This model's vocabulary has no token for {text!r}: write another word.")
         vector = self._matrix[ids].float().mean(0).cpu()
@@ -117,8 +117,8 @@ class Vectors:
         found = self._by_cosine(cosines, but={*a.ids, *b.ids, *c.ids})
         nearest, rank = list(islice(found, most)), None
         if expected is not None and len(expected.ids) == 1:
-            everyone = enumerate((one.id for one in chain(nearest, found)), start=1)
-            rank = next((place for place, token in everyone if token == expected.ids[0]), None)
+            numbered = enumerate((neighbour.id for neighbour in chain(nearest, found)), start=1)
+            rank = next((position for position, token in numbered if token == expected.ids[0]), None)
         return Analogy(nearest, rank)
 
     def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:

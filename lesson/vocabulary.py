@@ -18,14 +18,14 @@ END = "</w>"  # of a word; typed text cannot become it, since all of its symbols
 LEAST = 2  # how often a pair must occur to be merged: one that occurs once is no rule
 
 Spelling = tuple[str, ...]  # a word as symbols
-Pair = tuple[str, str]
+SymbolPair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
     """Two symbols that became one."""
 
-    pair: Pair
+    pair: SymbolPair
     count: int  # how often they stood side by side then
 
     @property
@@ -37,16 +37,16 @@ def spell(word: str) -> Spelling:
     return (*word, END)
 
 
-def pair_counts(spellings: Counter[Spelling]) -> Counter[Pair]:
+def pair_counts(spellings: Counter[Spelling]) -> Counter[SymbolPair]:
     """How often each pair of symbols stands side by side, in the order in which pairs are first seen."""
-    counts: Counter[Pair] = Counter()
+    counts: Counter[SymbolPair] = Counter()
     for spelling, times in spellings.items():
         for pair in pairwise(spelling):
             counts[pair] += times
     return counts
 
 
-def apply_merge(spelling: Spelling, pair: Pair) -> Spelling:
+def apply_merge(spelling: Spelling, pair: SymbolPair) -> Spelling:
     """The same word with this pair as one symbol, wherever it stands, from left to right."""
     symbols: list[str] = []
     index = 0

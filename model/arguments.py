@@ -64,12 +64,12 @@ class ModelArguments:
             metavar="GB",
             help="the largest download, in gigabytes (default: as much as this machine has memory)",
         )
-        for flag, what in (("--from-language", "source"), ("--to-language", "target")):
+        for flag, side in (("--from-language", "source"), ("--to-language", "target")):
             parser.add_argument(
                 flag,
                 default="",
                 metavar="CODE",
-                help=f"a translator's {what} language, such as fr, fra or fra_Latn (default: the model's own)",
+                help=f"a translator's {side} language, such as fr, fra or fra_Latn (default: the model's own)",
             )
 
     @classmethod

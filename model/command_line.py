@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, words: Sequence[str]) -> str:
         """What to say of arguments that fit nowhere."""
-        wrong = next((one for one in words if one.startswith("-")), None)
+        wrong = next((word for word in words if word.startswith("-")), None)
         if wrong is None:
             return f"{words[0]!r} is one argument too many: put a text with spaces in quotes."
         flag = wrong.partition("=")[0]

@@ -93,8 +93,8 @@ def free_memory(device: torch.device) -> int:
 def shortage(device: torch.device, needed: int) -> str:
     """What is missing on a device for so many bytes, as the end of a sentence; "" where nothing is."""
     free = free_memory(device)
-    place = "memory" if device.type == "cpu" else f"memory on {device}"
-    return "" if needed <= free else f"needs about {in_words(needed)} of {place}, but only {in_words(free)} are free"
+    where = "memory" if device.type == "cpu" else f"memory on {device}"
+    return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} are free"
 
 
 def native_shortage(numbers: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:

@@ -19,7 +19,7 @@ from model.command_line import Parser, exit_code
 from model.errors import AttendError
 
 CARD = "README.md"
-Layout = Literal["Llama", "Marian"]
+ExportFormat = Literal["Llama", "Marian"]
 
 _FRONT_MATTER = re.compile(r"---\n(.*?)---\n", re.DOTALL)
 _RELATIVE_LINK = re.compile(r"(?<!!)\[([^]]+)\]\((?!https?://)[^)]+\)")  # leads nowhere from the new folder
@@ -46,14 +46,14 @@ print(tokenizer.decode(answer, skip_special_tokens=True))
 }
 
 
-def model_card(name: str, layout: Layout, original: str) -> str:
+def model_card(name: str, export_format: ExportFormat, original: str) -> str:
     """The card of an export.
 
     Args:
         name: what the model is called.
         original: the model's own card; "" if it has none.
     """
-    task = {"Llama": "text-generation", "Marian": "translation"}[layout]
+    task = {"Llama": "text-generation", "Marian": "translation"}[export_format]
     found = _FRONT_MATTER.match(original)
     front, text = (found[1], original[found.end() :]) if found else ("", original)
     _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
@@ -61,8 +61,9 @@ def model_card(name: str, layout: Layout, original: str) -> str:
     parts = [
         f"---\n{front}library_name: transformers\npipeline_tag: {task}\n---\n\n# {name}\n",
         about[1].strip() + "\n" if about else "",
-        f"Exported from Attend's `{name}` in the {layout} layout, with float32 weights, so its logits are the same.\n",
-        f"## How to load it\n\nFOLDER is where this file lies.\n\n```python\n{_LOADING[layout]}```\n",
+        f"Exported from Attend's `{name}` in the {export_format} layout, with float32 weights, so its logits are the "
+        "same.\n",
+        f"## How to load it\n\nFOLDER is where this file lies.\n\n```python\n{_LOADING[export_format]}```\n",
         *(f"## {section.strip()}\n" for section in sections if section.partition("\n")[0] in _KEPT),
     ]
     if not original:
@@ -70,10 +71,10 @@ def model_card(name: str, layout: Layout, original: str) -> str:
     return _RELATIVE_LINK.sub(r"\1", "\n".join(part for part in parts if part))
 
 
-def export(name: str, directory: Path) -> Layout:
-    """Write a model and its card into a folder, which is made if it is missing; returns the layout.
+def export(name: str, directory: Path) -> ExportFormat:
+    """Write a model and its card into a folder, which is made if it is missing; returns its name.
 
-    Raises `AttendError` if there is no such model, or if it can't be written in a layout.
+    Raises `AttendError` if there is no such model, or if it can't be written in a Hugging Face layout.
     """
     from model import catalog
 
@@ -91,14 +92,14 @@ def export(name: str, directory: Path) -> Layout:
     folder = names.EMBEDDED / name if name in names.embedded() else Path(name)
     card = folder / CARD
     original = card.read_text(encoding="utf-8") if card.is_file() else ""
-    layout: Layout = "Marian" if isinstance(model, EncoderDecoder) else "Llama"
+    export_format: ExportFormat = "Marian" if isinstance(model, EncoderDecoder) else "Llama"
     if isinstance(model, EncoderDecoder):
         languages = re.search(r"^language: *\[(\w+), *(\w+)\]$", original, flags=re.MULTILINE)
         write_marian(model, directory, folder / checkpoint.TOKENIZER, languages=languages and languages.groups())
     else:
         write_llama(model, directory, folder / checkpoint.TOKENIZER)
-    (directory / CARD).write_text(model_card(loaded.name, layout, original), encoding="utf-8")
-    return layout
+    (directory / CARD).write_text(model_card(loaded.name, export_format, original), encoding="utf-8")
+    return export_format
 
 
 def _export(arguments: Sequence[str] | None) -> None:
@@ -114,10 +115,10 @@ def _export(arguments: Sequence[str] | None) -> None:
     try:
         if not options.force and directory.is_dir() and any(directory.iterdir()):
             raise AttendError(f"{directory} is not empty: choose a new folder, or add --force to overwrite its files.")
-        layout = export(options.model, directory)
+        export_format = export(options.model, directory)
     except OSError as error:
         raise AttendError(f"{directory} can't be written ({error.strerror}): choose another folder.") from error
-    print(f"Wrote {options.model} to {directory} in the {layout} layout.")
+    print(f"Wrote {options.model} to {directory} in the {export_format} layout.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

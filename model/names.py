@@ -82,7 +82,7 @@ def rows() -> list[tuple[str, ...]]:
     header = ("model", "weights", "licence", "languages", "what for")
     return [
         header,
-        *((one.name, f"{one.megabytes} MB", one.licence, one.languages, one.purpose) for one in ENTRIES),
+        *((entry.name, f"{entry.megabytes} MB", entry.licence, entry.languages, entry.purpose) for entry in ENTRIES),
     ]
 
 
@@ -140,9 +140,9 @@ def _folder(name: str) -> Path | None:
 
 def _display_name(folder: Path) -> str:
     """The last part of its path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
-    whole = Path(os.path.abspath(folder))
-    generic = whole.parent.name and _GENERIC.fullmatch(whole.name)
-    return f"{whole.parent.name}/{whole.name}" if generic else whole.name or str(whole)
+    path = Path(os.path.abspath(folder))
+    generic = path.parent.name and _GENERIC.fullmatch(path.name)
+    return f"{path.parent.name}/{path.name}" if generic else path.name or str(path)
 
 
 def _is_repository(base: str) -> bool:

@@ -33,9 +33,9 @@ export function start() {
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
   const ask = reopenStream(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-poll')));
   const absent = /\/(gradio_api\/mcp\/schema|monitoring\/summary)$/;
-  window.fetch = (what, ...rest) => {
-    const isAbsent = absent.test(what instanceof Request ? what.url : String(what));
-    return isAbsent ? Promise.resolve(new Response(null, { status: 404 })) : ask(what, ...rest);
+  window.fetch = (resource, ...rest) => {
+    const isAbsent = absent.test(resource instanceof Request ? resource.url : String(resource));
+    return isAbsent ? Promise.resolve(new Response(null, { status: 404 })) : ask(resource, ...rest);
   };
 
   document.addEventListener('keydown', (event) => {

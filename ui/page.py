@@ -80,7 +80,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
         _wire_settings(frame, switch, made)
-        endpoints.register({name: one for tab in made for name, one in tab.endpoints(models).items()})
+        endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()})
     return page
 
 
@@ -125,12 +125,12 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
             if misread:
                 warn(misread_link(misread), seconds=None)
 
-    def copy_as_code(session: Session, place: object, system: object, *values: object) -> Any:
+    def copy_as_code(session: Session, switch_value: object, system: object, *values: object) -> Any:
         with for_people(LABELS):
             *boxes, form = values
             loaded, settings = models.get(models.current(session)), panel.read_unseeded([form])
-            tab = switch.possible(loaded, SwitchState.of(place).tab)
-            first = sum(len(one.reproduced) for one in tabs[: tabs.index(tab)])
+            tab = switch.possible(loaded, SwitchState.of(switch_value).tab)
+            first = sum(len(function.reproduced) for function in tabs[: tabs.index(tab)])
             tab_values = boxes[first : first + len(tab.reproduced)]
             run = tab.reproduction(session, loaded, settings, system, *tab_values)
             if run is not None:

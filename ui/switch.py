@@ -36,8 +36,8 @@ class SwitchState:
     @classmethod
     def of(cls, value: object) -> SwitchState:
         """Read the component's value, which may be anything."""
-        told = value if isinstance(value, Mapping) else {}
-        tab, clicks = told.get("tab"), told.get("clicks")
+        fields = value if isinstance(value, Mapping) else {}
+        tab, clicks = fields.get("tab"), fields.get("clicks")
         return cls(tab if isinstance(tab, str) else "", clicks if isinstance(clicks, int) else 0)
 
 

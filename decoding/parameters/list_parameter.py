@@ -104,7 +104,7 @@ class Order(ListParameter[tuple[str, ...]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Biases(ListParameter[tuple[tuple[int, float], ...]]):
+class TokenBiases(ListParameter[tuple[tuple[int, float], ...]]):
     """(token id, bias) pairs."""
 
     @property
@@ -160,7 +160,7 @@ class Layers(ListParameter[str | tuple[int, ...]]):
                 return value.strip()
             value = [_parse(part) for part in value.split(",")]
         entries = _entries(self, [value] if isinstance(value, int | float) else value)
-        layers = {int(number(f"A layer in {self.name}", one, 0, self.maximum, integer=True)) for one in entries}
+        layers = {int(number(f"A layer in {self.name}", entry, 0, self.maximum, integer=True)) for entry in entries}
         if not layers:
             raise AttendError(f"{self.name} lists no layer, but must be: {self.accepts}.")
         return tuple(sorted(layers))

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from decoding.parameters.list_parameter import Biases
+from decoding.parameters.list_parameter import TokenBiases
 from decoding.parameters.parameter import Parameter, Parameters, SettingError
 from decoding.processors.base import Context, ProcessorOptions
 from model.lazy import torch
@@ -17,7 +17,7 @@ from model.lazy import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-LOGIT_BIAS = Biases(
+LOGIT_BIAS = TokenBiases(
     name="logit_bias",
     default=(),
     help="Makes single tokens (by id) more or less likely; -100 effectively bans one.",

@@ -65,7 +65,11 @@ def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: Proc
     switched_on = (
         processor
         for processor in sorted(processors, key=lambda processor: position[processor.name])
-        if any(options[one] != one.neutral for one in processor.parameters if one.neutral is not None)
+        if any(
+            options[parameter] != parameter.neutral
+            for parameter in processor.parameters
+            if parameter.neutral is not None
+        )
     )
     suppressed = options.request.suppress_tokens
     first = (SuppressTokens(suppressed),) if suppressed else ()

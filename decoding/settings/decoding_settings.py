@@ -202,7 +202,7 @@ class DecodingSettings:
         """The strategy for one request; `AttendError` where its model cannot do it."""
         settings = self.seeded()
         if settings.sequences > 1 and not settings.beams:
-            return ParallelSamples(request, [one.strategy_for(request) for one in settings._each_sample()])
+            return ParallelSamples(request, [sample.strategy_for(request) for sample in settings._each_sample()])
         return settings._spec.build(settings, request, settings.options(request))
 
     def options(self, request: Request) -> StrategyOptions:
@@ -232,5 +232,6 @@ def parameters() -> tuple[Parameter[Any], ...]:
     declared = [field.metadata[DECLARATION] for field in dataclasses.fields(DecodingSettings)]
     used = {name: spec.all_parameters() | {STRATEGY.name} for name, spec in SPECS.items()}
     return tuple(
-        dataclasses.replace(one, strategies=tuple(name for name in SPECS if one.name in used[name])) for one in declared
+        dataclasses.replace(parameter, strategies=tuple(name for name in SPECS if parameter.name in used[name]))
+        for parameter in declared
     )

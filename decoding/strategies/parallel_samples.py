@@ -38,14 +38,14 @@ class ParallelSamples:
         self._length += 1
         moved = [self._newest[index] for index in self._living]
         self._living = tuple(index for index in self._living if not self._newest[index].finished)
-        living = [one for one in moved if not one.finished]
-        hypotheses = (*living, *(one for one in moved if one.finished))
+        living = [hypothesis for hypothesis in moved if not hypothesis.finished]
+        hypotheses = (*living, *(hypothesis for hypothesis in moved if hypothesis.finished))
         if not living:
             every = tuple(self._newest[index] for index in range(len(self._samples)))
             return Step(hypotheses, best=every[0], returned=every)
         return Step(
             hypotheses,
             best=self._newest[0],
-            feed=tuple(one.tokens[-1] for one in living),
-            parents=tuple(one.parent for one in living),
+            feed=tuple(hypothesis.tokens[-1] for hypothesis in living),
+            parents=tuple(hypothesis.parent for hypothesis in living),
         )

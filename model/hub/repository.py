@@ -127,18 +127,18 @@ def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
             repository, revision=revision, files_metadata=True, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT
         )
         commit = str(info.sha)
-        sizes: dict[str, Any] = {one.rfilename: one for one in info.siblings or ()}
+        sizes: dict[str, Any] = {sibling.rfilename: sibling for sibling in info.siblings or ()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, HfHubHTTPError):  # some are a ValueError, too
             raise
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.") from error
     files = []
     for name in _needed(set(sizes), repository):
-        one = sizes[name]
-        checksum = one.lfs.sha256 if one.lfs is not None else one.blob_id
-        if not isinstance(one.size, int) or one.size < 0 or not _CHECKSUM.fullmatch(str(checksum)):
+        listed = sizes[name]
+        checksum = listed.lfs.sha256 if listed.lfs is not None else listed.blob_id
+        if not isinstance(listed.size, int) or listed.size < 0 or not _CHECKSUM.fullmatch(str(checksum)):
             raise AttendError(f"The Hub gives no size or checksum for {name} of {repository}: choose another model.")
-        files.append(HubFile(name, one.size, checksum))
+        files.append(HubFile(name, listed.size, checksum))
     if not _COMMIT.fullmatch(commit):
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.")
     return commit, files

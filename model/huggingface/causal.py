@@ -200,7 +200,7 @@ class HuggingFaceModel:
         norm = _final_norm(self._hf_model)
         newest = [hidden[layer][:, -1] for layer in layers]  # (R, W) each
         last = len(hidden) - 1  # comes normed
-        normed = [one if layer == last else norm(one) for layer, one in zip(layers, newest, strict=True)]
+        normed = [state if layer == last else norm(state) for layer, state in zip(layers, newest, strict=True)]
         return self._hf_model.get_output_embeddings()(torch.stack(normed, dim=1)).float()
 
 

@@ -233,7 +233,7 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
         "final_norm.weight": stored["ln_f.weight"],
         "final_norm.bias": stored["ln_f.bias"],
     }
-    places = {
+    renamed = {
         "attention_norm": "ln_1",
         "attention.qkv_proj": "attn.c_attn",
         "attention.o_proj": "attn.c_proj",
@@ -242,10 +242,10 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
         "feed_forward.down_proj": "mlp.c_proj",
     }
     for layer in range(config.layers):
-        for here, there in places.items():
+        for own_name, stored_name in renamed.items():
             for kind in ("weight", "bias"):
-                tensor = stored[f"h.{layer}.{there}.{kind}"]
-                weights[f"blocks.{layer}.{here}.{kind}"] = tensor.t() if tensor.dim() == 2 else tensor
+                tensor = stored[f"h.{layer}.{stored_name}.{kind}"]
+                weights[f"blocks.{layer}.{own_name}.{kind}"] = tensor.t() if tensor.dim() == 2 else tensor
     return weights
 
 
@@ -257,7 +257,7 @@ def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> d
         "unembedding.weight": embedding if config.tied_embeddings else stored["lm_head.weight"],
         "final_norm.weight": stored["model.norm.weight"],
     }
-    places = {
+    renamed = {
         "attention_norm": ("input_layernorm",),
         "attention.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
         "attention.o_proj": ("self_attn.o_proj",),
@@ -266,13 +266,13 @@ def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> d
         "feed_forward.down_proj": ("mlp.down_proj",),
     }
     if config.query_key_norm:
-        places |= {"attention.query_norm": ("self_attn.q_norm",), "attention.key_norm": ("self_attn.k_norm",)}
+        renamed |= {"attention.query_norm": ("self_attn.q_norm",), "attention.key_norm": ("self_attn.k_norm",)}
     for layer in range(config.layers):
-        for here, there in places.items():
+        for own_name, stored_names in renamed.items():
             for kind in ("weight", "bias"):
-                names = [f"model.layers.{layer}.{part}.{kind}" for part in there]
+                names = [f"model.layers.{layer}.{part}.{kind}" for part in stored_names]
                 if kind == "weight" or names[0] in stored:
-                    weights[f"blocks.{layer}.{here}.{kind}"] = torch.cat([stored[name] for name in names])
+                    weights[f"blocks.{layer}.{own_name}.{kind}"] = torch.cat([stored[name] for name in names])
     return weights
 
 

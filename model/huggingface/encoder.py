@@ -61,7 +61,8 @@ class HuggingFaceEncoder:
             output_hidden_states=True,
         )
         hidden, attention = (
-            torch.cat([one.float().cpu() for one in of]) for of in (answer.hidden_states, _layer_attention(answer))
+            torch.cat([tensor.float().cpu() for tensor in of])
+            for of in (answer.hidden_states, _layer_attention(answer))
         )
         return Reading(text, pieces, hidden, attention)
 
@@ -121,4 +122,4 @@ def load(
 
 def _layer_attention(answer: Any) -> tuple[torch.Tensor, ...]:
     """The attention of a pass, (1, heads, T, T) a layer; none where a family returns none."""
-    return tuple(one for one in answer.attentions or () if one is not None) or (torch.empty(0, 0, 0, 0),)
+    return tuple(layer for layer in answer.attentions or () if layer is not None) or (torch.empty(0, 0, 0, 0),)

@@ -65,7 +65,7 @@ class Seq2SeqCache:
             looked_up = opened(looked_up)
             for layer in looked_up.layers:  # (1, H, S, D), seen as (R, H, S, D): one source is never copied
                 layer.keys, layer.values = (
-                    one[rows[0], None].expand(len(rows), -1, -1, -1) for one in (layer.keys, layer.values)
+                    tensor[rows[0], None].expand(len(rows), -1, -1, -1) for tensor in (layer.keys, layer.values)
                 )
         elif sources != self.sources:  # beams that change places among themselves have the same source
             looked_up = selected(looked_up, rows)
@@ -90,7 +90,7 @@ class Seq2SeqCache:
             self,
             hf_cache=cache,
             length=length,
-            padding=tuple(pad + length - one.length for one in (self, other) for pad in one.padding),
+            padding=tuple(pad + length - cache.length for cache in (self, other) for pad in cache.padding),
             sources=(*self.sources, *(source + max(self.sources) + 1 for source in other.sources)),
             source_lengths=self.source_lengths + other.source_lengths,
         )

@@ -131,7 +131,10 @@ def _without_prefix(described: Mapping[str, Any]) -> dict[str, Any]:
             case {"type": "ByteLevel"}:
                 return {**part, "add_prefix_space": False}
             case {"type": "Sequence", "normalizers": parts}:
-                return {**part, "normalizers": [one for one in map(changed, parts) if one is not None]}
+                return {
+                    **part,
+                    "normalizers": [normalizer for normalizer in map(changed, parts) if normalizer is not None],
+                }
             case {"type": "Sequence", "pretokenizers": parts}:
                 return {**part, "pretokenizers": [*map(changed, parts)]}
         return part

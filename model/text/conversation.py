@@ -120,8 +120,8 @@ def fitted(
             f"shorten {them}."
         )
     room = context_length - min(reserve, context_length // 2)
-    begins = [place for place, message in enumerate(messages[:last]) if message.role == "user"]
-    fits = bisect_left(begins, True, key=lambda place: len(ids_from(place)) <= room)
+    begins = [index for index, message in enumerate(messages[:last]) if message.role == "user"]
+    fits = bisect_left(begins, True, key=lambda index: len(ids_from(index)) <= room)
     first = begins[fits] if fits < len(begins) else last
     return ChatPrompt(tuple(ids_from(first)), dropped=first)
 

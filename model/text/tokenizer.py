@@ -96,7 +96,7 @@ class StreamingDetokenizer:
         return self._decoder.decode(raw)
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether no character is open."""
         return not self._decoder.getstate()[0]
 

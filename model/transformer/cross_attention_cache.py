@@ -81,7 +81,9 @@ class CrossAttentionCache:
             return self._layers[layer]
         if self._row_layers is None:  # each source as often as rows decode it; copied once, not in every pass
             index = torch.tensor(self._source_of_row, device=self._layers[0].keys.device)
-            self._row_layers = tuple(KeysValues(*(part.index_select(1, index) for part in one)) for one in self._layers)
+            self._row_layers = tuple(
+                KeysValues(*(part.index_select(1, index) for part in parts)) for parts in self._layers
+            )
         return self._row_layers[layer]
 
     def select(self, rows: Sequence[int]) -> Self:
@@ -94,7 +96,7 @@ class CrossAttentionCache:
         layers, lengths = self._layers, tuple(self._lengths[source] for source in kept)
         if len(kept) < len(self._lengths):
             longest = max(lengths)
-            layers = tuple(KeysValues(*(part[:, kept, :longest] for part in one)) for one in layers)
+            layers = tuple(KeysValues(*(part[:, kept, :longest] for part in parts)) for parts in layers)
         selected = type(self)(layers, lengths, tuple(number[source] for source in source_of_row))
         if self.single:
             selected.folded = self.folded

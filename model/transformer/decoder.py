@@ -254,9 +254,9 @@ def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[Attent
     text, source, encoded = (
         [part for part in parts if part is not None]
         for parts in (
-            [one.to_text for one in layers],
-            [one.to_source for one in layers],
-            [one.to_text for one in encoder],
+            [weights.to_text for weights in layers],
+            [weights.to_source for weights in layers],
+            [weights.to_text for weights in encoder],
         )
     )
     optional = (torch.stack(part, dim=1).float() if part else None for part in (source, encoded))

@@ -86,7 +86,7 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
 def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every five updates the page sees the last."""
     asking: list[Session] = []
-    render, whole = ChatTab.render, chat.whole
+    render, resend = ChatTab.render, chat.resend
 
     def lossy(tab: ChatTab, screen: Screen) -> Changes:
         lost = (
@@ -96,10 +96,10 @@ def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatc
 
     def at_first(session: Session) -> ChatScreen:
         asking.append(session)
-        return whole(session)
+        return resend(session)
 
     monkeypatch.setattr(ChatTab, "render", lossy)
-    monkeypatch.setattr(chat, "whole", at_first)
+    monkeypatch.setattr(chat, "resend", at_first)
     with serving(tiny, pause=0.03) as address:
         page = visit("?min_new_tokens=40&max_new_tokens=40&seed=4", at=address)
         say(page, "Hi")

@@ -22,7 +22,7 @@ from ui.inspector.values import step_value
 from ui.kit import assets
 from ui.kit.component import component
 from ui.runs.attention import attention_row
-from ui.runs.contract import AnswerUpdate, TokenOrigin, Turn
+from ui.runs.contract import AnswerUpdate, TokenOrigin, TurnValue
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -170,13 +170,13 @@ def inspector(
     return {**value, "since": since, **changes}  # pyright: ignore[reportReturnType]
 
 
-def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> Turn:
+def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> TurnValue:
     tokens = None if words is None else [(word, 0.25) for word in words]
     value: Any = {"role": role, "text": text, "tokens": tokens, "run": "r1" if tokens else None}
     return {**value, "state": "done", "dropped": False, "note": None, "version": 0, **changes}  # pyright: ignore[reportReturnType]
 
 
-def conversation(*turns: Turn, busy: bool = False) -> ConversationValue:
+def conversation(*turns: TurnValue, busy: bool = False) -> ConversationValue:
     return {"turns": list(turns), "examples": ["Hi! How are you?"], "busy": busy}
 
 

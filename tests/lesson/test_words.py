@@ -155,7 +155,7 @@ def test_a_folder_is_called_as_everywhere_and_its_path_only_pointed_at(tiny_chec
     visitor = Session(model=private.default)
     list(choosing.choose(visitor, private, folder))
     cuts = lesson_tokens.answer(private, {})["cuts"]
-    assert (cuts[-1]["name"], cuts[-1]["place"]) == ("fox/final", folder)
+    assert (cuts[-1]["name"], cuts[-1]["location"]) == ("fox/final", folder)
     answered = lesson_vectors.answer(private, {"model": folder})
     assert answered["model"] == folder and (folder, "fox/final") in answered["models"]
 
@@ -184,7 +184,7 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     pieces = [piece.label for piece in visitor.encoder.pieces(text) if not piece.special]
     list(choosing.choose(visitor, private, private.default))
     cut = lesson_tokens.answer(private, {"text": text})["cuts"][-1]
-    assert visitor.encoder is None and (cut["name"], cut["place"]) == (names.display_name(name), name)
+    assert visitor.encoder is None and (cut["name"], cut["location"]) == (names.display_name(name), name)
     ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text, add_special_tokens=False).ids
     assert cut["pieces"] == list(zip(pieces, ids, strict=True))
     shutil.rmtree(folder)
@@ -207,8 +207,8 @@ def test_a_damaged_tokenizer_leaves_the_others(tmp_path: Path, models: Models, m
     (tmp_path / "broken" / "tokenizer.json").write_text("{}")
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
     cuts = {cut["name"]: cut for cut in lesson_tokens.answer(models, {})["cuts"]}
-    assert cuts["broken"]["said"].endswith("not a readable tokenizer: copy it again.")
-    assert cuts["bytes"]["said"] == "" and cuts["bytes"]["count"] > 0
+    assert cuts["broken"]["error"].endswith("not a readable tokenizer: copy it again.")
+    assert cuts["bytes"]["error"] == "" and cuts["bytes"]["count"] > 0
 
 
 def test_a_vocabulary_is_that_of_so_many_merges(models: Models) -> None:

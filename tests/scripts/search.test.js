@@ -3,9 +3,9 @@ import test from 'node:test';
 
 import { makeSearch } from '../../ui/inspector/beams/search.js';
 
-/** @import { Beam, SearchValue } from '../../ui/inspector/contract' */
+/** @import { BeamRecord, SearchValue } from '../../ui/inspector/contract' */
 
-/** @param {string} token @param {number} sum @param {number} parent @param {number | null} final @returns {Beam} */
+/** @param {string} token @param {number} sum @param {number} parent @param {number | null} final @returns {BeamRecord} */
 const beam = (token, sum, parent = 0, final = null) => [token, -1, sum, sum, parent, final];
 
 /**
@@ -21,7 +21,7 @@ const value = () => ({
     [beam(' e', -4, 1), beam('</s>', -3.5, 0, -1.75)],
   ],
   dropped: [[0, 0, 'outscored', -2, -1.5]],
-  lead: [2, 1],
+  best: [2, 1],
   over: false,
   returned: [],
 });
@@ -36,29 +36,29 @@ test('texts are ranked by their sums, best first', () => {
 test('a text is read along its parents', () => {
   const search = makeSearch();
   search.put(value());
-  assert.deepEqual(search.tokens({ step: 2, place: 0 }), [' b', ' d', ' e']);
-  assert.deepEqual(search.tokens({ step: 2, place: 1 }), [' b', ' c', '</s>']);
+  assert.deepEqual(search.tokens({ step: 2, index: 0 }), [' b', ' d', ' e']);
+  assert.deepEqual(search.tokens({ step: 2, index: 1 }), [' b', ' c', '</s>']);
 });
 
 test('what leads, what is still followed and what was dropped', () => {
   const search = makeSearch();
   search.put(value());
-  assert.ok(search.leads({ step: 0, place: 1 }) && search.leads({ step: 1, place: 0 }));
-  assert.ok(search.survives({ step: 1, place: 1 }) && !search.survives({ step: 0, place: 0 }));
-  assert.equal(search.fate({ step: 0, place: 0 }), 'outscored: −2.00, needed −1.50');
+  assert.ok(search.leads({ step: 0, index: 1 }) && search.leads({ step: 1, index: 0 }));
+  assert.ok(search.survives({ step: 1, index: 1 }) && !search.survives({ step: 0, index: 0 }));
+  assert.equal(search.fate({ step: 0, index: 0 }), 'outscored: −2.00, needed −1.50');
 });
 
 test('returned texts are told by their places once the search is over', () => {
   const search = makeSearch();
   search.put({ ...value(), over: true, returned: [[2, 1], [2, 0]] });
-  assert.equal(search.fate({ step: 2, place: 0 }), 'returned, 2nd of 2');
+  assert.equal(search.fate({ step: 2, index: 0 }), 'returned, 2nd of 2');
 });
 
-test('an update takes the place of what follows its step; one with a gap is refused', () => {
+test('an update takes the index of what follows its step; one with a gap is refused', () => {
   const search = makeSearch();
   search.put(value());
-  assert.ok(search.put({ ...value(), since: 2, steps: [[beam(' f', -5, 0)]], dropped: [], lead: [2, 0] }));
-  assert.deepEqual(search.tokens({ step: 2, place: 0 }), [' b', ' c', ' f']);
+  assert.ok(search.put({ ...value(), since: 2, steps: [[beam(' f', -5, 0)]], dropped: [], best: [2, 0] }));
+  assert.deepEqual(search.tokens({ step: 2, index: 0 }), [' b', ' c', ' f']);
   assert.equal(search.put({ ...value(), since: 9, steps: [] }), false);
   assert.equal(search.length, 3);
 });

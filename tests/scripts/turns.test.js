@@ -3,9 +3,9 @@ import test from 'node:test';
 
 import { EMPTY, applyUpdate } from '../../ui/runs/turns.js';
 
-/** @import { AnswerUpdate, Turn, TurnsValue } from '../../ui/runs/contract' */
+/** @import { AnswerUpdate, TurnValue, TurnsValue } from '../../ui/runs/contract' */
 
-/** @param {Partial<Turn>} changes @returns {Turn} */
+/** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({
   role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, version: 0, ...changes,
 });

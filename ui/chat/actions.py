@@ -24,7 +24,7 @@ from ui.kit.validation import checked_message, checked_system
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate, MeterValue
-from ui.runs.generation import Progress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import Run, TokenRecord
@@ -122,7 +122,7 @@ def open_token(session: Session, models: Models, turn: int, index: int) -> Scree
     return Screen(inspector=inspect_token(session, models, run, index, again="retry the answer"))
 
 
-def whole(session: Session) -> ChatScreen:
+def resend(session: Session) -> ChatScreen:
     """The conversation, for a page that missed an update."""
     return ChatScreen(conversation=conversation_value(session))
 
@@ -226,7 +226,7 @@ class _Answer:
             replaced="",
         )
 
-    def updated(self, progress: Progress) -> ChatScreen:
+    def updated(self, progress: RunProgress) -> ChatScreen:
         session, run = self.session, self.builder.run
         self.answer.update(progress.ending)
         if not self._shown:

@@ -4,11 +4,11 @@
  * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
  * 'token', 'retry', 'undo', 'edit', 'example' and 'missing' (updates were lost; send the conversation whole).
  *
- * @typedef {{node: HTMLElement, show: (turn: Turn, place: {last: boolean, busy: boolean}) => void, turn: Turn | null,
+ * @typedef {{node: HTMLElement, show: (turn: TurnValue, place: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
  *   body: ReturnType<typeof makeAnswer>}} TurnView
  */
 
-/** @import { Turn } from '../runs/contract' */
+/** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
 import { find, iconButton, make } from '../kit/dom.js';
@@ -52,7 +52,7 @@ export function start(component) {
     if (pinned || grown) log.scrollTop = log.scrollHeight;
   }
 
-  /** @param {Turn[]} turns @param {boolean} busy */
+  /** @param {TurnValue[]} turns @param {boolean} busy */
   function drawTurns(turns, busy) {
     log.querySelector('.at-empty')?.remove();
     for (const view of views.splice(turns.length)) view.node.remove();
@@ -115,7 +115,7 @@ export function start(component) {
       },
     };
 
-    /** @param {Turn} turn @param {boolean} last @param {boolean} busy */
+    /** @param {TurnValue} turn @param {boolean} last @param {boolean} busy */
     function drawTools(turn, last, busy) {
       const copyButton = iconButton('copy', 'Copy', () => copy(view.turn.text, copyButton));
       const buttons = [];

@@ -18,9 +18,9 @@ export function start({ element, props, watch }) {
     manner.textContent = value.manner;
     of.textContent = value.of;
     text.replaceChildren(
-      ...value.parts.map(([said, control]) => {
+      ...value.parts.map(([content, control]) => {
         const part = document.createElement(control ? 'b' : 'span');
-        part.textContent = said;
+        part.textContent = content;
         return part;
       }),
     );

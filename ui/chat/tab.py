@@ -167,7 +167,7 @@ class ChatTab(Tab):
         self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
         self.conversation.undo(answers(undo), session, outputs, **QUICK)
         self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
-        self.conversation.missing(answers(chat.whole), session, outputs, trigger_mode="always_last", **QUICK)
+        self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         self.restore.click(answers(restore), session, outputs, **QUICK)
         self.stop.click(Session.halt, session, None, queue=False, **QUIET)

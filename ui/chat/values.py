@@ -16,7 +16,7 @@ EXAMPLES = (
 
 def conversation_value(session: Session) -> ConversationValue:
     return {
-        "turns": [turn_value(turn, dropped=place < session.dropped) for place, turn in enumerate(session.turns)],
+        "turns": [turn_value(turn, dropped=index < session.dropped) for index, turn in enumerate(session.turns)],
         "examples": list(EXAMPLES),
         "busy": session.busy,
     }

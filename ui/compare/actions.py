@@ -24,7 +24,7 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.runs.comparison import Comparison
-from ui.runs.generation import Progress, run_for_visitor
+from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
 from ui.runs.run import Run
@@ -67,7 +67,7 @@ def compare(
     session.refuse_while_busy()
     loaded = models.get(name)
     shared = {name: getattr(panel, name) for name in FROM_PANEL}
-    settings = [replace(one, seed=panel.seed) for one in checked_cards(cards, shared)]
+    settings = [replace(card, seed=panel.seed) for card in checked_cards(cards, shared)]
     instruction = session.system if system is None else checked_system(system)
     goes_on = checked_switch(history, "history")
     if checked_switch(answer, "answer"):
@@ -98,7 +98,7 @@ class _Cards:
     def started(self) -> CompareScreen:
         return CompareScreen(comparison={**_value(self.session, self.models, self.loaded.name), "busy": True})
 
-    def updated(self, progress: Progress) -> CompareScreen:
+    def updated(self, progress: RunProgress) -> CompareScreen:
         session, comparison = self.session, self.comparison
         update_cards(comparison, progress)
         since = progress.since
@@ -129,17 +129,17 @@ def remove(session: Session, models: Models, name: str, identifiers: Sequence[ob
     if not comparison.cards:
         session.comparison = None
     session.drop_unused_runs()
-    screen = whole(session, models, name)
+    screen = resend(session, models, name)
     return screen if session.shown in session.runs else replace(screen, inspector=_first_card(session, models))
 
 
 def overview(session: Session, models: Models, name: str) -> CompareScreen:
     """Compare as it stands: the cards, the first one's numbers, and how full the context is."""
     session.shown = None
-    return replace(whole(session, models, name), inspector=_first_card(session, models))
+    return replace(resend(session, models, name), inspector=_first_card(session, models))
 
 
-def whole(session: Session, models: Models, name: str) -> CompareScreen:
+def resend(session: Session, models: Models, name: str) -> CompareScreen:
     """All of the comparison, and the meter; the inspector stays. The model that is chosen may be another by now."""
     comparison = session.comparison
     if comparison is None:

@@ -80,9 +80,9 @@ export function makeCard(offered, actions) {
     drawParted(now);
     if (growing && result?.state !== 'streaming' && partedToken) bringIn(partedToken); // it was followed to its end
     growing = result?.state === 'streaming';
-    const told = [now.stale && result ? 'Settings changed, run again' : '',
+    const message = [now.stale && result ? 'Settings changed, run again' : '',
       result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
-    if (note.textContent !== told) note.textContent = told;
+    if (note.textContent !== message) note.textContent = message;
     figures.node.hidden = !result;
     if (result) figures.show(result.figures, now.ranges);
   }
@@ -107,8 +107,8 @@ export function makeCard(offered, actions) {
 
   /** The first token that is another than the first card's. */
   function drawParted({ number, result, first }) {
-    const place = result ? result.first_difference : null;
-    const token = place === null ? null : answer.token(place) || null;
+    const index = result ? result.first_difference : null;
+    const token = index === null ? null : answer.token(index) || null;
     if (token !== partedToken) {
       partedToken?.classList.remove('at-parted');
       token?.classList.add('at-parted');
@@ -116,15 +116,15 @@ export function makeCard(offered, actions) {
     }
     parted.disabled = !token;
     parted.hidden = !result || !result.tokens.length;
-    const going = result?.state === 'streaming' || first?.state === 'streaming';
-    const told = number === 1 ? 'Baseline'
-      : token ? `Differs from token ${place + 1}: ${wordAt(result, place)} instead of ${wordAt(first, place)}`
-        : going ? 'Same as card 1 so far' : 'No token differs from card 1';
-    if (parted.textContent !== told) parted.textContent = told;
+    const running = result?.state === 'streaming' || first?.state === 'streaming';
+    const message = number === 1 ? 'Baseline'
+      : token ? `Differs from token ${index + 1}: ${wordAt(result, index)} instead of ${wordAt(first, index)}`
+        : running ? 'Same as card 1 so far' : 'No token differs from card 1';
+    if (parted.textContent !== message) parted.textContent = message;
   }
 
   return { node, show, open, form };
 }
 
-/** @param {Result | null} result @param {number} place */
-const wordAt = (result, place) => `“${visibleText(result?.tokens[place]?.[0] ?? '')}”`;
+/** @param {Result | null} result @param {number} index */
+const wordAt = (result, index) => `“${visibleText(result?.tokens[index]?.[0] ?? '')}”`;

@@ -24,7 +24,7 @@ from ui.compare.metrics import measure
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Card, Comparison, Prompt
-from ui.runs.generation import Pass, Passes, Progress, follow, timed
+from ui.runs.generation import Pass, Passes, RunProgress, follow, timed
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import Run, TokenRecord
@@ -59,7 +59,7 @@ def message_prompt(
     """A conversation whose last message is to be answered, with room for the longest answer asked for."""
     if loaded.chat is None:
         raise AttendError(f"{loaded.name} is not a chat model: let it continue the text instead.")
-    longest = max(settings, key=lambda one: one.max_new_tokens)
+    longest = max(settings, key=lambda settings_: settings_.max_new_tokens)
     prompt, messages = chat_prompt(loaded, turns, longest, system)
     return Prompt(turns[-1].text, prompt.ids, tuple(messages), prompt.dropped)
 
@@ -84,23 +84,23 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
         raise AttendError("The settings must be a list of JSON objects, one per card.")
     check_count(len(settings))
     cards = []
-    for number, one in enumerate(settings, start=1):
+    for number, entry in enumerate(settings, start=1):
         with on_card(number):
-            changes = {} if one is None else one
+            changes = {} if entry is None else entry
             cards.append(DecodingSettings.from_dict({**shared, **changes} if isinstance(changes, Mapping) else changes))
     return cards
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
     """Definite seeds: one for all cards, or that of the first and those that follow it."""
-    given = sorted({one.seed for one in settings if one.seed >= 0})
+    given = sorted({card.seed for card in settings if card.seed >= 0})
     if len(given) > 1:
         raise AttendError(
             f"The cards have the seeds {given[0]} and {given[1]}, but a comparison uses one seed: set it once, or "
             "give all cards the same one."
         )
-    seed = given[0] if given else next((one.seeded().seed for one in settings if one.drawn), 0)
-    return [replace(one, seed=(seed + (0 if common_draws else index)) % SEEDS) for index, one in enumerate(settings)]
+    seed = given[0] if given else next((card.seeded().seed for card in settings if card.drawn), 0)
+    return [replace(card, seed=(seed + (0 if common_draws else index)) % SEEDS) for index, card in enumerate(settings)]
 
 
 def prepare(
@@ -119,21 +119,21 @@ def prepare(
     """
     check_count(len(settings))
     if prompt.messages:
-        settings = [chat_settings(loaded, one) for one in settings]
+        settings = [chat_settings(loaded, card) for card in settings]
     limit = loaded.model.context_length
     cards = []
-    for number, one in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
+    for number, card in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
         with on_card(number):
-            trace = Models.prepare(loaded, prompt.ids, one, text=prompt.text, messages=prompt.messages)
+            trace = Models.prepare(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
         request = trace.request
         tokens = [TokenRecord(token, "given") for token in request.attended]
         run = Run(f"{identifier}-{number}", "chat", loaded.name, tokens, dropped=prompt.dropped, source=request.source)
-        text = AnswerText(loaded.tokenizer, one.stop_texts, begins=loaded.starts_new_text)
-        cards.append(Card(RunBuilder(run, trace), text, length=min(one.max_new_tokens, limit - len(prompt.ids))))
+        text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
+        cards.append(Card(RunBuilder(run, trace), text, length=min(card.max_new_tokens, limit - len(prompt.ids))))
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
 
 
-def update_cards(comparison: Comparison, progress: Progress) -> None:
+def update_cards(comparison: Comparison, progress: RunProgress) -> None:
     """Let the cards say what their runs say, after every update and at the end."""
     for card in comparison.cards:
         builder = card.builder
@@ -153,13 +153,13 @@ def passes_of(comparison: Comparison, models: Models, *, attention: bool) -> Pas
         cards = {index + 1: settings[index] for index in indices}
         steps = models.decode_together(comparison.model, comparison.prompt.ids, cards, attention)
         with closing(timed(steps)) as passes:
-            for one in passes:
-                yield Pass({number - 1: step for number, step in one.steps.items()}, one.seconds)
+            for done in passes:
+                yield Pass({number - 1: step for number, step in done.steps.items()}, done.seconds)
 
 
 def run_cards(
     comparison: Comparison, models: Models, *, stop: threading.Event, attention: bool, per_second: float = 20.0
-) -> Iterator[Progress]:
+) -> Iterator[RunProgress]:
     """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
     the work."""
     lock, builders = models.get(comparison.model).lock, [card.builder for card in comparison.cards]
@@ -174,10 +174,10 @@ def turns_of(settings: Sequence[DecodingSettings]) -> list[list[int]]:
     """The indices of the cards that run together, in their order: as many at a time as `MOST_ROWS` has room for."""
     turns: list[list[int]] = []
     room = 0
-    for index, one in enumerate(settings):
-        if one.rows > room:
+    for index, card in enumerate(settings):
+        if card.rows > room:
             turns.append([])
             room = MOST_ROWS
         turns[-1].append(index)
-        room -= one.rows
+        room -= card.rows
     return turns

@@ -115,11 +115,11 @@ export function start({ element, props, trigger, watch }) {
   /** What was written stays until it is compared again. @param {Settings[]} list a card for each */
   function fill(list) {
     forget(cards.slice(list.length));
-    cards = list.map((settings, place) => {
-      if (!cards[place]) return newCard(settings);
-      change(cards[place], settings);
-      cards[place].view.form.show(settings);
-      return cards[place];
+    cards = list.map((settings, index) => {
+      if (!cards[index]) return newCard(settings);
+      change(cards[index], settings);
+      cards[index].view.form.show(settings);
+      return cards[index];
     });
     draw();
   }
@@ -166,9 +166,9 @@ export function start({ element, props, trigger, watch }) {
     cards.forEach((card) => card.view.form.hold(shared));
   }
 
-  /** The server takes what became of them away, too. @param {Card[]} gone */
-  function forget(gone) {
-    const runs = gone.map((card) => card.run).filter((name) => name && results.delete(name));
+  /** The server takes what became of them away, too. @param {Card[]} removed */
+  function forget(removed) {
+    const runs = removed.map((card) => card.run).filter((name) => name && results.delete(name));
     if (runs.length) trigger('remove', { runs });
   }
 
@@ -201,8 +201,8 @@ export function start({ element, props, trigger, watch }) {
     newest = value.update ?? 0;
     if (value.run !== run && value.run !== null) {
       results.clear();
-      asked.forEach((card, place) => {
-        card.run = value.cards[place]?.run ?? null;
+      asked.forEach((card, index) => {
+        card.run = value.cards[index]?.run ?? null;
         card.sent = card.settings;
       });
     }
@@ -227,10 +227,10 @@ export function start({ element, props, trigger, watch }) {
     goOn.hidden = !hasChat || !answering.checked;
     const all = cards.map((card) => card.settings);
     const shown = cards.map((card) => results.get(card.run) || null);
-    const told = shown.filter((result) => result !== null);
-    const ranges = rangesOf(told.map((result) => result.figures));
-    cards.forEach((card, place) => card.view.show({
-      number: place + 1, words: summary(offered, card.settings, all), result: shown[place], first: told[0] || null,
+    const started = shown.filter((result) => result !== null);
+    const ranges = rangesOf(started.map((result) => result.figures));
+    cards.forEach((card, index) => card.view.show({
+      number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
       stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
@@ -242,29 +242,29 @@ export function start({ element, props, trigger, watch }) {
       chip.disabled = busy;
       chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
     });
-    for (const button of files) button.disabled = busy || !told.length;
+    for (const button of files) button.disabled = busy || !started.length;
     add.disabled = busy || cards.length >= offered.most;
     add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
     go.hidden = busy;
     halt.hidden = !busy;
-    drawProgress(told);
+    drawProgress(started);
   }
 
-  /** @param {Result[]} told */
-  function drawProgress(told) {
-    const tokens = told.reduce((sum, result) => sum + result.tokens.length, 0);
-    const writing = told.filter((result) => result.state === 'streaming').length;
+  /** @param {Result[]} started */
+  function drawProgress(started) {
+    const tokens = started.reduce((sum, result) => sum + result.tokens.length, 0);
+    const writing = started.filter((result) => result.state === 'streaming').length;
     progress.hidden = !busy;
     // what has ended counts as whole: it will not grow
-    const lengths = told.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
+    const lengths = started.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
     progress.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
     progress.value = writing ? tokens : 0;
     grid.setAttribute('aria-busy', String(busy));
-    const stopped = told.some((result) => result.state === 'stopped');
-    const said = busy ? (writing ? `Writing ${writing} of ${told.length} cards …` : 'Waiting for the first token …')
-      : told.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${told.length} cards.`
+    const stopped = started.some((result) => result.state === 'stopped');
+    const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
+      : started.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
         : 'Each card has its own settings. Compare runs them together.';
-    if (status.textContent !== said) status.textContent = said;
+    if (status.textContent !== line) status.textContent = line;
   }
 }
 

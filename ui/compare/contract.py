@@ -64,8 +64,8 @@ class CardValue(TypedDict):
 
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
-    `token {run, index}`, `remove {runs}`, `missing`, and the questions that an `Answer` replies to: `panel {number}`,
-    `file {number, kind}`.
+    `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply` answers:
+    `panel {number}` and `file {number, kind}`.
     """
 
     run: str | None  # another name is another comparison, whose cards take the places of those asked for
@@ -76,7 +76,7 @@ class CompareValue(TypedDict):
     update: NotRequired[int]  # of the page; an older one that comes late changes nothing
 
 
-class Answer(TypedDict):
+class CompareReply(TypedDict):
     """The reply to the question of this number."""
 
     number: int

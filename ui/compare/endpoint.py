@@ -63,8 +63,8 @@ def comparison(
     if checked_switch(chat, "chat"):
         given = message_prompt(loaded, [*turns, Turn("user", checked_message(prompt))], cards, instruction)
     elif turns or instruction:
-        what = "A history" if turns else "A system prompt"
-        raise AttendError(f"{what} needs a message to answer, not a text to continue: set chat to true as well.")
+        subject = "A history" if turns else "A system prompt"
+        raise AttendError(f"{subject} needs a message to answer, not a text to continue: set chat to true as well.")
     else:
         given = text_prompt(loaded, prompt)
     compared = prepare(loaded, given, cards, common_draws=checked_switch(common_draws, "common_draws"))

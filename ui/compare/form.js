@@ -30,7 +30,7 @@ function usedBy(parameters, settings) {
  * @returns {string[]}
  */
 export function summary({ parameters }, settings, all) {
-  const told = [];
+  const parts = [];
   for (const parameter of usedBy(parameters, settings)) {
     const { name, label, neutral, panel, kind, choices } = parameter;
     const value = valueOf(settings, parameter);
@@ -39,10 +39,10 @@ export function summary({ parameters }, settings, all) {
     const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
       && !same(valueOf(other, parameter), value));
     const acts = !panel && neutral !== null && value !== neutral;
-    if (name === 'strategy') told.push(word);
-    else if (word !== '' && (own || apart || acts)) told.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
+    if (name === 'strategy') parts.push(word);
+    else if (word !== '' && (own || apart || acts)) parts.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
   }
-  return told;
+  return parts;
 }
 
 /**
@@ -52,7 +52,7 @@ export function summary({ parameters }, settings, all) {
 export function makeForm(offered, actions) {
   const fields = make('div', { class: 'at-fields' });
   const preset = makeChoice('Start from a preset', 'Choose a preset …');
-  offered.presets.forEach(({ name }, place) => preset.append(make('option', { value: place, text: name })));
+  offered.presets.forEach(({ name }, index) => preset.append(make('option', { value: index, text: name })));
   const panel = make('button', {
     type: 'button', class: 'at-plain', text: 'Use sidebar settings',
     'data-help': 'Copies the settings in the sidebar, including the advanced ones.',

@@ -14,24 +14,24 @@ import { signed } from '../kit/text.js';
 export function makeMetrics(texts) {
   const rows = texts.map(({ label, help }) => {
     const value = make('span', { class: 'at-figure-value' });
-    const place = make('i', { 'aria-hidden': 'true' });
+    const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-figure-mark' });
     const name = make('button', { type: 'button', class: 'at-figure-name', 'data-help': help, text: label });
     const node = make('div', { class: 'at-figure', role: 'listitem' }, name,
-      make('span', { class: 'at-figure-track' }, place), value, mark);
-    return { node, value, place, mark };
+      make('span', { class: 'at-figure-track' }, fill), value, mark);
+    return { node, value, fill, mark };
   });
   const node = make('div', { class: 'at-figures', role: 'list', 'aria-label': 'Metrics' },
     ...rows.map((row) => row.node));
 
   /** @param {(number | null)[]} numbers @param {Range[]} ranges those of all cards */
   function show(numbers, ranges) {
-    rows.forEach(({ value, place, mark, node: row }, i) => {
+    rows.forEach(({ value, fill, mark, node: row }, i) => {
       const number = numbers[i];
       const range = number === null ? null : ranges[i];
       value.textContent = number === null ? '–' : worded(number, texts[i]);
-      place.hidden = !range;
-      if (range) place.style.insetInlineStart = `${(100 * (number - range.low)) / (range.high - range.low)}%`;
+      fill.hidden = !range;
+      if (range) fill.style.insetInlineStart = `${(100 * (number - range.low)) / (range.high - range.low)}%`;
       const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
       row.dataset.extreme = extreme || '';
       mark.textContent = { highest: '▲', lowest: '▼' }[extreme] || '';

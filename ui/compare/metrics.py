@@ -50,7 +50,9 @@ def measure(trace: Trace, seconds: float) -> CardMetrics:
 
 def first_difference(ids: Sequence[int], reference: Sequence[int]) -> int | None:
     """The first place where two texts have different tokens; a text that only ends earlier differs nowhere."""
-    return next((place for place, (one, other) in enumerate(zip(ids, reference, strict=False)) if one != other), None)
+    return next(
+        (index for index, (token, other) in enumerate(zip(ids, reference, strict=False)) if token != other), None
+    )
 
 
 def all_metrics(comparison: Comparison) -> list[CardMetrics]:

@@ -90,7 +90,7 @@ class CompareTab(Tab):
             return reply(event, lambda: {"file": compare.file(session, field(event, "kind", str))})
 
         def missing(session: Session) -> Screen:
-            return compare.whole(session, models, models.current(session))
+            return compare.resend(session, models, models.current(session))
 
         view, session, outputs = self.comparison, frame.session, self.all_outputs(frame)
         streams, answers = partial(self.streams, frame), partial(self.answers, frame)

@@ -170,4 +170,8 @@ def _sweep(name: str) -> list[dict[str, Any]]:
 
 def _changed(settings: DecodingSettings) -> dict[str, Any]:
     """What is not as it is by default, as typed."""
-    return {one.name: one.typed(value) for one in parameters() if (value := getattr(settings, one.name)) != one.default}
+    return {
+        parameter.name: parameter.typed(value)
+        for parameter in parameters()
+        if (value := getattr(settings, parameter.name)) != parameter.default
+    }

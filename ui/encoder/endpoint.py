@@ -27,7 +27,7 @@ def endpoints(encoder: Encoder) -> Mapping[str, Callable[..., Any]]:
         """
         if not isinstance(sentences, list):
             raise AttendError("The sentences must be a list of texts.")
-        given = "\n".join(" ".join(checked_text(one, "A sentence").split()) for one in sentences)
+        given = "\n".join(" ".join(checked_text(sentence, "A sentence").split()) for sentence in sentences)
         chosen = encoder.layer_count if layer is None else layer
         value = actions.compare(encoder, word, given, chosen)
         return {**{key: value[key] for key in ("word", "pieces", "vectors", "cosines")}, "layer": chosen}

@@ -29,7 +29,7 @@ export function start({ element, props, watch }) {
   function receive() {
     if (!props.value) return;
     value = /** @type {WordsValue} */ (unpacked(props.value));
-    const numbers = value.sentences.map((_, place) => make('th', { scope: 'col', text: place + 1 }));
+    const numbers = value.sentences.map((_, index) => make('th', { scope: 'col', text: index + 1 }));
     table.replaceChildren(
       makeTable({ class: 'at-cosines' }, [make('td'), ...numbers], value.sentences.map(sentenceRow)));
     caption.textContent = `“${value.word}” after ${value.layer}: a vector of ${value.vectors[0].length} numbers`
@@ -37,12 +37,12 @@ export function start({ element, props, watch }) {
     data.draw();
   }
 
-  /** @param {[string, string, string]} sentence @param {number} place */
-  function sentenceRow([before, word, behind], place) {
+  /** @param {[string, string, string]} sentence @param {number} index */
+  function sentenceRow([before, word, behind], index) {
     return make('tr', {},
-      make('th', { scope: 'row' }, make('span', { class: 'at-cosine-number', text: place + 1 }),
+      make('th', { scope: 'row' }, make('span', { class: 'at-cosine-number', text: index + 1 }),
         make('span', { dir: 'auto' }, before, make('mark', { text: word }), behind)),
-      ...value.cosines[place].map(cosineCell));
+      ...value.cosines[index].map(cosineCell));
   }
 }
 
@@ -55,13 +55,13 @@ function cosineCell(cosine) {
 
 /** @param {WordsValue} value @returns {Sheet} */
 function cosineSheet({ sentences, cosines }) {
-  const rows = cosines.map((row, place) =>
-    [JSON.stringify(sentences[place].join('')), ...row.map((one) => one.toFixed(4))]);
-  return { title: 'Cosine similarities', head: ['sentence', ...sentences.map((_, place) => String(place + 1))], rows };
+  const rows = cosines.map((row, index) =>
+    [JSON.stringify(sentences[index].join('')), ...row.map((one) => one.toFixed(4))]);
+  return { title: 'Cosine similarities', head: ['sentence', ...sentences.map((_, index) => String(index + 1))], rows };
 }
 
 /** @param {WordsValue} value @returns {Sheet} */
 function vectorSheet({ pieces, vectors }) {
-  const rows = vectors.map((row, place) => [place + 1, JSON.stringify(pieces[place].join(' ')), ...row]);
+  const rows = vectors.map((row, index) => [index + 1, JSON.stringify(pieces[index].join(' ')), ...row]);
   return { title: 'Vectors', head: ['sentence', 'tokens', ...vectors[0].map((_, i) => String(i + 1))], rows };
 }

@@ -7,7 +7,8 @@ from typing import Literal, NotRequired, TypedDict
 from ui.runs.contract import TokenKind, TokenOrigin
 
 WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
-Row = tuple[int, str, int, list[float], str | None]  # id, text, 1 if chosen, probability a stage, what removed it
+# Id, text, 1 if chosen, probability after each stage, the stage that removed it.
+CandidateRow = tuple[int, str, int, list[float], str | None]
 
 
 class ContrastValue(TypedDict):
@@ -28,15 +29,15 @@ class StepValue(TypedDict):
     draw: float | None
     origin: TokenOrigin  # how the token came to stand there
     rest: list[float]
-    rows: list[Row]
+    rows: list[CandidateRow]
     weighed: NotRequired[list[WeighedRow]]  # under contrastive search
     contrast: NotRequired[ContrastValue]  # under dola
 
 
-# Newest token, its score, the sum, the model's own sum, parent, and what it is ranked by once it has ended.
-Beam = tuple[str, float, float, float, int, float | None]
+# Newest token, its score, the sum, the model's own sum, parent, and the final score once it has ended.
+BeamRecord = tuple[str, float, float, float, int, float | None]
 
-# Step, place, a `DropReason`, its score, what it had to beat.
+# Step, index, a `DropReason`, its score, what it had to beat.
 DropRecord = tuple[int, int, str, float | None, float | None]
 
 
@@ -45,11 +46,9 @@ class SearchValue(TypedDict):
 
     first: int  # number of the token that the search's first step chose
     since: int  # the step that `steps` begins with; those before it stand as they were
-    steps: list[list[Beam]]  # a parent is a place in the step before
+    steps: list[list[BeamRecord]]  # a parent is an index into the step before
     dropped: list[DropRecord]  # in those steps; of texts of the step before, or of any that ended earlier
-    lead: (
-        tuple[int, int] | None
-    )  # the step and the place of the best text: the one that is shown, and in the end returned
+    best: tuple[int, int] | None  # step and index of the best text, which is shown and in the end returned
     over: bool
     returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
 
@@ -77,4 +76,4 @@ class InspectorValue(TypedDict):
     busy: bool
     since: NotRequired[int]
     number: NotRequired[int]  # of the update; an older one that comes late brings back no other run
-    gone: NotRequired[str]  # where there are no tokens: whose text stands there, if that model is no longer loaded
+    unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens

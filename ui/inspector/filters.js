@@ -18,43 +18,43 @@ const STAGE_COLUMNS = [
 /** @param {StepValue} step @returns {Node[]} nothing where the model's own distribution was used as it is */
 export function stepStages(step) {
   if (step.stages.length < 2) return [];
-  const said = make('p', { class: 'at-said', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
-  const rows = step.stages.map((stage, place) => stageRow(step, place));
+  const sentence = make('p', { class: 'at-said', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
+  const rows = step.stages.map((stage, index) => stageRow(step, index));
   const table = makeTable({ class: 'at-grid at-stages' }, headCells(STAGE_COLUMNS), rows);
   const tell = (event) => {
     const row = around(event, 'tbody tr');
-    if (row) said.textContent = row.dataset.said;
+    if (row) sentence.textContent = row.dataset.sentence;
   };
   table.addEventListener('pointerover', tell);
   table.addEventListener('focusin', tell);
-  return [part('Filters, step by step', table, said)];
+  return [part('Filters, step by step', table, sentence)];
 }
 
-/** @param {StepValue} step @param {number} place */
-function stageRow(step, place) {
+/** @param {StepValue} step @param {number} index */
+function stageRow(step, index) {
   const most = Math.max(...step.entropy) || 1;
-  return make('tr', { tabindex: 0, 'data-said': stageSentence(step, place) },
-    make('th', { scope: 'row', text: stageName(step.stages[place]) }),
+  return make('tr', { tabindex: 0, 'data-sentence': stageSentence(step, index) },
+    make('th', { scope: 'row', text: stageName(step.stages[index]) }),
     // of 4,096 tokens the last forty would be a bar of no width: it goes by the number of digits
-    barCell(counted.format(step.kept[place]), Math.log(step.kept[place] + 1) / Math.log(step.kept[0] + 1)),
-    barCell(percent(step.mass[place]), step.mass[place]),
-    barCell(step.entropy[place].toFixed(2), step.entropy[place] / most));
+    barCell(counted.format(step.kept[index]), Math.log(step.kept[index] + 1) / Math.log(step.kept[0] + 1)),
+    barCell(percent(step.mass[index]), step.mass[index]),
+    barCell(step.entropy[index].toFixed(2), step.entropy[index] / most));
 }
 
-/** @param {StepValue} step @param {number} place */
-function stageSentence(step, place) {
-  const bits = step.entropy[place];
-  if (place === 0) {
+/** @param {StepValue} step @param {number} index */
+function stageSentence(step, index) {
+  const bits = step.entropy[index];
+  if (index === 0) {
     return `The model gives each of its ${counted.format(step.kept[0])} tokens a probability. It is as uncertain as a `
       + `choice between ${(2 ** bits).toFixed(1)} equally likely ones.`;
   }
-  const name = capital(stageName(step.stages[place]));
-  const removed = step.kept[place - 1] - step.kept[place];
+  const name = capital(stageName(step.stages[index]));
+  const removed = step.kept[index - 1] - step.kept[index];
   if (removed > 0) {
-    return `${name} removed ${counted.format(removed)} of ${counted.format(step.kept[place - 1])} tokens, which had `
-      + `${percent(1 - step.mass[place])} of the probability.`;
+    return `${name} removed ${counted.format(removed)} of ${counted.format(step.kept[index - 1])} tokens, which had `
+      + `${percent(1 - step.mass[index])} of the probability.`;
   }
-  const before = step.entropy[place - 1];
+  const before = step.entropy[index - 1];
   if (Math.abs(bits - before) < 0.005) return `${name} removed no tokens and left the entropy unchanged.`;
   return `${name} removed no tokens, but ${bits < before ? 'sharpened' : 'flattened'} the distribution: its entropy `
     + `went from ${before.toFixed(2)} to ${bits.toFixed(2)} bits.`;

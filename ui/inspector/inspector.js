@@ -42,7 +42,7 @@ export function start({ element, props, trigger, watch }) {
     steps: /** @type {(StepValue | undefined)[]} */ ([]), // by token number
   };
   const choice = {
-    index: -1, following: true, told: /** @type {number | null} */ (null), // what the server last asked to be shown
+    index: -1, following: true, requested: /** @type {number | null} */ (null), // what the server last asked to be shown
   };
   let update = 0; // the highest number of one
   let frame = 0;
@@ -56,8 +56,8 @@ export function start({ element, props, trigger, watch }) {
   const reason = make('div', { class: 'at-reason' });
   const stages = make('div', { class: 'at-stages-pane' });
 
-  const hint = { title: make('p', { class: 'at-empty-title' }), said: make('p', { class: 'at-quiet' }) };
-  const empty = make('div', { class: 'at-empty' }, hint.title, hint.said);
+  const hint = { title: make('p', { class: 'at-empty-title' }), detail: make('p', { class: 'at-quiet' }) };
+  const empty = make('div', { class: 'at-empty' }, hint.title, hint.detail);
   const panels = [
     make('section', { 'aria-label': 'Tokens' },
       make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
@@ -102,8 +102,8 @@ export function start({ element, props, trigger, watch }) {
       run.busy = value.busy;
       merge(value);
     }
-    if (value.selected !== choice.told) {
-      choice.told = value.selected;
+    if (value.selected !== choice.requested) {
+      choice.requested = value.selected;
       choice.following = value.selected === null;
       if (value.selected !== null) choice.index = value.selected;
     }
@@ -111,7 +111,7 @@ export function start({ element, props, trigger, watch }) {
     if (run.gap && !run.busy) trigger('missing', { run: run.name });
     root.classList.toggle('at-busy', run.busy);
     if (!run.tokens.length) {
-      explainEmpty(value.gone);
+      explainEmpty(value.unloaded);
       root.replaceChildren(empty);
       shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
     } else if (!table.isConnected) root.replaceChildren(...panels);
@@ -120,10 +120,10 @@ export function start({ element, props, trigger, watch }) {
     settle();
   }
 
-  /** Why there is nothing to look at. @param {string} [gone] whose text it is that stands there without its numbers */
-  function explainEmpty(gone) {
-    hint.title.textContent = gone ? `${gone} wrote this, but is no longer loaded.` : 'Nothing to inspect yet.';
-    hint.said.textContent = gone
+  /** Why there is nothing to look at. @param {string} [unloaded] the model that wrote the text, no longer loaded */
+  function explainEmpty(unloaded) {
+    hint.title.textContent = unloaded ? `${unloaded} wrote this, but is no longer loaded.` : 'Nothing to inspect yet.';
+    hint.detail.textContent = unloaded
       ? 'Choose it again to inspect these tokens. Tokens from the current model will appear here, too.'
       : 'Once the model has written something, click any token to see which others were possible and where the '
         + 'model looked.';
@@ -132,7 +132,7 @@ export function start({ element, props, trigger, watch }) {
   /** @param {InspectorValue} value */
   function startRun(value) {
     Object.assign(run, { name: value.run, tokens: [], steps: [], gap: false });
-    Object.assign(choice, { index: -1, following: true, told: null });
+    Object.assign(choice, { index: -1, following: true, requested: null });
     attention.cut(0);
     search.put(null);
   }
@@ -190,9 +190,9 @@ export function start({ element, props, trigger, watch }) {
     follow.hidden = choice.following || (index === newest() && !run.busy);
     earlier.disabled = index <= 0;
     later.disabled = index >= run.tokens.length - 1;
-    const place = index >= run.first
+    const position = index >= run.first
       ? `Token ${index - run.first + 1} of ${run.tokens.length - run.first}` : `Prompt token ${index + 1} of ${run.first}`;
-    headline.replaceChildren(...stepHeadline({ text, place, step, why: 'part of the prompt, not generated' }));
+    headline.replaceChildren(...stepHeadline({ text, position, step, why: 'part of the prompt, not generated' }));
     drawStep(step);
     look.draw(index - 1);
     beams.show(index);

@@ -38,7 +38,7 @@ def opened_if_loaded(session: Session, models: Models, run: Run | None) -> Inspe
     if run is not None and models.is_there(run.model):
         return opened(session, models, run)
     session.shown = None
-    return empty_inspector("chat", gone="" if run is None else models.display_name(run.model))
+    return empty_inspector("chat", unloaded="" if run is None else models.display_name(run.model))
 
 
 def open_token(session: Session, models: Models, run: Run, index: int, *, again: str) -> InspectorValue:

@@ -2,7 +2,7 @@
  * Why this token: the bar of all that could be drawn, where the draw fell, and what would have been taken without one.
  */
 
-/** @import { Row, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './contract' */
 
 import { make } from '../kit/dom.js';
 import { counted, percent, tokenChip, visible, visibleText } from '../kit/text.js';
@@ -21,7 +21,7 @@ export function stepReason(step) {
 
 /**
  * The tokens in the order in which a draw walks over them, and where each one's share begins.
- * @param {StepValue} step @returns {{row: Row, from: number, to: number}[]}
+ * @param {StepValue} step @returns {{row: CandidateRow, from: number, to: number}[]}
  */
 function walked(step) {
   // A token that is there only because it was chosen may have others, not shown, before it.
@@ -29,9 +29,9 @@ function walked(step) {
   let from = 0;
   return ranked(step.rows, step.stages.length - 1).filter(listed).map((row) => {
     const to = from + last(row[3]);
-    const place = { row, from, to };
+    const extent = { row, from, to };
     from = to;
-    return place;
+    return extent;
   });
 }
 
@@ -51,7 +51,7 @@ function sentences(step, shown) {
   }
 }
 
-/** @param {StepValue} step @param {Row} own @param {Row} first the model's own first choice */
+/** @param {StepValue} step @param {CandidateRow} own @param {CandidateRow} first the model's own first choice */
 function taken(step, own, first) {
   if (step.weighed) {
     return [tokenChip(own[1]), ' scored best of these candidates. Contrastive search looks for a token that is likely ',
@@ -62,15 +62,15 @@ function taken(step, own, first) {
     tokenChip(first[1]), '.'];
 }
 
-/** @param {StepValue} step @param {Row} own @param {ReturnType<typeof walked>} shown */
+/** @param {StepValue} step @param {CandidateRow} own @param {ReturnType<typeof walked>} shown */
 function drawn(step, own, shown) {
-  const place = shown.find(({ row }) => row === own);
-  const fell = place ? ` (${place.from.toFixed(3)}–${place.to.toFixed(3)}). ` : ', which is not among those listed. ';
+  const extent = shown.find(({ row }) => row === own);
+  const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
   const where = `Random draw ${step.draw.toFixed(3)} landed on `;
   return [where, tokenChip(own[1]), fell, ...undrawn(step, own)];
 }
 
-/** What would have been taken without a draw. @param {StepValue} step @param {Row} own @returns {(Node | string)[]} */
+/** What would have been taken without a draw. @param {StepValue} step @param {CandidateRow} own @returns {(Node | string)[]} */
 function undrawn(step, own) {
   const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
   const stage = turned < 0 ? step.stages.length - 1 : turned - 1;

@@ -24,10 +24,10 @@ export function candidateSheet(step) {
 
 /** @param {Search} search @returns {Sheet} */
 export function beamSheet(search) {
-  const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((place, rank) => {
-    const [token, added, sum, own, parent, final] = search.beam({ step, place });
+  const rows = Array.from({ length: search.length }, (_, step) => search.order(step).map((index, rank) => {
+    const [token, added, sum, modelSum, parent, final] = search.beam({ step, index });
     const from = step ? search.order(step - 1).indexOf(parent) + 1 : '';
-    return [step + 1, rank + 1, JSON.stringify(token), added, sum, own, final ?? '', from, search.fate({ step, place })];
+    return [step + 1, rank + 1, JSON.stringify(token), added, sum, modelSum, final ?? '', from, search.fate({ step, index })];
   }));
   return {
     title: 'Beams',

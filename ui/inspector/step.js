@@ -2,7 +2,7 @@
  * One step, as the table, the reason and the stages read it, and its headline.
  */
 
-/** @import { Row, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './contract' */
 
 import { make } from '../kit/dom.js';
 import { counted, percent, tokenChip } from '../kit/text.js';
@@ -13,28 +13,28 @@ export const last = (list) => list[list.length - 1];
 /** @param {StepValue} step */
 export const chosenRow = (step) => step.rows.find((row) => row[2]);
 
-/** @param {Row[]} rows @param {number} stage @returns {Row[]} most probable first after that stage, ties by id */
+/** @param {CandidateRow[]} rows @param {number} stage @returns {CandidateRow[]} most probable first after that stage, ties by id */
 export const ranked = (rows, stage) => rows.toSorted((a, b) => b[3][stage] - a[3][stage] || a[0] - b[0]);
 
 /**
  * The headline: which token, how probable, how surprising.
- * @param {{text: string, place: string, step: StepValue | undefined, why: string}} about
+ * @param {{text: string, position: string, step: StepValue | undefined, why: string}} about
  */
-export function stepHeadline({ text, place, step, why }) {
+export function stepHeadline({ text, position, step, why }) {
   const facts = step
     ? [percent(chosenRow(step)[3][0]), `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`,
        `entropy ${step.entropy[0].toFixed(1)} bits`]
     : [why];
   return [
-    make('span', { class: 'at-place', text: place }),
+    make('span', { class: 'at-place', text: position }),
     tokenChip(text),
     make('span', { class: 'at-facts', text: facts.join(' · ') }),
   ];
 }
 
 /** @param {string[][]} heads a word over each column, and what it means; all but the first hold numbers */
-export const headCells = (heads) => heads.map(([text, title], place) =>
-  make('th', { scope: 'col', class: place ? 'at-number' : '', title, text }));
+export const headCells = (heads) => heads.map(([text, title], index) =>
+  make('th', { scope: 'col', class: index ? 'at-number' : '', title, text }));
 
 /** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
 export function barCell(text, share, kind = 'at-after') {

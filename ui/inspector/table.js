@@ -2,7 +2,7 @@
  * The candidates of one step as a table: what the model gave each, and what was left or what removed it.
  */
 
-/** @import { Row, StepValue } from './contract' */
+/** @import { CandidateRow, StepValue } from './contract' */
 
 import { make, makeTable } from '../kit/dom.js';
 import { counted, percent, stageName, tokenChip, visibleText } from '../kit/text.js';
@@ -23,7 +23,7 @@ export function stepTable(step, take) {
   return makeTable({ class: 'at-grid at-table' }, head, rows, 'Candidates for this position');
 }
 
-/** @param {Row} row @param {boolean} filtered @param {number} largest @param {((id: number) => void) | null} take */
+/** @param {CandidateRow} row @param {boolean} filtered @param {number} largest @param {((id: number) => void) | null} take */
 function candidateRow(row, filtered, largest, take) {
   const [id, text, chosen, probabilities, removedBy] = row;
   const name = make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text));

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decoding.step import Candidate, Choice, ContrastiveCandidate
 from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import InspectorValue, Row, StepValue, WeighedRow
+from ui.inspector.contract import CandidateRow, InspectorValue, StepValue, WeighedRow
 from ui.runs.contract import TokenKind, TokenOrigin
 from ui.runs.run import Run, TokenRecord
 from ui.runs.values import MOST_ROWS, short
@@ -48,13 +48,13 @@ def inspector_value(
     return value
 
 
-def empty_inspector(mode: str, *, gone: str = "") -> InspectorValue:
+def empty_inspector(mode: str, *, unloaded: str = "") -> InspectorValue:
     """
     Args:
-        gone: the model of a text that is there, but not loaded any more.
+        unloaded: the model that wrote the text, where it is no longer loaded.
     """
     return {
-        "gone": gone,
+        "unloaded": unloaded,
         "run": None,
         "mode": "write" if mode == "write" else "chat",
         "tokens": [],
@@ -84,7 +84,7 @@ def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin 
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
     if choice.contrastive_candidates:
-        value["weighed"] = [_weighed(one, choice, label) for one in choice.contrastive_candidates]
+        value["weighed"] = [_weighed(candidate, choice, label) for candidate in choice.contrastive_candidates]
     if choice.contrast is not None:
         divergences = [(layer, short(bits)) for layer, bits in choice.contrast.divergences]
         value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
@@ -98,7 +98,7 @@ def _token(token: TokenRecord, tokenizer: TextTokenizer) -> tuple[str, TokenKind
     return tokenizer.label(token.id), kind, short(token.choice.probability) if token.choice is not None else None
 
 
-def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> Row:
+def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> CandidateRow:
     probabilities = candidate.probabilities
     removed_by = next(
         (
@@ -113,6 +113,6 @@ def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> R
     return candidate.id, label(candidate.id), chosen, [short(p) for p in probabilities], removed_by
 
 
-def _weighed(one: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
-    numbers = short(one.confidence), short(one.degeneration), short(one.score)
-    return label(one.id), *numbers, int(one.id == choice.token)
+def _weighed(candidate: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+    numbers = short(candidate.confidence), short(candidate.degeneration), short(candidate.score)
+    return label(candidate.id), *numbers, int(candidate.id == choice.token)

@@ -80,7 +80,7 @@ def needed(script: str) -> tuple[str, ...]:
     found, left = set[str](), {script}
     while left:
         found |= left
-        left = {name for one in left for name in imported(one)} - found
+        left = {name for script in left for name in imported(script)} - found
     return tuple(sorted(found))
 
 

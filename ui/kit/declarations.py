@@ -34,7 +34,7 @@ def declarations(source: str, folder: Path = UI) -> str:
                 imports += f"import type {{ {', '.join(name.name for name in names)} }} from '{address}';\n"
             case ast.ClassDef(name=name, bases=[ast.Name(id=base)], body=body):
                 extends = "" if base == "TypedDict" else f" extends {base}"
-                fields = "".join(f"  {field};\n" for one in body for field in _field(one))
+                fields = "".join(f"  {field};\n" for statement in body for field in _field(statement))
                 parts.append(f"export interface {name}{extends} {{\n{fields}}}\n")
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 parts.append(f"export type {name} = {typescript(value)};\n")

@@ -17,14 +17,14 @@ export function reopenStream(ask, nudge) {
   let stream = null;
   let isNudge = false;
 
-  return async (what, options) => {
-    const address = what instanceof Request ? what.url : String(what);
+  return async (resource, options) => {
+    const address = resource instanceof Request ? resource.url : String(resource);
     const joins = address.includes('/queue/join');
     const nudging = joins && isNudge;
     if (joins) isNudge = false;
     if (address.includes('/queue/data?')) {
       const opened = { joined: false };
-      const signal = what instanceof Request ? what.signal : options?.signal;
+      const signal = resource instanceof Request ? resource.signal : options?.signal;
       signal?.addEventListener('abort', () => {
         if (stream === opened) stream = null;
         if (!opened.joined) return;
@@ -33,7 +33,7 @@ export function reopenStream(ask, nudge) {
       });
       stream = opened;
     }
-    const response = await ask(what, options);
+    const response = await ask(resource, options);
     if (joins && !nudging && stream) stream.joined = true;
     return response;
   };

@@ -31,10 +31,10 @@ export function visible(text, gap = false) {
   };
   if (/^\p{M}/u.test(text)) plain = '\u25cc'; // a combining mark needs something to stand on
   const characters = [...text];
-  characters.forEach((character, place) => {
-    const inner = place > 0 && place < characters.length - 1 && character === ' ';
-    if (gap && place === 0 && character === ' ' && characters.length > 1 && characters[1] !== ' ') return;
-    if (inner && characters[place - 1] !== ' ') plain += ' ';
+  characters.forEach((character, index) => {
+    const inner = index > 0 && index < characters.length - 1 && character === ' ';
+    if (gap && index === 0 && character === ' ' && characters.length > 1 && characters[1] !== ' ') return;
+    if (inner && characters[index - 1] !== ' ') plain += ' ';
     else if (MARKS.has(character)) mark(MARKS.get(character));
     else if (UNSEEN.test(character) || JOINERS.test(text)) mark(codePoint(character));
     else plain += character;

@@ -22,9 +22,9 @@ export async function copy(text, button) {
     button.focus();
   }
   button.parentElement.querySelector('.at-copied')?.remove();
-  const told = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
-  button.after(told);
-  setTimeout(() => told.remove(), 1500);
+  const copied = make('span', { class: 'at-copied', role: 'status', text: 'Copied' });
+  button.after(copied);
+  setTimeout(() => copied.remove(), 1500);
 }
 
 /** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */

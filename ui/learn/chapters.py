@@ -48,11 +48,11 @@ def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
     Args:
         given: what was asked, as the page sent it; nothing asks for the chapter's own example.
     """
-    result, said = None, ""
+    result, message = None, ""
     try:
         if chapter not in CHAPTERS:
             raise AttendError("This page is out of date: reload it.")
         result = CHAPTERS[chapter](models, given)
     except AttendError as error:
-        said = str(error)
-    return {"chapter": chapter, "said": said, "result": result}
+        message = str(error)
+    return {"chapter": chapter, "error": message, "result": result}

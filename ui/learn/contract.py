@@ -9,7 +9,7 @@ class LessonAnswer(TypedDict):
     """What a chapter of the lesson answered; made by `ui.learn.chapters.answer`."""
 
     chapter: str
-    said: str  # why what was asked for cannot be shown; "" where it can
+    error: str  # why it could not answer; "" where it could
     result: dict[str, Any] | None  # as the chapter's own file says; None leaves what is shown
 
 

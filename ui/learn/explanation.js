@@ -49,18 +49,18 @@ export function sentenceField(name, onChange) {
   function put(next, words, longest) {
     while (slots.children.length > next.length) slots.lastElementChild.remove();
     while (slots.children.length < next.length) slots.append(slot(slots.children.length, words));
-    slots.querySelectorAll('select').forEach((select, place) => {
-      select.value = String(next[place]);
+    slots.querySelectorAll('select').forEach((select, index) => {
+      select.value = String(next[index]);
     });
     ids = next;
     more.disabled = next.length >= longest;
     less.disabled = next.length <= 1;
   }
 
-  function slot(place, words) {
-    const select = make('select', { 'aria-label': `${name}: word ${place + 1}` },
+  function slot(index, words) {
+    const select = make('select', { 'aria-label': `${name}: word ${index + 1}` },
       ...words.map((word, id) => make('option', { value: id, text: word })));
-    select.addEventListener('change', () => onChange(ids.map((id, i) => (i === place ? Number(select.value) : id))));
+    select.addEventListener('change', () => onChange(ids.map((id, i) => (i === index ? Number(select.value) : id))));
     return select;
   }
 

@@ -32,9 +32,9 @@ export function start({ element, props, trigger, watch }) {
   const list = make('nav', { class: 'at-lesson-list', 'aria-label': 'Chapters' });
   const body = make('div', { class: 'at-lesson-body' });
   root.append(list, body);
-  const buttons = offered.map((key, place) => {
+  const buttons = offered.map((key, index) => {
     const button = make('button', { type: 'button', onclick: () => show(key) },
-      make('span', { class: 'at-lesson-number', text: place + 1 }), make('span', { text: CHAPTERS[key].title }));
+      make('span', { class: 'at-lesson-number', text: index + 1 }), make('span', { text: CHAPTERS[key].title }));
     list.append(button);
     return button;
   });
@@ -55,9 +55,9 @@ export function start({ element, props, trigger, watch }) {
     opened.forEach(({ node }, other) => {
       node.hidden = other !== key;
     });
-    offered.forEach((other, place) => {
-      if (other === key) buttons[place].setAttribute('aria-current', 'page');
-      else buttons[place].removeAttribute('aria-current');
+    offered.forEach((other, index) => {
+      if (other === key) buttons[index].setAttribute('aria-current', 'page');
+      else buttons[index].removeAttribute('aria-current');
     });
   }
 
@@ -81,11 +81,11 @@ export function start({ element, props, trigger, watch }) {
     };
     const draw = CHAPTERS[key].build(inside, ask, first[key]);
     /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
-    function answered({ said, result }) {
+    function answered({ error, result }) {
       clearTimeout(patience);
       waits.textContent = '';
-      refused.textContent = said;
-      refused.hidden = !said;
+      refused.textContent = error;
+      refused.hidden = !error;
       if (result) draw(result);
     }
     return { node };

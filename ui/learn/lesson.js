@@ -11,8 +11,8 @@
 import { make } from '../kit/dom.js';
 
 /** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
-export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, place) =>
-  (place % 2 ? make('code', { text: part }) : document.createTextNode(part))));
+export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, index) =>
+  (index % 2 ? make('code', { text: part }) : document.createTextNode(part))));
 
 /**
  * A part of a chapter, under a heading of its own.

@@ -2,20 +2,20 @@
  * A matrix too large for a table, as a picture: a cell a number, orange below zero and blue above, read under the pointer
  * or with the arrow keys.
  *
- * @param {{name: string, told: (row: number, column: number, value: number) => string, across: string, down: string}} given
- *   `told` puts a cell into words; `across` and `down` name the axes
+ * @param {{name: string, describe: (row: number, column: number, value: number) => string, across: string, down: string}} given
+ *   `describe` puts a cell into words; `across` and `down` name the axes
  */
 
 import { make } from '../kit/dom.js';
 import { onPlane } from '../kit/keys.js';
 import { whenThemed } from '../kit/theme.js';
 
-export function matrixPicture({ name, told, across, down }) {
+export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
-  const said = make('p', { class: 'at-quiet at-picture-said', role: 'status' });
+  const readout = make('p', { class: 'at-quiet at-picture-said', role: 'status' });
   const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
     make('div', { class: 'at-picture-axes' }, make('span', { class: 'at-picture-down', text: down }), canvas,
-      make('span', { class: 'at-picture-across', text: across })), said);
+      make('span', { class: 'at-picture-across', text: across })), readout);
   let values = new Int8Array(0);
   let shape = [0, 0];
   let here = [0, 0];
@@ -45,7 +45,7 @@ export function matrixPicture({ name, told, across, down }) {
 
   function tell() {
     const [row, column] = here;
-    said.textContent = told(row, column, values[row * shape[1] + column] / 127);
+    readout.textContent = describe(row, column, values[row * shape[1] + column] / 127);
   }
 
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {

@@ -7,11 +7,11 @@ import { counted, tokenChip, visible } from '../kit/text.js';
 
 /**
  * @param {Node[]} shown what stands in it
- * @param {{place: number, note?: string | number, title?: string, unknown?: boolean}} about `place` decides the colour, the
+ * @param {{index: number, note?: string | number, title?: string, unknown?: boolean}} about `index` decides the colour, the
  *   note stands under it
  */
-export const pieceBox = (shown, { place, note, title, unknown }) => make('span', {
-  class: 'at-piece', 'data-turn': place % 4, 'data-unknown': unknown || null, title,
+export const pieceBox = (shown, { index, note, title, unknown }) => make('span', {
+  class: 'at-piece', 'data-turn': index % 4, 'data-unknown': unknown || null, title,
 }, make('span', { class: 'at-chip', dir: 'auto' }, ...shown), note === undefined ? '' : make('small', { text: note }));
 
 /** A token near others: one that goes on with a word is told by three dots. @param {string} text */

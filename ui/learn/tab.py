@@ -37,7 +37,7 @@ class LearnTab(Tab):
             cached = models.with_embedded_cache(session.read)
             with for_people():
                 chapter, given = field(event, "chapter", str), field(event, "given", dict)
-                broken = {"chapter": chapter, "said": "", "result": None}
+                broken = {"chapter": chapter, "error": "", "result": None}
                 return reply(event, lambda: chapters.answer(cached, chapter, given), broken)
             return gr.skip()
 

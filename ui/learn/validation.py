@@ -68,14 +68,14 @@ def matrix(
             f"{_called(name)} must have {rows} rows of {columns} numbers: reload the page to start again."
         )
     for row in value:
-        for one in row:
-            if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) <= MOST_NUMBER:
-                held = "an empty cell" if one is None else shown(one)
+        for cell in row:
+            if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MOST_NUMBER:
+                held = "an empty cell" if cell is None else shown(cell)
                 raise AttendError(
                     f"{_called(name)} can't contain {held}: each must be a number from "
                     f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
                 )
-    return [[float(one) for one in row] for row in value]
+    return [[float(cell) for cell in row] for row in value]
 
 
 def rounded(value: float, digits: int = 4) -> float | None:
@@ -88,9 +88,9 @@ def brief(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, noun: str) -> str:
     """So many of something: 1 word, 2 words."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _decimal(value: float) -> str:

@@ -31,7 +31,7 @@ export function start({ element, props, trigger, watch }) {
       const alone = one.name && often.get(one.name) === 1;
       one.text = alone ? one.name : [one.name, one.code].filter(Boolean).join(' · ');
     }
-    return options.toSorted((one, two) => one.text.localeCompare(two.text, 'en'));
+    return options.toSorted((a, b) => a.text.localeCompare(b.text, 'en'));
   }
 
   function fill(select, codes, chosen, none) {

@@ -35,7 +35,7 @@ class AnswerText:
         self._first = len(prompt)
         self._ids: list[int] = []  # of the prompt, too, as are the two below
         self._texts: list[str] = []
-        self._whole: list[bool] = []  # whether no character is open behind a token
+        self._complete: list[bool] = []  # whether no character is open behind a token
         self._stream = tokenizer.detokenizer(begins=begins)
         self._push(prompt)
         self._before = "".join(self._texts)
@@ -47,12 +47,12 @@ class AnswerText:
             self._push(new[len(known) :])
             return
         pairs = enumerate(zip(known, new, strict=False))
-        agreed = next((index for index, (one, other) in pairs if one != other), len(new))
+        agreed = next((index for index, (token, other) in pairs if token != other), len(new))
         kept = end = self._first + agreed
-        while kept and not self._whole[kept - 1]:
+        while kept and not self._complete[kept - 1]:
             kept -= 1
         again = self._ids[kept:end]
-        del self._ids[kept:], self._texts[kept:], self._whole[kept:]
+        del self._ids[kept:], self._texts[kept:], self._complete[kept:]
         self._stream = self._tokenizer.detokenizer(begins=self._begins and not any(self._texts))
         self._push([*again, *new[agreed:]])
 
@@ -62,9 +62,9 @@ class AnswerText:
         texts = self._texts[self._first :]
         if finished and texts:
             texts[-1] += self._stream.finish()
-        whole = "".join(texts)
-        visible = before_stop(whole, self._stop_texts) if finished else certain(whole, self._stop_texts)
-        surplus = len(whole) - len(visible)
+        streamed = "".join(texts)
+        visible = before_stop(streamed, self._stop_texts) if finished else certain(streamed, self._stop_texts)
+        surplus = len(streamed) - len(visible)
         for index in range(len(texts) - 1, -1, -1):
             if surplus <= 0:
                 break
@@ -81,4 +81,4 @@ class AnswerText:
         for piece in ids:
             self._ids.append(piece)
             self._texts.append(self._stream.push(piece))
-            self._whole.append(self._stream.whole)
+            self._complete.append(self._stream.is_complete)

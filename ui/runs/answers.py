@@ -82,4 +82,4 @@ def ending_note(run: Run, ending: Ending | None, reason: FinishReason | None) ->
 
 def _first_difference(tokens: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> int:
     pairs = enumerate(zip(tokens, others, strict=False))
-    return next((number for number, (one, other) in pairs if one != other), min(len(tokens), len(others)))
+    return next((number for number, (token, other) in pairs if token != other), min(len(tokens), len(others)))

@@ -43,8 +43,8 @@ def explain(
     inspection = _inspect(ids, model, lock)
     choices = record_text(ids[1:], inspection.logits, candidates)
     explained = (
-        TokenRecord(choice.token, "given", choice=choice, row=_row(inspection, place))
-        for place, choice in enumerate(choices, start=1)
+        TokenRecord(choice.token, "given", choice=choice, row=_row(inspection, position))
+        for position, choice in enumerate(choices, start=1)
     )
     return [first, *explained], shape_of(inspection.attention.decoder[0])
 
@@ -70,9 +70,11 @@ def _inspect(ids: Sequence[int], model: LanguageModel, lock: threading.Lock, sou
         return model.inspect(ids[:-1], source=source)  # nothing is asked of what would follow the last token
 
 
-def _row(inspection: Inspection, place: int) -> str:
+def _row(inspection: Inspection, position: int) -> str:
     """The attention of the pass that led to the token at `place`: its query is the token before it."""
-    weights = inspection.attention.decoder[0, :, :, place - 1, :place]  # (layers, heads, keys)
+    weights = inspection.attention.decoder[0, :, :, position - 1, :position]  # (layers, heads, keys)
     if inspection.attention.cross is not None:
-        weights = torch.cat((inspection.attention.cross[0, :, :, place - 1], weights), dim=-1)  # the source comes first
+        weights = torch.cat(
+            (inspection.attention.cross[0, :, :, position - 1], weights), dim=-1
+        )  # the source comes first
     return attention_row(weights)

@@ -10,7 +10,7 @@ TokenKind = Literal["control", "prompt", "generated"]
 TokenOrigin = Literal["chosen", "given", "taken", "search"]
 
 
-class Turn(TypedDict):
+class TurnValue(TypedDict):
     """One message. `tokens` concatenate to `text`; a piece of a character held back has the text ""."""
 
     role: Literal["user", "assistant"]
@@ -26,7 +26,7 @@ class Turn(TypedDict):
 class TurnsValue(TypedDict):
     """Messages, of which the last may be growing: while it does, an `AnswerUpdate` takes the place of this value."""
 
-    turns: list[Turn]
+    turns: list[TurnValue]
     examples: list[str]  # offered while there are no turns
     busy: bool  # a run is going on: nothing can be retried, undone or edited
     number: NotRequired[int]  # of the update of the page; an older one that comes late changes nothing

@@ -36,7 +36,7 @@ Passes = Generator[Pass, None, None]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """What happened since the last update."""
 
     since: tuple[int, ...]  # of each run the first token that is new; its number of tokens where none is
@@ -57,7 +57,7 @@ class RunView(Protocol[ScreenT]):
         """Before the first token."""
         ...
 
-    def updated(self, progress: Progress) -> ScreenT:
+    def updated(self, progress: RunProgress) -> ScreenT:
         """With every update; the session is free again with the last one."""
         ...
 
@@ -95,19 +95,19 @@ def follow(
     stop: threading.Event,
     time_limit: float,
     per_second: float = 20.0,
-) -> Iterator[Progress]:
+) -> Iterator[RunProgress]:
     """Lengthen these texts until all have ended, `stop` is set or the time is up; see `stream`."""
     for batch in stream(passes, lock=lock, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
         for number, builder in enumerate(builders):
-            of_run = [one for one in batch.steps if number in one.steps]
-            if of_run:
-                builder.seconds = of_run[-1].seconds
-            since.append(builder.add([one.steps[number] for one in of_run]))
+            passes_of_run = [each for each in batch.steps if number in each.steps]
+            if passes_of_run:
+                builder.seconds = passes_of_run[-1].seconds
+            since.append(builder.add([each.steps[number] for each in passes_of_run]))
         if batch.ending is not None:
             for builder in builders:
                 builder.close()
-        yield Progress(tuple(since), batch.ending)
+        yield RunProgress(tuple(since), batch.ending)
 
 
 def run_for_visitor(

@@ -134,21 +134,21 @@ def _of_trace(trace: Trace | None) -> Sizes:
     for step in () if trace is None else trace.steps:
         yield id(step), _OBJECT + 6 * _SLOT + 4 * _TUPLE + _SLOT * 2 * len(step.hypotheses)
         returned = (step.best, *step.returned) if step.best is not None else step.returned
-        for one in (*step.hypotheses, *returned):
-            yield from _of_hypothesis(one)
-        for one in step.dropped:
-            yield from _of_dropped(one)
+        for hypothesis in (*step.hypotheses, *returned):
+            yield from _of_hypothesis(hypothesis)
+        for hypothesis in step.dropped:
+            yield from _of_dropped(hypothesis)
 
 
-def _of_hypothesis(one: Hypothesis) -> Sizes:
-    yield id(one), _OBJECT + 9 * _SLOT + 4 * _FLOAT
-    yield id(one.tokens), _TUPLE + _SLOT * len(one.tokens)
-    yield from _of_choice(one.choice)
+def _of_hypothesis(hypothesis: Hypothesis) -> Sizes:
+    yield id(hypothesis), _OBJECT + 9 * _SLOT + 4 * _FLOAT
+    yield id(hypothesis.tokens), _TUPLE + _SLOT * len(hypothesis.tokens)
+    yield from _of_choice(hypothesis.choice)
 
 
-def _of_dropped(one: Dropped) -> Sizes:
-    yield id(one), _OBJECT + 6 * _SLOT + 2 * _FLOAT
-    yield id(one.tokens), _TUPLE + _SLOT * len(one.tokens)
+def _of_dropped(dropped: Dropped) -> Sizes:
+    yield id(dropped), _OBJECT + 6 * _SLOT + 2 * _FLOAT
+    yield id(dropped.tokens), _TUPLE + _SLOT * len(dropped.tokens)
 
 
 def _of_choice(choice: Choice) -> Sizes:
@@ -162,8 +162,8 @@ def _of_choice(choice: Choice) -> Sizes:
     yield id(choice.candidates), _TUPLE + _SLOT * len(choice.candidates)
     for candidate in choice.candidates:
         yield id(candidate), _OBJECT + 2 * _SLOT + _FLOAT + numbers
-    for one in choice.contrastive_candidates:
-        yield id(one), _OBJECT + 4 * _SLOT + 4 * _FLOAT
+    for candidate in choice.contrastive_candidates:
+        yield id(candidate), _OBJECT + 4 * _SLOT + 4 * _FLOAT
     if choice.contrast is not None:
         pairs = len(choice.contrast.divergences)
         yield id(choice.contrast), _OBJECT + 2 * _SLOT + _TUPLE + pairs * (_SLOT + _TUPLE + 2 * _SLOT + _FLOAT)

@@ -235,7 +235,7 @@ class Models:
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=attention)
-        strategies = [CardStrategy(number, one.strategy_for(request)) for number, one in cards.items()]
+        strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
         for steps in generate_batch(loaded.model, [prompt] * len(strategies), strategies):
             yield {number: step for number, step in zip(cards, steps, strict=True) if step is not None}
 

@@ -51,7 +51,7 @@ class RunBuilder:
         if not steps:
             return len(self.run.tokens)
         for step in steps:
-            attention = [one.choice.attention for one in step.hypotheses]
+            attention = [hypothesis.choice.attention for hypothesis in step.hypotheses]
             bare = self._without_attention(step)
             self.trace.add(bare)
             self._path.add(bare, [None if weights is None else attention_row(weights) for weights in attention])
@@ -69,14 +69,14 @@ class RunBuilder:
 
     def _without_attention(self, step: Step) -> Step:
         """The same, each hypothesis one object wherever the step or an earlier one names it."""
-        bare = {_key(one): _bare(one) for one in step.hypotheses}
+        bare = {_key(hypothesis): _bare(hypothesis) for hypothesis in step.hypotheses}
         known = self._ended | bare
-        self._ended |= {key: one for key, one in bare.items() if one.finished}
+        self._ended |= {key: hypothesis for key, hypothesis in bare.items() if hypothesis.finished}
         return replace(
             step,
             hypotheses=tuple(bare.values()),
             best=step.best and known.get(_key(step.best), _bare(step.best)),
-            returned=tuple(_bare(one) for one in step.returned),
+            returned=tuple(_bare(hypothesis) for hypothesis in step.returned),
         )
 
 
@@ -95,11 +95,13 @@ class BestPath:
             rows: the encoded attention of each hypothesis, where it is known.
         """
         chains = {}
-        for one, row in zip_longest(step.hypotheses, rows):
-            record = TokenRecord(one.choice.token, self._origin, one.choice, row)
-            chains[_key(one)] = (*self._living[one.parent], record)
-        self._ended |= {_key(one): chains[_key(one)] for one in step.hypotheses if one.finished}
-        self._living = [chains[_key(one)] for one in step.hypotheses if not one.finished]
+        for hypothesis, row in zip_longest(step.hypotheses, rows):
+            record = TokenRecord(hypothesis.choice.token, self._origin, hypothesis.choice, row)
+            chains[_key(hypothesis)] = (*self._living[hypothesis.parent], record)
+        self._ended |= {
+            _key(hypothesis): chains[_key(hypothesis)] for hypothesis in step.hypotheses if hypothesis.finished
+        }
+        self._living = [chains[_key(hypothesis)] for hypothesis in step.hypotheses if not hypothesis.finished]
         if step.best is not None:
             self.best = chains.get(_key(step.best)) or self._ended[_key(step.best)]
 

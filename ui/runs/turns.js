@@ -3,7 +3,7 @@
  * written. Updates may be lost, and what was sent earlier may come later.
  */
 
-/** @import { AnswerUpdate, Turn, TurnsValue } from './contract' */
+/** @import { AnswerUpdate, TurnValue, TurnsValue } from './contract' */
 
 import { unpacked } from '../kit/values.js';
 
@@ -38,11 +38,11 @@ export function followTurns({ props, trigger, watch }, draw) {
  */
 export function applyUpdate(shown, value) {
   if ('turns' in value) return isLate(shown, value) ? shown : value;
-  const place = shown.turns.findIndex((turn) => turn.run === value.run);
-  const answer = shown.turns[place];
+  const index = shown.turns.findIndex((turn) => turn.run === value.run);
+  const answer = shown.turns[index];
   if (!answer || answer.version < value.base) return null;
   if (answer.version >= value.version) return shown;
-  return { ...shown, busy: value.busy, turns: shown.turns.with(place, updated(answer, value)) };
+  return { ...shown, busy: value.busy, turns: shown.turns.with(index, updated(answer, value)) };
 }
 
 /**
@@ -51,12 +51,12 @@ export function applyUpdate(shown, value) {
  * @param {TurnsValue} value
  */
 function isLate(shown, value) {
-  const told = value.turns;
+  const received = value.turns;
   return (value.number ?? 0) < (shown.number ?? 0)
-    || shown.turns.some(({ run, version }, place) => told[place]?.run === run && told[place].version < version);
+    || shown.turns.some(({ run, version }, index) => received[index]?.run === run && received[index].version < version);
 }
 
-/** @param {Turn} answer @param {AnswerUpdate} update @returns {Turn} */
+/** @param {TurnValue} answer @param {AnswerUpdate} update @returns {TurnValue} */
 function updated(answer, { since, tokens: added, state, note, version }) {
   const tokens = (answer.tokens ?? []).slice(0, since).concat(added);
   return { ...answer, text: tokens.map(([text]) => text).join(''), tokens, state, note, version };

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ui.runs.answer_text import AnswerText
-from ui.runs.contract import MeterValue
-from ui.runs.contract import Turn as TurnValue
+from ui.runs.contract import MeterValue, TurnValue
 from ui.runs.run import TokenRecord
 from ui.runs.session import Turn
 

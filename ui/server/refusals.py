@@ -60,7 +60,7 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
         if name not in taken:
             raise error
         parameters = taken[name].values()
-        needed = [one.name for one in parameters if one.default is one.empty]
+        needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
         sentence = f"/{name} takes {', '.join(taken[name])}: send only these, and always {' and '.join(needed)}."
         return JSONResponse({"detail": sentence}, status_code=422)
 

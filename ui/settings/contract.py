@@ -10,7 +10,7 @@ from ui.kit.contract import SettingField
 class PanelField(SettingField):
     """A setting of the panel."""
 
-    place: Literal["plain", "advanced", "run"]  # in sight, folded away, or last
+    group: Literal["plain", "advanced", "run"]  # in sight, folded away, or last
     longest: float | None  # of a length: its maximum in a context that has room for it
 
 

@@ -65,8 +65,8 @@ def misread_link(parts: Sequence[object]) -> str:
     shortened = [part if len(part) <= MOST_QUOTED else f"{part[:MOST_QUOTED]}…" for part in map(str, parts)]
     more = [f"{len(shortened) - MOST_NAMED} more"] if len(shortened) > MOST_NAMED else []
     *others, last = [*shortened[:MOST_NAMED], *more]
-    what = f"{', '.join(others)} and {last}" if others else last
-    return f"Part of this link is not valid and was ignored: {what}. The rest of the link applies."
+    subject = f"{', '.join(others)} and {last}" if others else last
+    return f"Part of this link is not valid and was ignored: {subject}. The rest of the link applies."
 
 
 def settings_of(panel: object) -> DecodingSettings:

@@ -20,7 +20,7 @@ export function start({ element, props, trigger }) {
   const state = { method: form.first.method, values: { ...form.first.values } };
   const fields = new Map(); // name -> {box, draw, parameter}
   let suggested = form.first.method; // by the model, for as long as nobody has chosen
-  let before = null; // what the samplers said before they were neutralised
+  let before = null; // the samplers' values before they were turned off
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
 
@@ -64,28 +64,28 @@ export function start({ element, props, trigger }) {
     if (Object.hasOwn(form.methods, method)) {
       Object.assign(state, { method, values: { ...state.values, ...form.methods[method].starts } });
     }
-    for (const [name, said] of address) {
-      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'method' && said === state.method)) continue;
-      if (known.has(name) && !isMisread(known.get(name), said)) {
-        state.values[name] = readSetting(known.get(name), said);
-      } else misread.push([name, said]);
+    for (const [name, value] of address) {
+      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'method' && value === state.method)) continue;
+      if (known.has(name) && !isMisread(known.get(name), value)) {
+        state.values[name] = readSetting(known.get(name), value);
+      } else misread.push([name, value]);
     }
     return misread;
   }
 
-  function isMisread(parameter, said) {
+  function isMisread(parameter, value) {
     switch (parameter.kind) {
-      case 'number': return isInvalid(parameter, readSetting(parameter, said));
-      case 'word': return !parameter.choices.some(([choice]) => choice === said);
-      case 'order': return !stageNames(said).every((stage) => Object.hasOwn(form.stages, stage));
-      default: return false; // a text; whether it suits is said when it is used
+      case 'number': return isInvalid(parameter, readSetting(parameter, value));
+      case 'word': return !parameter.choices.some(([choice]) => choice === value);
+      case 'order': return !stageNames(value).every((stage) => Object.hasOwn(form.stages, stage));
+      default: return false; // a text; checked when it is used
     }
   }
 
-  /** @param {string[]} gone names that say nothing */
-  function writeAddress(gone = []) {
+  /** @param {string[]} misread names that say nothing */
+  function writeAddress(misread = []) {
     const address = new URL(location.href);
-    for (const name of gone) address.searchParams.delete(name);
+    for (const name of misread) address.searchParams.delete(name);
     const say = (name, value, first) =>
       value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
     say('method', state.method, form.first.method);
@@ -128,7 +128,7 @@ export function start({ element, props, trigger }) {
 
   /** Lengths reach as far as the context of the model. @param {number} tokens */
   function reach(tokens) {
-    if (reached === tokens) return; // said again with every byte of a download
+    if (reached === tokens) return; // repeated with every update of a download
     reached = tokens;
     const shorter = {};
     for (const parameter of form.parameters.filter(({ longest }) => longest)) {
@@ -226,7 +226,7 @@ export function start({ element, props, trigger }) {
     { type: 'button', text: name, onclick: () => change(values, form.preset_method) })]);
   const off = make('button', { type: 'button', onclick: neutralise });
   const note = make('p', { class: 'at-note', role: 'status' });
-  const group = (place) => [...fields.values()].filter((field) => field.parameter.place === place).map(({ box }) => box);
+  const group = (name) => [...fields.values()].filter((field) => field.parameter.group === name).map(({ box }) => box);
   const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
   find(element, '.attend-settings').append(
     methods, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
@@ -264,7 +264,7 @@ export function start({ element, props, trigger }) {
     reach(context);
     suggest(method);
   });
-  // Until Gradio has taken the component up, nothing that happens here reaches the server: so it is said until it is heard.
+  // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
   // It is the page's first event, whose stream of replies kit/late_events.js must see: so it waits for page.js.
   const saying = setInterval(() => {
     draw();

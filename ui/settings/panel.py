@@ -120,10 +120,10 @@ def seed_note(seed: int) -> dict[str, object]:
 
 def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
     """What the page's script draws the panel from."""
-    first = {one.name: one.typed(getattr(FIRST_VALUES, one.name)) for one in parameters()}
+    first = {parameter.name: parameter.typed(getattr(FIRST_VALUES, parameter.name)) for parameter in parameters()}
     limits = {name: min(value, context_length) for name in _LENGTHS if isinstance(value := first[name], int)}
     return {
-        "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_place_in_run)],
+        "parameters": [_field(parameter, context_length) for parameter in sorted(parameters(), key=_position_in_run)],
         "methods": {name: _method(method) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"method": method, "values": first | limits},
@@ -141,14 +141,18 @@ def _method(method: Method) -> MethodValue:
     return {"strategy": method.strategy, "shows": shows, "starts": dict(method.starts)}
 
 
-def _place_in_run(parameter: Parameter) -> int:
+def _position_in_run(parameter: Parameter) -> int:
     return RUN.index(parameter.name) if parameter.name in RUN else -1
 
 
 def _set_by(preset: DecodingSettings) -> dict[str, object]:
     """What a preset sets: how a token is chosen, but not for how long or from which seed."""
     names = ("strategy", *_SAMPLERS, "order")
-    return {one.name: one.typed(getattr(preset, one.name)) for one in parameters() if one.name in names}
+    return {
+        parameter.name: parameter.typed(getattr(preset, parameter.name))
+        for parameter in parameters()
+        if parameter.name in names
+    }
 
 
 def _stage_label(stage: str) -> str:
@@ -159,7 +163,7 @@ def _field(parameter: Parameter, context_length: int) -> PanelField:
     length = parameter.name in _LENGTHS
     return {
         **setting_field(parameter),
-        "place": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
+        "group": "run" if parameter.name in RUN else "plain" if parameter.name in PLAIN else "advanced",
         "maximum": min(parameter.maximum, context_length) if length else parameter.maximum,
         "longest": parameter.maximum if length else None,
     }

@@ -21,7 +21,7 @@ from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate
-from ui.runs.generation import Progress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import TokenRecord
@@ -111,7 +111,7 @@ class _Translation:
             running=True,
         )
 
-    def updated(self, progress: Progress) -> TranslateScreen:
+    def updated(self, progress: RunProgress) -> TranslateScreen:
         session, run = self.session, self.builder.run
         self.answer.update(progress.ending)
         if not self._shown:
@@ -148,7 +148,7 @@ def open_token(session: Session, models: Models, index: int) -> Screen:
     return Screen(inspector=inspect_token(session, models, run, index, again="translate the text again"))
 
 
-def whole(session: Session, models: Models, name: str) -> TranslateScreen:
+def resend(session: Session, models: Models, name: str) -> TranslateScreen:
     """The translation, for a page that missed an update."""
     return TranslateScreen(translation=translation_value(session, models.get(name)))
 

@@ -23,7 +23,7 @@ export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-alignment');
   const shown = {
     run: /** @type {string | null} */ (null), source: /** @type {string[]} */ ([]), text: /** @type {string[]} */ ([]),
-    first: 1, controls: /** @type {boolean[]} */ ([]), said: '',
+    first: 1, controls: /** @type {boolean[]} */ ([]), reason: '',
   };
   const choice = { layer: AVERAGE, head: AVERAGE, ends: remembered('ends', 'shown') === 'shown' };
   const sourceName = (key) => visibleText(shown.source[key] ?? '');
@@ -49,7 +49,7 @@ export function start({ element, props, trigger, watch }) {
   const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
   const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
   const ends = make('input', { type: 'checkbox' });
-  const said = make('p', { class: 'at-quiet' });
+  const reason = make('p', { class: 'at-quiet' });
   const drawn = [
     make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), layerSelect, headSelect),
     links.node,
@@ -100,13 +100,13 @@ export function start({ element, props, trigger, watch }) {
     if (choice.head >= heads) choice.head = AVERAGE;
     fillSelect(layerSelect, 'layer', layers, choice.layer);
     fillSelect(headSelect, 'head', heads, choice.head);
-    said.textContent = value.said;
-    root.replaceChildren(...(value.said ? [said] : drawn));
+    reason.textContent = value.reason;
+    root.replaceChildren(...(value.reason ? [reason] : drawn));
     draw();
   }
 
   function draw() {
-    if (shown.run === null || shown.said || !element.isConnected) return;
+    if (shown.run === null || shown.reason || !element.isConnected) return;
     for (const kind of kinds) kind.draw();
     const text = shown.text.slice(shown.first);
     const weights = text.map((_, query) => Array.from(cross.weightsOf(query) ?? []));

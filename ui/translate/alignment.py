@@ -32,7 +32,7 @@ def alignment_value(run: Run, loaded: LoadedModel) -> AlignmentValue | None:
     label = loaded.tokenizer.label
     value: AlignmentValue = {
         "run": run.id,
-        "said": "",
+        "reason": "",
         "source": [label(token) for token in source],
         "text": [label(token) for token in text],
         "first": run.first - begin,
@@ -46,7 +46,7 @@ def alignment_value(run: Run, loaded: LoadedModel) -> AlignmentValue | None:
     if (longest := max(len(source), len(text) - 1)) > most:
         return {
             **value,
-            "said": f"The longer text has {longest:,} tokens, but attention maps are drawn for up to {most:,} only: "
+            "reason": f"The longer text has {longest:,} tokens, but attention maps are drawn for up to {most:,} only: "
             "translate one sentence at a time to see them.",
         }
     with loaded.lock:

@@ -139,9 +139,9 @@ export function makeAlignmentLines({ onPick }) {
   });
   plane.addEventListener('keydown', (event) => {
     const at = placeOf(event);
-    const way = onPlane(event.key);
-    if (!at || !way) return;
-    const [along, across] = upright ? [way[1], way[0]] : way;
+    const direction = onPlane(event.key);
+    if (!at || !direction) return;
+    const [along, across] = upright ? [direction[1], direction[0]] : direction;
     if (along) focus(at.side, at.index + along);
     else if (across === (at.side ? -1 : 1)) focus(1 - at.side, partners(at.side, at.index)[0]?.[0] ?? 0);
     event.preventDefault();

@@ -24,7 +24,7 @@ class AlignmentValue(TypedDict):
     """Where a finished translation's model looked; made by `ui.translate.alignment.alignment_value`."""
 
     run: str
-    said: str  # why there are no maps; "" where there are
+    reason: str  # why there are no maps; "" where there are
     source: list[str]  # the tokens that the encoder read
     text: list[str]  # those of the decoder, what its text begins with included
     first: int  # the number in `text` of the first one that was chosen

@@ -111,7 +111,7 @@ class TranslateTab(Tab):
             return translate.clear(session, models, models.current(session))
 
         def missing(session: Session) -> Screen:
-            return translate.whole(session, models, models.current(session))
+            return translate.resend(session, models, models.current(session))
 
         def token(session: Session, event: gr.EventData) -> Screen:
             return translate.open_token(session, models, field(event, "index", int))

@@ -19,7 +19,7 @@ export function start(component) {
   const body = makeAnswer(0);
   const note = make('p', { class: 'at-note', role: 'status' });
   const copyButton = iconButton('copy', 'Copy the translation', () => copy(body.node.textContent, copyButton));
-  const said = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
+  const region = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
     body.node, make('div', { class: 'at-translated-tools' }, copyButton));
 
 
@@ -31,9 +31,9 @@ export function start(component) {
   function draw({ turns: [answer], examples, busy }) {
     document.body.dataset.translation = answer ? '' : 'empty'; // for the styles of what stands around it
     if (!answer) return root.replaceChildren(empty(examples, busy));
-    if (!said.isConnected) root.replaceChildren(said, note);
+    if (!region.isConnected) root.replaceChildren(region, note);
     body.show(answer);
-    said.setAttribute('aria-busy', String(busy));
+    region.setAttribute('aria-busy', String(busy));
     copyButton.hidden = answer.state === 'streaming';
     note.textContent = [answer.state === 'stopped' ? 'stopped' : '', answer.note || ''].filter(Boolean).join(' · ');
   }

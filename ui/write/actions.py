@@ -22,7 +22,7 @@ from ui.inspector.opening import streamed
 from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note
-from ui.runs.generation import Progress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.run import Run
 from ui.runs.run_builder import RunBuilder
@@ -77,7 +77,7 @@ class _Continuation:
     def started(self) -> WriteScreen:
         return replace(screen_of(self.session, self.models, self.builder.run), running=True)
 
-    def updated(self, progress: Progress) -> WriteScreen:
+    def updated(self, progress: RunProgress) -> WriteScreen:
         session, run, loaded = self.session, self.builder.run, self.loaded
         if session.draft.run != run.id:  # the box was cleared meanwhile
             return WriteScreen(running=False if progress.ended and not session.busy else None)

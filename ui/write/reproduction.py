@@ -21,7 +21,7 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: str, setting
     run = session.runs.get(session.draft.run or "")
     note = ""
     if run is not None and text == session.draft.text:
-        given = [token.id for token in itertools.takewhile(lambda one: one.given, run.tokens)]
+        given = [token.id for token in itertools.takewhile(lambda token: token.given, run.tokens)]
         text = loaded.tokenizer.decode(given, begins=True)
         if (trace := run.trace) is not None and tuple(trace.request.prompt) == tuple(given):
             settings = _lengthened(settings, trace.settings)

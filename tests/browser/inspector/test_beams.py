@@ -7,13 +7,13 @@ from typing import Any
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
-from ui.inspector.contract import Beam, DropRecord, SearchValue
+from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
 
 pytestmark = BROWSER
 
 # Tokens 2, 3 and 4 of WORDS lead: " I am a"; of the second row the first step's is dropped. Sums by hand; the text that
 # ended has 3 tokens, and -1.5 / 3 = -0.5.
-STEPS: list[list[Beam]] = [
+STEPS: list[list[BeamRecord]] = [
     [("I", -0.4, -0.4, -0.4, 0, None), ("You", -1.2, -1.2, -1.1, 0, None)],
     [(" am", -0.5, -0.9, -0.8, 0, None), (" was", -1.0, -1.4, -1.3, 0, None)],
     [(" a", -0.3, -1.2, -1.1, 0, None), (" the", -0.2, -1.6, -1.5, 1, None), (".", -0.6, -1.5, -1.4, 0, -0.5)],
@@ -32,7 +32,7 @@ def search(since: int = 0, end: int = 3, best: tuple[int, int] | None = None, *,
         "since": since,
         "steps": STEPS[since:end],
         "dropped": LEFT if over else [OUTSCORED],
-        "lead": best,
+        "best": best,
         "over": over,
         "returned": [best] if over else [],
     }
@@ -66,8 +66,8 @@ def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: St
 def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
     latin, hebrew = " something", " \u05de\u05e9\u05d4\u05d5"
     for word in (latin, hebrew):
-        steps: list[list[Beam]] = [[(word, -0.1, -0.1 * n, -0.1 * n, 0, None)] for n in range(1, 21)]
-        value: SearchValue = {**search(), "steps": steps, "dropped": [], "lead": (19, 0)}
+        steps: list[list[BeamRecord]] = [[(word, -0.1, -0.1 * n, -0.1 * n, 0, None)] for n in range(1, 21)]
+        value: SearchValue = {**search(), "steps": steps, "dropped": [], "best": (19, 0)}
         stage.show(inspector=inspector(["<s>", "Hi", *[word] * 20], search=value, run=word))
         last_word = """cell => {
           const text = cell.querySelector('.at-chip').firstChild, range = document.createRange();

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from decoding.generate import generate
-from decoding.parameters.list_parameter import Biases, Order, StringList
+from decoding.parameters.list_parameter import Order, StringList, TokenBiases
 from decoding.parameters.parameter import Parameter, SettingError
 from decoding.processors import Context, RepetitionPenalty, run_chain
 from decoding.settings import DecodingSettings, parameters
@@ -161,7 +161,7 @@ def any_value(parameter: Parameter) -> st.SearchStrategy[Any]:
         return st.permutations(ORDER)
     if isinstance(parameter, StringList):
         return st.lists(st.sampled_from(["0", "1 2", "3", "2 2 2"]), unique=True)
-    if isinstance(parameter, Biases):
+    if isinstance(parameter, TokenBiases):
         return st.dictionaries(st.integers(0, 2), st.floats(-100, 100))
     if parameter.choices:
         return st.sampled_from(parameter.choices)

@@ -56,7 +56,7 @@ def test_a_stream_is_the_decoded_text_in_whole_characters(kind: str, text: str, 
         assert "\ufffd" not in streamed
         decoded = tokenizer.decode(ids[:count], begins=begins)
         assert streamed == decoded.rstrip("\ufffd")
-        assert stream.whole == (streamed == decoded)
+        assert stream.is_complete == (streamed == decoded)
     assert streamed + stream.finish() == text
 
 

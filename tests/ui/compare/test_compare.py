@@ -46,7 +46,7 @@ def values(screens: list[CompareScreen]) -> Iterator[CompareValue]:
 
 
 def whole(session: Session, models: Models) -> CompareValue:
-    return next(values([comparing.whole(session, models, models.default)]))
+    return next(values([comparing.resend(session, models, models.default)]))
 
 
 # --- running ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ui.compare.cards import message_prompt, prepare, run_cards, sweep, text_pro
 from ui.inspector.values import inspector_value
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Comparison, Prompt
-from ui.runs.generation import Progress
+from ui.runs.generation import RunProgress
 from ui.runs.models import Models
 from ui.runs.session import Turn
 from ui.runs.values import answer_tokens
@@ -26,7 +26,7 @@ from ui.runs.values import answer_tokens
 SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
 
 
-def ran(models: Models, comparison: Comparison, *, attention: bool = True) -> list[Progress]:
+def ran(models: Models, comparison: Comparison, *, attention: bool = True) -> list[RunProgress]:
     return list(run_cards(comparison, models, stop=threading.Event(), attention=attention, per_second=1000.0))
 
 

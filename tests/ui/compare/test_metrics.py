@@ -22,7 +22,7 @@ from ui.compare import metrics
 from ui.compare.cards import update_cards
 from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Card, Comparison, Prompt
-from ui.runs.generation import Progress
+from ui.runs.generation import RunProgress
 from ui.runs.models import Models
 from ui.runs.run import Run, TokenRecord
 from ui.runs.run_builder import RunBuilder
@@ -56,7 +56,7 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         hypothesis = Hypothesis(tuple(tokens[: index + 1]), total, score, total, 0, choice, finish_reason=reason)
         builder.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
     card = Card(builder, AnswerText(Letters()), length=9)
-    update_cards(Comparison("tiny", Prompt("0", (0,)), 9, True, (card,)), Progress((0,), "finished"))
+    update_cards(Comparison("tiny", Prompt("0", (0,)), 9, True, (card,)), RunProgress((0,), "finished"))
     return card
 
 

@@ -116,8 +116,8 @@ def test_the_beams_of_a_saved_search_are_drawn_again(models: Models, tiny: Loade
         del run.trace.steps[-1]
     shown, again = search_value(run.trace, tiny.tokenizer.label), saved_search(session, run.id)
     assert shown is not None and again is not None and shown["steps"] and shown["dropped"]
-    assert shown["lead"] is not None and again["lead"] is not None
-    assert text(shown, *shown["lead"]) == text(again, *again["lead"])
+    assert shown["best"] is not None and again["best"] is not None
+    assert text(shown, *shown["best"]) == text(again, *again["best"])
     assert [text(shown, *spot) for spot in shown["returned"]] == [text(again, *spot) for spot in again["returned"]]
     assert (again["over"], len(again["returned"])) == ((False, 0) if stopped else (True, 2))
     for number, (before, other) in enumerate(zip(shown["steps"], again["steps"], strict=True)):

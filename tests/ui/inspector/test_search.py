@@ -9,7 +9,7 @@ from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import Beam
+from ui.inspector.contract import BeamRecord
 from ui.runs.models import Models
 
 
@@ -22,7 +22,7 @@ def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
     return trace.collect(models.decode(loaded.name, request.prompt, chosen, 0))
 
 
-def path(steps: list[list[Beam]], step: int, index: int) -> list[Beam]:
+def path(steps: list[list[BeamRecord]], step: int, index: int) -> list[BeamRecord]:
     """One text's beams, the oldest first."""
     beam = steps[step][index]
     *_, parent, _ = beam
@@ -50,11 +50,11 @@ def test_every_text_of_a_search_can_be_followed_back(
             if final is not None:  # transformers' score of a finished text, by hand
                 penalty = trace.settings.length_penalty
                 assert final == pytest.approx(hypothesis.score / len(hypothesis.tokens) ** penalty, abs=1e-4)
-    assert value["lead"] is not None and value["over"]
-    returned = path(value["steps"], *value["lead"])
+    assert value["best"] is not None and value["over"]
+    returned = path(value["steps"], *value["best"])
     assert [token for token, *_ in returned] == list(map(str, trace.ids))
     assert returned[-1][5] is not None  # a text is returned once it has ended
-    assert value["returned"] == [value["lead"]]
+    assert value["returned"] == [value["best"]]
 
 
 def test_all_returned_texts_are_named_best_first(models: Models, tiny: LoadedModel) -> None:

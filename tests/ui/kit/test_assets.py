@@ -104,9 +104,9 @@ def test_a_type_that_scripts_cannot_be_told_is_refused() -> None:
 
 
 def test_a_type_of_another_room_is_imported_from_there() -> None:
-    source = "from ui.runs.contract import TokenKind, Turn\nclass Value(TypedDict):\n    turn: Turn\n"
+    source = "from ui.runs.contract import TokenKind, TurnValue\nclass Value(TypedDict):\n    turn: TurnValue\n"
     made = declarations(source, assets.FOLDER / "inspector" / "toolbar")
-    assert "\nimport type { TokenKind, Turn } from '../../runs/contract';\n" in made
+    assert "\nimport type { TokenKind, TurnValue } from '../../runs/contract';\n" in made
 
 
 @pytest.mark.parametrize("contract", contracts(), ids=lambda path: path.parent.name)

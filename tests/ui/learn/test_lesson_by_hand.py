@@ -21,14 +21,14 @@ NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no mo
 def ask(chapter: str, **given: Any) -> dict[str, Any]:
     """Through JSON, both ways, as the page asks."""
     answer = lessons.answer(NONE, chapter, json.loads(json.dumps(given)))
-    assert answer["said"] == "", answer["said"]
+    assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))
 
 
 def refusal(chapter: str, **given: Any) -> str:
     answer = lessons.answer(NONE, chapter, given)
     assert answer["result"] is None
-    return answer["said"]
+    return answer["error"]
 
 
 def test_the_walk_arrives_whole_and_in_order() -> None:

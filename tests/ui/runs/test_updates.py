@@ -143,4 +143,4 @@ def test_a_page_that_missed_the_beginning_is_sent_the_whole(models: Models) -> N
     *_, last = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=30))
     assert last.answer is not None
     assert received(None, json.loads(packed(last.answer))) is None
-    assert chat.whole(session).conversation == conversation_value(session)
+    assert chat.resend(session).conversation == conversation_value(session)

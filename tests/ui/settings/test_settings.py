@@ -52,7 +52,7 @@ def test_every_parameter_has_a_name_and_a_place() -> None:
     assert set(LABELS) == names
     assert set(WORDS) == set(settings_panel.MEANINGS) == set(STRATEGIES)
     assert {field["name"] for field in declared["parameters"]} == names
-    assert {field["place"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
+    assert {field["group"] for field in declared["parameters"]} == {"plain", "advanced", "run"}
     lines = settings_panel.MEANINGS.values()
     assert max(map(len, lines)) <= 70 and "_" not in "".join(lines)  # short, and in no program's names
     json.dumps(declared)  # how the page gets it; raises for what JSON does not have

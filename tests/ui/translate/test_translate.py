@@ -114,7 +114,7 @@ def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_trans
     length = len(tiny_translator.prompt(long))
     assert length > alignment.MOST_DRAWN
     value = shown(run(Session(), both, tiny_translator.name, long))
-    assert str(length) in value["said"] and value["cross"] is None
+    assert str(length) in value["reason"] and value["cross"] is None
     with pytest.raises(AttendError, match="context holds 127"):
         run(Session(), both, tiny_translator.name, long * 2)
 

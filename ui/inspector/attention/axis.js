@@ -13,7 +13,7 @@ export function makeAxis(axis) {
 
   /**
    * @param {{count: number, size: number, offset: number, length: number, marked: number, colour: string,
-   *   bright: string, name: (place: number) => string}} about how many cells of which size, scrolled by how much, on
+   *   bright: string, name: (index: number) => string}} about how many cells of which size, scrolled by how much, on
    *   how long an axis
    */
   function draw({ count, size, offset, length, marked, colour, bright, name }) {
@@ -32,15 +32,15 @@ export function makeAxis(axis) {
     const every = Math.ceil(AXIS.apart / size);
     const first = Math.max(0, Math.floor(offset / size));
     const end = Math.min(count, Math.ceil((offset + length) / size));
-    for (let place = first; place < end; place += 1) {
-      const near = marked >= 0 && place !== marked && Math.abs(place - marked) < every;
-      if (place !== marked && (place % every || near)) continue;
-      const middle = (place + 0.5) * size - offset;
+    for (let index = first; index < end; index += 1) {
+      const near = marked >= 0 && index !== marked && Math.abs(index - marked) < every;
+      if (index !== marked && (index % every || near)) continue;
+      const middle = (index + 0.5) * size - offset;
       if (middle < 4 || middle > length - 4) continue;
-      context.fillStyle = place === marked ? bright : colour;
+      context.fillStyle = index === marked ? bright : colour;
       if (upright) context.setTransform(0, -ratio, ratio, 0, middle * ratio, 4 * ratio);
       else context.setTransform(ratio, 0, 0, ratio, (AXIS.rows - 5) * ratio, middle * ratio);
-      context.fillText(short(name(place), AXIS.letters), 0, 0);
+      context.fillText(short(name(index), AXIS.letters), 0, 0);
     }
   }
 

@@ -38,16 +38,16 @@ export function makeBeams(search, onPick) {
     node.hidden = !search.length || step < 0 || step >= search.length;
     if (node.hidden) return;
     tree.show(step);
-    table.tBodies[0].replaceChildren(...search.order(step).map((place) => beamRow({ step, place })));
+    table.tBodies[0].replaceChildren(...search.order(step).map((index) => beamRow({ step, index })));
   }
 
   /** @param {Spot} spot */
   function beamRow(spot) {
-    const [, added, sum, own, parent, final] = search.beam(spot);
+    const [, added, sum, modelSum, parent, final] = search.beam(spot);
     const texts = search.tokens(spot);
     const tail = (texts.length > TAIL ? '…' : '') + visibleText(texts.slice(-TAIL).join(''));
     const from = spot.step ? `#${search.order(spot.step - 1).indexOf(parent) + 1}` : '';
-    const numbers = [nats(added), nats(sum), nats(own), final === null ? '' : nats(final), from];
+    const numbers = [nats(added), nats(sum), nats(modelSum), final === null ? '' : nats(final), from];
     const cells = numbers.map((text) => make('td', { class: 'at-number', text }));
     const kind = [search.leads(spot) && 'at-won', !search.survives(spot) && 'at-removed'].filter(Boolean).join(' ');
     return make('tr', { class: kind },

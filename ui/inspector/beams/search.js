@@ -1,11 +1,11 @@
 /**
  * A search of texts: what each of its steps followed, and what became of it. Draws nothing.
  *
- * @typedef {{step: number, place: number}} Spot one hypothesis
+ * @typedef {{step: number, index: number}} Spot one hypothesis
  * @typedef {ReturnType<typeof makeSearch>} Search
  */
 
-/** @import { Beam, DropRecord, SearchValue } from '../contract' */
+/** @import { BeamRecord, DropRecord, SearchValue } from '../contract' */
 
 import { signed } from '../../kit/text.js';
 
@@ -16,18 +16,18 @@ export const PARENT = 4;
 export const FINAL = 5;
 
 export function makeSearch() {
-  /** @type {Beam[][]} */
+  /** @type {BeamRecord[][]} */
   const steps = [];
   let first = 0;
-  /** @type {Map<string, DropRecord>} by step and place */
+  /** @type {Map<string, DropRecord>} by step and index */
   const dropped = new Map();
   /** @type {[number, number] | null} the best text */
   let best = null;
   let over = false;
   /** @type {[number, number][]} those that are returned, best first */
   let returned = [];
-  /** @type {number[]} by step: the place of the leading text's hypothesis */
-  let lead = [];
+  /** @type {number[]} by step: the index of the leading text's hypothesis */
+  let bestPath = [];
   /** @type {Set<number>[]} by step: places that ended, or from which what is left comes */
   let alive = [];
 
@@ -37,22 +37,22 @@ export function makeSearch() {
     steps.length = value ? value.since : 0;
     steps.push(...(value?.steps ?? []));
     first = value?.first ?? 0;
-    best = value?.lead ?? null;
+    best = value?.best ?? null;
     over = value?.over ?? false;
     returned = value?.returned ?? [];
     if (!steps.length || !value?.since) dropped.clear();
-    for (const [step, place, ...why] of value?.dropped ?? []) dropped.set(`${step}/${place}`, [step, place, ...why]);
+    for (const [step, index, ...why] of value?.dropped ?? []) dropped.set(`${step}/${index}`, [step, index, ...why]);
     trace();
     return true;
   }
 
   function trace() {
-    lead = [];
+    bestPath = [];
     const end = steps.length - 1;
-    let [step, place] = best ?? [-1, 0];
+    let [step, index] = best ?? [-1, 0];
     for (; step >= 0; step -= 1) {
-      lead[step] = place;
-      place = steps[step][place][PARENT];
+      bestPath[step] = index;
+      index = steps[step][index][PARENT];
     }
     alive = steps.map(() => new Set());
     for (step = end; step >= 0; step -= 1) {
@@ -67,10 +67,10 @@ export function makeSearch() {
   const order = (step) => [...steps[step].keys()].toSorted((a, b) => steps[step][b][SUM] - steps[step][a][SUM]);
 
   /** @param {Spot} spot @returns {string[]} its tokens, the newest last */
-  function tokens({ step, place }) {
+  function tokens({ step, index }) {
     /** @type {string[]} */
     const texts = [];
-    for (let at = place; step >= 0; step -= 1) {
+    for (let at = index; step >= 0; step -= 1) {
       texts.unshift(steps[step][at][TOKEN]);
       at = steps[step][at][PARENT];
     }
@@ -78,25 +78,25 @@ export function makeSearch() {
   }
 
   /** @param {Spot} spot @returns {string} in words */
-  function fate({ step, place }) {
-    const told = dropped.get(`${step}/${place}`);
-    const rank = returned.findIndex(([at, which]) => at === step && which === place);
+  function fate({ step, index }) {
+    const drop = dropped.get(`${step}/${index}`);
+    const rank = returned.findIndex(([at, which]) => at === step && which === index);
     if (rank >= 0 && returned.length > 1) return `returned, ${ordinal(rank + 1)} of ${returned.length}`;
-    if (best && best[0] === step && best[1] === place) return over ? 'returned' : 'in the lead';
-    if (lead[step] === place) return over ? 'begins the returned text' : 'in the lead';
-    if (told) return dropWords(told);
-    if (steps[step][place][FINAL] !== null) return 'finished, kept';
-    return alive[step].has(place) ? 'followed' : 'dropped later';
+    if (best && best[0] === step && best[1] === index) return over ? 'returned' : 'in the lead';
+    if (bestPath[step] === index) return over ? 'begins the returned text' : 'in the lead';
+    if (drop) return dropWords(drop);
+    if (steps[step][index][FINAL] !== null) return 'finished, kept';
+    return alive[step].has(index) ? 'followed' : 'dropped later';
   }
 
   return {
     put, order, tokens, fate,
     /** @param {Spot} spot */
-    beam: ({ step, place }) => steps[step][place],
+    beam: ({ step, index }) => steps[step][index],
     /** @param {Spot} spot */
-    leads: ({ step, place }) => lead[step] === place,
+    leads: ({ step, index }) => bestPath[step] === index,
     /** @param {Spot} spot */
-    survives: ({ step, place }) => alive[step].has(place),
+    survives: ({ step, index }) => alive[step].has(index),
     get first() { return first; },
     get length() { return steps.length; },
   };

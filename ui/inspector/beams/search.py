@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from decoding.step import Dropped, Hypothesis, Step
 from decoding.trace import Trace
-from ui.inspector.contract import Beam, DropRecord, SearchValue
+from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
 
 
 def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:
@@ -25,18 +25,20 @@ def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 
     return {
         "first": first,
         "since": known,
-        "steps": [[_beam(one, label) for one in step.hypotheses] for step in steps[known:]],
+        "steps": [[_beam(hypothesis, label) for hypothesis in step.hypotheses] for step in steps[known:]],
         "dropped": [_fate(steps, dropped) for step in steps[known:] for dropped in step.dropped],
-        "lead": best and _position(steps, best),
+        "best": best and _position(steps, best),
         "over": bool(steps) and steps[-1].finished,
-        "returned": [_position(steps, one) for one in trace.sequences],
+        "returned": [_position(steps, hypothesis) for hypothesis in trace.sequences],
     }
 
 
-def _beam(one: Hypothesis, label: Callable[[int], str]) -> Beam:
-    added, total, log_probability = (round(number, 4) for number in (one.step_score, one.score, one.log_probability))
-    final = None if one.final_score is None else round(one.final_score, 4)
-    return label(one.choice.token), added, total, log_probability, one.parent, final
+def _beam(hypothesis: Hypothesis, label: Callable[[int], str]) -> BeamRecord:
+    added, total, log_probability = (
+        round(number, 4) for number in (hypothesis.step_score, hypothesis.score, hypothesis.log_probability)
+    )
+    final = None if hypothesis.final_score is None else round(hypothesis.final_score, 4)
+    return label(hypothesis.choice.token), added, total, log_probability, hypothesis.parent, final
 
 
 def _fate(steps: Sequence[Step], dropped: Dropped) -> DropRecord:
@@ -44,8 +46,8 @@ def _fate(steps: Sequence[Step], dropped: Dropped) -> DropRecord:
     return *_position(steps, dropped), dropped.reason, score, to_beat
 
 
-def _position(steps: Sequence[Step], one: Hypothesis | Dropped) -> tuple[int, int]:
+def _position(steps: Sequence[Step], text: Hypothesis | Dropped) -> tuple[int, int]:
     """Its step, where a text of n tokens was made in the n-th, and its place there."""
-    number = len(one.tokens) - 1
-    same = (one.group, one.tokens)
+    number = len(text.tokens) - 1
+    same = (text.group, text.tokens)
     return number, next(i for i, other in enumerate(steps[number].hypotheses) if (other.group, other.tokens) == same)

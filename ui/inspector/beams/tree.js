@@ -39,9 +39,9 @@ export function makeTree(search, onPick) {
     const edges = [];
     let most = 1;
     for (let at = shown.from; at < shown.end; at += 1) {
-      search.order(at).forEach((place, rank) => {
-        const spot = { step: at, place };
-        nodes.set(`${at}/${place}`, nodeOf(spot, rank));
+      search.order(at).forEach((index, rank) => {
+        const spot = { step: at, index };
+        nodes.set(`${at}/${index}`, nodeOf(spot, rank));
         if (at > shown.from) edges.push(edgeTo(spot, rank));
         most = Math.max(most, rank + 1);
       });
@@ -64,7 +64,7 @@ export function makeTree(search, onPick) {
     const [x, y] = at(spot.step, rank);
     const text = makeSvg('text', { x: x + NODE.width / 2, y, 'text-anchor': 'middle', 'dominant-baseline': 'central' });
     text.textContent = short(visibleText(search.beam(spot)[TOKEN]), NODE.letters);
-    const group = makeSvg('g', { class: `at-node ${kind(spot)}`, 'data-step': spot.step, 'data-place': spot.place },
+    const group = makeSvg('g', { class: `at-node ${kind(spot)}`, 'data-step': spot.step, 'data-index': spot.index },
       makeSvg('rect', { x, y: y - NODE.height / 2, width: NODE.width, height: NODE.height, rx: 5 }), text);
     if (spot.step === shown.step) group.classList.add('at-here');
     return group;
@@ -89,15 +89,15 @@ export function makeTree(search, onPick) {
 
   /** @param {Spot | null} spot */
   function point(spot) {
-    nodes.get(`${cursor?.step}/${cursor?.place}`)?.classList.remove('at-pointed');
-    const group = spot && nodes.get(`${spot.step}/${spot.place}`);
+    nodes.get(`${cursor?.step}/${cursor?.index}`)?.classList.remove('at-pointed');
+    const group = spot && nodes.get(`${spot.step}/${spot.index}`);
     cursor = group ? spot : null;
     group?.classList.add('at-pointed');
-    readout.textContent = cursor ? told(cursor) : 'One column per step, best on top; bold paths are still alive.';
+    readout.textContent = cursor ? describe(cursor) : 'One column per step, best on top; bold paths are still alive.';
   }
 
   /** @param {Spot} spot */
-  function told(spot) {
+  function describe(spot) {
     const { [TOKEN]: token, [ADDED]: added, [SUM]: sum, [FINAL]: final } = search.beam(spot);
     const ranked = final === null ? '' : `, final score ${nats(final)}`;
     return `${visibleText(token)} added ${nats(added)}, total ${nats(sum)}${ranked}: ${search.fate(spot)}`;
@@ -106,7 +106,7 @@ export function makeTree(search, onPick) {
   /** @param {Event} event @returns {Spot | null} */
   function spotOf(event) {
     const group = around(event, '.at-node');
-    return group && { step: Number(group.dataset.step), place: Number(group.dataset.place) };
+    return group && { step: Number(group.dataset.step), index: Number(group.dataset.index) };
   }
 
   svg.addEventListener('pointerover', (event) => point(spotOf(event)));
@@ -117,14 +117,14 @@ export function makeTree(search, onPick) {
     if (spot) onPick(spot.step);
   });
   svg.addEventListener('keydown', (event) => {
-    const here = cursor ?? { step: shown.step, place: search.order(shown.step)[0] };
+    const here = cursor ?? { step: shown.step, index: search.order(shown.step)[0] };
     const delta = onPlane(event.key);
     if (presses(event.key)) onPick(here.step);
     else if (delta) {
       const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + delta[0]));
-      const rank = search.order(here.step).indexOf(here.place) + delta[1];
+      const rank = search.order(here.step).indexOf(here.index) + delta[1];
       const places = search.order(step);
-      point({ step, place: places[Math.min(places.length - 1, Math.max(0, rank))] });
+      point({ step, index: places[Math.min(places.length - 1, Math.max(0, rank))] });
     } else return;
     event.preventDefault();
   });

@@ -91,7 +91,7 @@ function mixingPart({ numbers }) {
 
 /** The weighted sum written out. @param {number[]} weights @param {number[][]} vectors @param {number[]} mixed */
 function sumText(weights, vectors, mixed) {
-  const parts = weights.map((weight, place) => `${weight.toFixed(2)} · (${vectors[place].join(', ')})`);
+  const parts = weights.map((weight, index) => `${weight.toFixed(2)} · (${vectors[index].join(', ')})`);
   return signed(`${parts.join(' + ')} = (${mixed.map((one) => one.toFixed(2)).join(', ')})`);
 }
 
@@ -100,10 +100,10 @@ function scalingPart({ numbers, change }) {
   const range = { min: 1, max: 256, value: 64 };
   const width = numberSlider('Width of the vectors', range, (value) => change({ width: value }));
   const dots = numbers('dots', 'Dot products q · k', { columnNames: KEYS });
-  const told = (caption, scale) => matrixTable({ caption, columnNames: KEYS, scale });
-  const scaled = told('Divided by √width', 'plain');
-  const weights = told('Softmax with scaling', 'share');
-  const unscaled = told('Softmax without scaling', 'share');
+  const keyTable = (caption, scale) => matrixTable({ caption, columnNames: KEYS, scale });
+  const scaled = keyTable('Divided by √width', 'plain');
+  const weights = keyTable('Softmax with scaling', 'share');
+  const unscaled = keyTable('Softmax without scaling', 'share');
   const node = lessonPart('Why scores are scaled',
     paragraph('Dot products of vectors with d numbers grow with d, typically like √d. The softmax of large '
       + 'numbers gives almost everything to one word, and the model stops learning. Dividing by √d prevents this '
@@ -162,7 +162,7 @@ function orderPart({ change }) {
     moved, make('div', { class: 'at-two' }, before.node, after.node));
   const put = (table, order, words, vectors) => table.update(vectors, {
     caption: `${order}: each word’s new vector`, rowNames: words,
-    columnNames: vectors[0].map((_, place) => String(place + 1)),
+    columnNames: vectors[0].map((_, index) => String(index + 1)),
   });
 
   function draw(result) {
@@ -186,7 +186,7 @@ function shuffleVerdict({ moved, shuffle, positions }) {
 
 /** The word vectors as arrows, and what apple becomes by division. */
 function arrowsPicture({ vectors, division, softmax }) {
-  const arrows = [...vectors.map((point, place) => [point, WORDS[place], 'at-arrow-word']),
+  const arrows = [...vectors.map((point, index) => [point, WORDS[index], 'at-arrow-word']),
     [softmax.vector[0], 'by softmax', 'at-arrow-softmax'], [division.vector[0], 'by division', 'at-arrow-new']];
   const across = [0, ...arrows.map(([[x]]) => x)];
   const down = [0, ...arrows.map(([[, y]]) => y)];
@@ -198,9 +198,9 @@ function arrowsPicture({ vectors, division, softmax }) {
   const svg = makeSvg('svg', { viewBox: '0 0 320 225', role: 'img', 'aria-label': 'The word vectors as arrows' },
     makeSvg('line', { x1: 60, y1: ground, x2: 300, y2: ground, class: 'at-axis' }),
     makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-axis' }));
-  arrows.forEach(([point, name, kind], place) => {
+  arrows.forEach(([point, name, kind], index) => {
     const [x, y] = at(point);
-    const isWord = place < WORDS.length; // beside its arrow's head, a mixture above it: each on a side of its own
+    const isWord = index < WORDS.length; // beside its arrow's head, a mixture above it: each on a side of its own
     const leftwards = name === 'by softmax' || (isWord && point[0] < (left + Math.max(...across)) / 2);
     const label = makeSvg('text', {
       x: x + (leftwards ? -1 : 1) * (isWord ? 8 : 2), y: y + (isWord ? 5 : -9), class: kind,

@@ -81,9 +81,9 @@ def _order(given: Given) -> dict[str, Any]:
     order = list(range(len(words)))
     if shuffle:
         random.Random(shuffle).shuffle(order)
-    shuffled = [words[place] for place in order]
+    shuffled = [words[index] for index in order]
     before, after = (
-        self_attention(one, WIDTH, positions=positions).vectors for one in (words, shuffled)
+        self_attention(order_of_words, WIDTH, positions=positions).vectors for order_of_words in (words, shuffled)
     )  # (N, W) each
     moved = (after - before[order]).abs().max()  # of every word to itself at its other place
     return {

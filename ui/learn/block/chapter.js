@@ -130,17 +130,17 @@ function makeWalk(edit, say) {
 }
 
 /**
- * One step of the walk: its formula, what is to be said of it, and its stages.
+ * One step of the walk: its formula, its explanation, and its stages.
  * @param {BlockStep} step
  * @param {number} number
  * @param {(shown: [name: string, caption: string]) => HTMLElement} view makes the tables of a stage
  */
-const stepSection = ({ name, formula, code, said, stages, weights }, number, view) =>
+const stepSection = ({ name, formula, code, text, stages, weights }, number, view) =>
   make('section', { class: 'at-walk-step' },
     make('div', { class: 'at-walk-head' },
       make('span', { class: 'at-walk-number', text: number }), make('h4', { text: name }),
       make('span', { class: 'at-formula' }, ...formulaNodes(formula))),
-    paragraph(`${said} In the code: ${code}.`),
+    paragraph(`${text} In the code: ${code}.`),
     make('div', { class: 'at-tables' }, ...stages.map(view)),
     ...(weights ? [make('details', { class: 'at-weights' },
       make('summary', { text: weights.map(([, caption]) => caption).join(', ') }),

@@ -4,15 +4,15 @@
  *
  * In a formula W_Q has a subscript.
  *
- * @typedef {{name: string, formula: string, code: string, said: string, stages: [name: string, caption: string][],
+ * @typedef {{name: string, formula: string, code: string, text: string, stages: [name: string, caption: string][],
  *   weights?: [name: string, caption: string][]}} BlockStep `weights`: shown on demand
  */
 
 /** The steps of one attention, which differ in whose words ask and whose are looked at. @returns {BlockStep[]} */
-const attentionSteps = (name, { given, looked, code, said }) => [
+const attentionSteps = (name, { given, looked, code, text }) => [
   {
     name: 'Queries, keys, values', formula: `Q = ${given} W_Q,  K = ${looked} W_K,  V = ${looked} W_V`,
-    code: `\`${code}\``, said: said.made,
+    code: `\`${code}\``, text: text.made,
     stages: [[`${name}.queries`, 'Queries Q'], [`${name}.keys`, 'Keys K'], [`${name}.values`, 'Values V']],
     weights: [
       [`${name}.queries_weights`, 'Query weights'], [`${name}.keys_weights`, 'Key weights'],
@@ -21,51 +21,51 @@ const attentionSteps = (name, { given, looked, code, said }) => [
   },
   {
     name: 'Scores', formula: 'Q Kᵀ,  then / √D', code: '`attention_weights` in model/transformer/attention.py',
-    said: said.scores,
+    text: text.scores,
     stages: [[`${name}.scores`, 'Scores Q Kᵀ'], [`${name}.scaled`, 'Scaled, / √D'], [`${name}.masked`, 'Masked']],
   },
   {
     name: 'Softmax and weighted sum', formula: 'A = softmax(scores),  A V', code: '`attend` in model/transformer/attention.py',
-    said: said.weights,
+    text: text.weights,
     stages: [[`${name}.weights`, 'Weights A'], [`${name}.mixed`, 'Weighted sum A V']],
   },
   {
     name: 'Heads joined', formula: '[head 1, head 2, …] W_O', code: `\`${code.split('.')[0]}.o_proj\``,
-    said: said.joined,
+    text: text.joined,
     stages: [[`${name}.joined`, 'Joined'], [`${name}.output`, 'Times output weights']],
     weights: [[`${name}.output_weights`, 'Output weights']],
   },
   {
     name: 'Add and norm', formula: 'LayerNorm(x + attention(x))', code: '`Block._add` in model/transformer/layers.py',
-    said: said.added,
+    text: text.added,
     stages: [[`${name}.added`, 'After add'], [`${name}.spread`, 'Of each row'], [`${name}.normed`, 'After norm']],
   },
 ];
 
 /** @returns {BlockStep[]} */
-const feedForwardSteps = (name, said) => [
+const feedForwardSteps = (name, text) => [
   {
     name: 'Feed-forward', formula: 'max(0, x W₁ + b₁) W₂', code: '`FeedForward` in model/transformer/layers.py',
-    said: said.made,
+    text: text.made,
     stages: [[`${name}.before`, 'x W₁ + b₁'], [`${name}.after`, 'After ReLU'], [`${name}.output`, 'Times W₂']],
     weights: [[`${name}.first_weights`, 'W₁'], [`${name}.first_bias`, 'b₁'], [`${name}.second_weights`, 'W₂']],
   },
   {
     name: 'Add and norm', formula: 'LayerNorm(x + FeedForward(x))', code: '`Block._add` in model/transformer/layers.py',
-    said: said.added,
+    text: text.added,
     stages: [[`${name}.added`, 'After add'], [`${name}.spread`, 'Of each row'], [`${name}.normed`, 'After norm']],
   },
 ];
 
 /** @returns {BlockStep[]} */
-const embeddingSteps = (side, said) => [
+const embeddingSteps = (side, text) => [
   {
     name: 'Words become vectors', formula: 'E[id] · √6', code: '`Transformer._embed`',
-    said: said.embeddings, stages: [[`${side}.embeddings`, 'Embeddings']],
+    text: text.embeddings, stages: [[`${side}.embeddings`, 'Embeddings']],
   },
   {
     name: 'Positions are added', formula: 'PE(pos, 2i) = sin(pos / 10000^(2i/6)),  PE(pos, 2i+1) = cos(same)',
-    code: '`sinusoids` in model/transformer/positions.py', said: said.positions,
+    code: '`sinusoids` in model/transformer/positions.py', text: text.positions,
     stages: [[`${side}.positions`, 'Positions'], [`${side}.input`, 'Sum x']],
   },
 ];
@@ -87,7 +87,7 @@ export const PARTS = [
     title: 'The encoder: attention', open: true,
     steps: attentionSteps('encoder.self', {
       given: 'x', looked: 'x', code: 'SelfAttention.qkv_proj',
-      said: {
+      text: {
         made: 'Each word asks for something (query), offers something to match (key) and has something to give '
           + '(value). The lecture prints Q, K and V but not the weights behind them: ours are the smallest weights '
           + 'that produce them, found with the pseudo-inverse. With several heads, the six columns are divided '
@@ -126,7 +126,7 @@ export const PARTS = [
     title: 'The decoder: masked self-attention', open: false,
     steps: attentionSteps('decoder.self', {
       given: 'x', looked: 'x', code: 'SelfAttention.qkv_proj',
-      said: {
+      text: {
         made: 'As in the encoder, with weights of its own. Everything the lecture leaves out is drawn at random '
           + 'here.',
         scores: 'All words of the answer are processed at once, so the mask hides from each word what comes after '
@@ -141,7 +141,7 @@ export const PARTS = [
     title: 'The decoder: cross-attention', open: false,
     steps: attentionSteps('decoder.cross', {
       given: 'x', looked: 'encoded', code: 'CrossAttention.project_keys_values',
-      said: {
+      text: {
         made: 'The queries come from the answer, the keys and values from the encoder’s output. There are as many '
           + 'keys as source words, however long the answer is.',
         scores: 'One row for each word of the answer, one column for each source word; nothing is hidden.',
@@ -163,14 +163,14 @@ export const PARTS = [
     steps: [
       {
         name: 'Logits', formula: 'x Eᵀ', code: '`EncoderDecoder.forward`',
-        said: 'A score for every word: the dot product with its embedding, the same matrix as at the input (Press '
+        text: 'A score for every word: the dot product with its embedding, the same matrix as at the input (Press '
           + 'and Wolf, 2017), here without √6. Padding is never an answer, so it has no score.',
         stages: [['output.logits', 'Logits']], weights: [['output.weights', 'Embeddings transposed, Eᵀ']],
       },
       {
         name: 'Softmax and loss', formula: 'p = softmax(logits),  loss = −ln p(target)',
         code: '`cross_entropy`, as in training/translation.py',
-        said: 'At each position, the loss is minus the logarithm of the probability of the correct next word: 0 '
+        text: 'At each position, the loss is minus the logarithm of the probability of the correct next word: 0 '
           + 'when the model is sure and right, ln 10 = 2.30 for a guess among ten. This model has not learned '
           + 'anything yet.',
         stages: [['output.probabilities', 'Probabilities'], ['output.losses', 'Loss of each target']],

@@ -67,7 +67,7 @@ export const chapter = {
       pictures.draw(result);
       turns.replaceChildren(...result.turns.map((turn, pair) => turnFigure(turn, pair, now)));
       schemes.draw(result.schemes);
-      const names = result.rotary.map((_, place) => String(place));
+      const names = result.rotary.map((_, index) => String(index));
       rotary.update(result.rotary, { rowNames: names, columnNames: names });
     };
   },
@@ -78,12 +78,12 @@ function picturesPart() {
   let width = 0;
   const table = matrixPicture({
     name: 'Positions as waves', across: 'column of the vector', down: 'position',
-    told: (row, column, value) => `position ${row}, column ${column}: ${signed(value.toFixed(2))}`
+    describe: (row, column, value) => `position ${row}, column ${column}: ${signed(value.toFixed(2))}`
       + ` = ${column % 2 ? 'cos' : 'sin'}(${row} / 10000^(${column - (column % 2)}/${width}))`,
   });
   const likeness = matrixPicture({
     name: 'Similarity of two positions', across: 'position', down: 'position',
-    told: (row, column, value) =>
+    describe: (row, column, value) =>
       `positions ${row} and ${column}: ${signed(value.toFixed(2))} of the largest dot product`,
   });
 
@@ -98,10 +98,10 @@ function picturesPart() {
 
 /** Four ways to tell a position, each with how far neighbours are apart. */
 function schemesPart() {
-  const schemes = Object.entries(SCHEMES).map(([key, [name, said]]) => {
+  const schemes = Object.entries(SCHEMES).map(([key, [name, description]]) => {
     const table = matrixTable({ caption: name });
     const apart = make('p', { class: 'at-quiet' });
-    return { key, table, apart, node: make('div', { class: 'at-scheme' }, paragraph(said), table.node, apart) };
+    return { key, table, apart, node: make('div', { class: 'at-scheme' }, paragraph(description), table.node, apart) };
   });
 
   function draw(result) {
@@ -132,12 +132,12 @@ function turnFigure({ frequency, before, turned, after, matrix }, pair, { positi
   const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-turn-circle', 'aria-hidden': 'true' },
     makeSvg('circle', { cx: 60, cy: 60, r: 46, class: 'at-turn-rim' }),
     ...hand(before, 'at-turn-before'), ...hand(turned, 'at-turn-after'));
-  const told = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
+  const coordinates = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
   const rows = matrix.map((row) => `[${row.map((one) => signed(one.toFixed(2))).join(', ')}]`).join(', ');
   const same = turned.every((one, axis) => Math.abs(one - after[axis]) < 0.0051);
   return make('figure', { class: 'at-turn' },
     make('figcaption', { text: `columns ${2 * pair} and ${2 * pair + 1}, ω = ${frequency}` }), picture,
-    make('p', { text: `position ${position}: ${told(before)}` }),
-    make('p', { text: `[${rows}] turns it to ${told(turned)}` }),
-    make('p', { text: `position ${position + shift} in the table: ${told(after)}, ${same ? '' : 'not '}the same` }));
+    make('p', { text: `position ${position}: ${coordinates(before)}` }),
+    make('p', { text: `[${rows}] turns it to ${coordinates(turned)}` }),
+    make('p', { text: `position ${position + shift} in the table: ${coordinates(after)}, ${same ? '' : 'not '}the same` }));
 }

@@ -48,7 +48,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             }
             for turn in shift(position, by, width)[:6]
         ],
-        "schemes": {name: _scheme(one) for name, one in schemes(compared, COMPARED_WIDTH).items()},
+        "schemes": {name: _scheme(scheme) for name, scheme in schemes(compared, COMPARED_WIDTH).items()},
         "rotary": [_numbers(row) for row in rotary_scores(6, ROTARY_WIDTH, seed=0).tolist()],
     }
 

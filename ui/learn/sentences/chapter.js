@@ -85,12 +85,12 @@ function attentionPart() {
   const strip = make('div', {
     class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
   });
-  const told = make('p', { class: 'at-quiet', role: 'status' });
+  const summary = make('p', { class: 'at-quiet', role: 'status' });
   const mean = plainButton('Average of all heads', () => pick(null));
-  const grid = matrixTable({ scale: 'share', onPoint: (place) => place && pick([place.row, place.column]) });
+  const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
 
-  function pick(place) {
-    head = place;
+  function pick(cell) {
+    head = cell;
     paint();
   }
 
@@ -105,9 +105,9 @@ function attentionPart() {
     });
     const spelt = visibleText(word.map((token) => tokens[token]).join(''));
     const where = head ? `Layer ${head[0] + 1}, head ${head[1] + 1}` : 'Average of all heads';
-    told.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
+    summary.textContent = `${where}: “${spelt}” pays ${percent(shares[at])} of its attention to “${visibleText(tokens[at])}”.`;
     mean.disabled = !head;
-    const [rows, columns] = [layers, heads].map((count) => Array.from({ length: count }, (_, place) => place));
+    const [rows, columns] = [layers, heads].map((count) => Array.from({ length: count }, (_, index) => index));
     grid.update(rows.map((layer) => columns.map((one) => shareOf(found, at, [layer, one]))), {
       caption: `How much each head (h) attends to “${visibleText(tokens[at])}”`,
       rowNames: rows.map((layer) => `layer ${layer + 1}`), columnNames: columns.map((one) => `h${one + 1}`),
@@ -117,10 +117,10 @@ function attentionPart() {
   function draw(result) {
     const shares = Uint8Array.from(atob(result.look.weights), (character) => character.charCodeAt(0));
     found = { ...result.look, shares };
-    strip.replaceChildren(...found.tokens.map((token, place) => make('button', {
-      type: 'button', class: found.word.includes(place) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
+    strip.replaceChildren(...found.tokens.map((token, index) => make('button', {
+      type: 'button', class: found.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
       onclick: () => {
-        at = place;
+        at = index;
         paint();
       },
     }, tokenChip(token, true))));
@@ -129,27 +129,27 @@ function attentionPart() {
     paint();
   }
 
-  return { nodes: [strip, told, sideBySide(mean), grid.node], draw };
+  return { nodes: [strip, summary, sideBySide(mean), grid.node], draw };
 }
 
 /** One word in several sentences: how alike it is, and what would follow. */
 function meaningPart() {
-  const said = make('p', { class: 'at-lesson-text' });
+  const note = make('p', { class: 'at-lesson-text' });
   const likeness = matrixTable({ scale: 'share' });
   const following = make('ol', { class: 'at-following' });
 
   function draw({ reader, meant, sentences, cosines, following: follows }) {
-    said.textContent = reader ? '' : 'None of the loaded models continues texts: choose attend-chat in the '
+    note.textContent = reader ? '' : 'None of the loaded models continues texts: choose attend-chat in the '
       + 'settings.';
     likeness.node.hidden = !reader;
-    const names = sentences.map((_, place) => String(place + 1));
+    const names = sentences.map((_, index) => String(index + 1));
     const caption = `“${meant}” in ${reader}: cosine similarities`;
     if (reader) likeness.update(cosines, { caption, rowNames: names, columnNames: names });
-    following.replaceChildren(...follows.map((tokens, place) => make('li', {}, `${sentences[place].slice(0, 80)} … `,
+    following.replaceChildren(...follows.map((tokens, index) => make('li', {}, `${sentences[index].slice(0, 80)} … `,
       ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
   }
 
-  return { nodes: [said, make('div', { class: 'at-two' }, likeness.node, following)], draw };
+  return { nodes: [note, make('div', { class: 'at-two' }, likeness.node, following)], draw };
 }
 
 /**

@@ -35,9 +35,9 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `model`, `sentence` and `word` of the first part, `sentences` and `meant` of the second.
     """
     offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default)))
-    examples = [one for one in EXAMPLES if one[0] in offered] or [(models.default, *EXAMPLES[0][1:])]
+    examples = [entry for entry in EXAMPLES if entry[0] in offered] or [(models.default, *EXAMPLES[0][1:])]
     name = choice(given, "model", examples[0][0], offered)
-    example = next((one for one in examples if one[0] == name), examples[0])
+    example = next((entry for entry in examples if entry[0] == name), examples[0])
     sentence = text(given, "sentence", example[1], MOST_CHARACTERS)
     word = text(given, "word", example[2], 40).strip()
     return {
@@ -76,7 +76,7 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
             f"The list has {counted(len(sentences), 'sentence')}: write 2 to {MOST_SENTENCES}, one per line."
         )
     meant = text(given, "meant", WORD, 40, "Word").strip()
-    reader = next((one for one in map(models.get, offered) if not one.model.decoder_start), None)
+    reader = next((loaded for loaded in map(models.get, offered) if not loaded.model.decoder_start), None)
     if reader is None:
         return {"sentences": sentences, "meant": meant, "reader": "", "cosines": [], "following": []}
     found = [word_in_context(reader, sentence, meant, FOLLOWING) for sentence in sentences]
@@ -85,8 +85,8 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
         "sentences": sentences,
         "meant": meant,
         "reader": reader.name,
-        "cosines": [[rounded(one) for one in row] for row in cosines([one.vector for one in found]).tolist()],
-        "following": [[(label(token), rounded(share)) for token, share in one.following] for one in found],
+        "cosines": [[rounded(number) for number in row] for row in cosines([word.vector for word in found]).tolist()],
+        "following": [[(label(token), rounded(share)) for token, share in word.following] for word in found],
     }
 
 

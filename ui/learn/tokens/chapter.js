@@ -1,9 +1,9 @@
 /**
  * Tokens, side by side: one text as rules and as models cut it.
  *
- * @typedef {{name: string, place: string, rule: boolean, said: string, pieces: [string, number][], count: number,
+ * @typedef {{name: string, location: string, rule: boolean, error: string, pieces: [string, number][], count: number,
  *   each: number | null, vocabulary: number, lost: string[], joined: string | null, shortened: boolean}} TokenCut
- *   `place`: of a model the name that leads to it, such as a folder’s path
+ *   `location`: of a model, the name that loads it, such as a folder’s path
  */
 
 import { make } from '../../kit/dom.js';
@@ -62,10 +62,10 @@ export const chapter = {
 
 /** @param {TokenCut} cut @param {number} most tokens of any cut */
 function tokenCut(cut, most) {
-  const [name, said] = cut.rule ? RULES[cut.name] : [cut.name, ''];
-  const head = make('h3', { text: name, title: cut.place || null });
-  if (cut.said) {
-    const why = make('p', { class: 'at-quiet', text: cut.said });
+  const [name, rule] = cut.rule ? RULES[cut.name] : [cut.name, ''];
+  const head = make('h3', { text: name, title: cut.location || null });
+  if (cut.error) {
+    const why = make('p', { class: 'at-quiet', text: cut.error });
     return make('section', { class: 'at-cut', 'aria-label': name }, head, why);
   }
   const facts = [
@@ -73,14 +73,14 @@ function tokenCut(cut, most) {
     cut.each === null ? '' : `${cut.each.toFixed(cut.each < 10 ? 2 : 0)} characters each`,
     `${counted.format(cut.vocabulary)} ${cut.vocabulary === 1 ? 'id' : 'ids'}${cut.name === 'words' && cut.rule ? ' so far' : ''}`,
   ].filter(Boolean).join(' · ');
-  const pieces = cut.pieces.map(([text, id], place) => pieceBox(visible(text), {
-    place, note: id, title: `token ${place + 1}: ${visibleText(text)}, id ${id}`,
+  const pieces = cut.pieces.map(([text, id], index) => pieceBox(visible(text), {
+    index, note: id, title: `token ${index + 1}: ${visibleText(text)}, id ${id}`,
   }));
   const more = cut.count - cut.pieces.length;
   return make('section', { class: 'at-cut', 'aria-label': name },
     make('div', { class: 'at-cut-head' },
       head, make('span', { class: 'at-quiet', text: facts }), extentBar(cut.count / most)),
-    said ? make('p', { class: 'at-quiet', text: said }) : '',
+    rule ? make('p', { class: 'at-quiet', text: rule }) : '',
     make('div', { class: 'at-pieces', tabindex: 0, role: 'region', 'aria-label': `Tokens of ${name}` }, ...pieces,
       more > 0 ? make('span', { class: 'at-quiet', text: `and ${counted.format(more)} more` }) : ''),
     decodedNote(cut));

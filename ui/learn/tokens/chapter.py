@@ -28,12 +28,12 @@ _RULES: dict[str, Callable[[str], Tokenization]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """A way to cut a text."""
+    """One way to split a text into tokens."""
 
     name: str  # as the page calls it
     cut: Callable[[str], Tokenization]
     rule: bool = False
-    place: str = ""  # of a model the name that leads to it, such as a folder's path
+    location: str = ""  # of a model, the name that loads it, such as a folder's path
 
 
 def answer(models: Models, given: Given) -> dict[str, Any]:
@@ -41,17 +41,17 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     Args:
         given: `text`.
     """
-    said = text(given, "text", FIRST["text"], MOST)
+    content = text(given, "text", FIRST["text"], MOST)
     methods = _methods(models)
     return {
-        "text": said,
-        "characters": len(said),
+        "text": content,
+        "characters": len(content),
         "cuts": [
             {
                 "name": method.name,
-                "place": method.place,
+                "location": method.location,
                 "rule": method.rule,
-                **_cut(method, said, PIECES // len(methods)),
+                **_cut(method, content, PIECES // len(methods)),
             }
             for method in methods
         ],
@@ -59,41 +59,41 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 
 
 def _methods(models: Models) -> list[_Method]:
-    """Rules, then the tokenizers that come without a model, then those of loaded models, whatever stands in a folder
-    under their names, and of encoders that were looked into, which stay when those have gone."""
+    """Rules, then the tokenizers that come without a model, then those of loaded models (not of the folders that have
+    their names), and those of the last encoders, even when these are no longer in memory."""
     alone = tokenizers.present()
     others = [name for name in models.in_memory() if name not in alone][:MODELS]
     return [
         *(_Method(name, cut, rule=True) for name, cut in _RULES.items()),
-        *(_Method(name, _told_by(read)) for name, read in alone.items()),
+        *(_Method(name, _cut_by(read)) for name, read in alone.items()),
         *(
-            _Method(models.display_name(one), _told_by(lambda one=one: models.get(one).tokenizer), place=one)
-            for one in others
+            _Method(models.display_name(name), _cut_by(lambda name=name: models.get(name).tokenizer), location=name)
+            for name in others
         ),
         *(
-            _Method(models.display_name(one), _told_by(read), place=one)
-            for one in models.encoders()
-            if (read := tokenizers.of_encoder(one)) is not None
+            _Method(models.display_name(name), _cut_by(read), location=name)
+            for name in models.encoders()
+            if (read := tokenizers.of_encoder(name)) is not None
         ),
     ]
 
 
-def _told_by(read: Callable[[], TextTokenizer]) -> Callable[[str], Tokenization]:
-    return lambda said: tokens.by_tokenizer(read(), said)
+def _cut_by(read: Callable[[], TextTokenizer]) -> Callable[[str], Tokenization]:
+    return lambda content: tokens.by_tokenizer(read(), content)
 
 
-def _cut(method: _Method, said: str, most: int) -> dict[str, Any]:
-    """What is shown of one cut, or in one sentence why there is none."""
+def _cut(method: _Method, content: str, most: int) -> dict[str, Any]:
+    """The tokens of one method as shown, or in one sentence why there are none."""
     try:
-        cut = method.cut(said)
+        cut = method.cut(content)
     except AttendError as error:
-        return {"said": str(error)}
-    lost = tokens.lost(said, cut.joined)
+        return {"error": str(error)}
+    lost = tokens.lost(content, cut.joined)
     return {
-        "said": "",
+        "error": "",
         "pieces": [(brief(piece), number) for piece, number in zip(cut.pieces[:most], cut.ids, strict=False)],
         "count": len(cut.ids),
-        "each": rounded(len(said) / len(cut.ids)) if cut.ids else None,
+        "each": rounded(len(content) / len(cut.ids)) if cut.ids else None,
         "vocabulary": cut.vocabulary_size,
         "lost": lost,
         "joined": cut.joined[:JOINED] if lost else None,

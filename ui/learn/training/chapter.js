@@ -75,7 +75,7 @@ function stepsPart({ fresh, onwards, restart }) {
   const next = plainButton('Take a step', () => onwards(1));
   const ten = plainButton('Take ten steps', () => onwards(10));
   next.className = 'at-primary';
-  const told = make('p', { class: 'at-lesson-text', role: 'status' });
+  const outcome = make('p', { class: 'at-lesson-text', role: 'status' });
   const curve = make('div', { class: 'at-loss-curve' });
 
   function draw({ given: { step, learning_rate: learningRate }, losses, norm, most_steps: most }) {
@@ -85,7 +85,7 @@ function stepsPart({ fresh, onwards, restart }) {
     }
     next.disabled = ten.disabled = step >= most;
     const [before, after] = losses.slice(-2);
-    told.textContent = `Step ${step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
+    outcome.textContent = `Step ${step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
       + `${after > before ? ', higher than before: the step was too large' : ''}. `
       + `The norm of the whole gradient is ${norm.toPrecision(3)}.`
       + (step >= most ? ` This chapter stops after ${most} steps.` : '');
@@ -97,7 +97,7 @@ function stepsPart({ fresh, onwards, restart }) {
       sideBySide(make('div', { class: 'at-lesson-field' }, labelled('Learning rate', rate), limits.node),
         next, ten, plainButton('Reset', restart)),
       make('p', { class: 'at-quiet', text: 'Changing the learning rate or the words starts again at step 1.' }),
-      told, curve,
+      outcome, curve,
     ],
     draw,
   };
@@ -107,17 +107,17 @@ function stepsPart({ fresh, onwards, restart }) {
 function forcingPart({ say }) {
   /** @type {any} */
   let shown = null;
-  const places = make('ol', { class: 'at-places' });
+  const list = make('ol', { class: 'at-places' });
   const table = matrixTable({
-    caption: 'Probabilities of the next word', scale: 'share', onPoint: (place) => place && told(place),
+    caption: 'Probabilities of the next word', scale: 'share', onPoint: (cell) => cell && explain(cell),
   });
   const node = lessonPart('Teacher forcing',
     paragraph('At every position, the decoder reads the correct words so far, not its own guesses, and has to '
       + 'predict the next one. Thanks to the look-ahead mask, all positions are predicted in one pass. Loss = −ln '
       + 'p(target). The table shows the probabilities before the step.'),
-    places, table.node);
+    list, table.node);
 
-  function told({ row, column }) {
+  function explain({ row, column }) {
     const { read, probabilities, target, loss } = shown.positions[row];
     const p = signed(probabilities[column].toPrecision(5));
     const what = column === target ? `the target, so the loss is −ln ${p} = ${loss.toFixed(3)}` : 'not the target';
@@ -128,7 +128,7 @@ function forcingPart({ say }) {
   function draw(result) {
     shown = result;
     const { positions, words } = result;
-    places.replaceChildren(...positions.map((one) => placeItem(one, words)));
+    list.replaceChildren(...positions.map((one) => placeItem(one, words)));
     table.update(positions.map((one) => one.probabilities), {
       rowNames: positions.map((one) => `→ ${words[one.target]}`), columnNames: words,
     });
@@ -157,7 +157,7 @@ function adamPart({ say }) {
   /** @type {any} */
   let shown = null;
   const tables = TABLES.map(([key, caption]) => ({ key, ...matrixTable({
-    caption, onPoint: (place) => place && told(key, caption, place),
+    caption, onPoint: (cell) => cell && explain(key, caption, cell),
   }) }));
   const node = lessonPart('What Adam does with it',
     paragraph('Adam (Kingma and Ba, 2015) keeps a running average m of the gradient and v of its square. Both '
@@ -167,7 +167,7 @@ function adamPart({ say }) {
       + 'test compares with PyTorch’s.'),
     make('div', { class: 'at-tables' }, ...tables.map((table) => table.node)));
 
-  function told(key, caption, { row, column }) {
+  function explain(key, caption, { row, column }) {
     const at = (name) => threeDigits(shown.update[name][row][column]);
     say(`${caption}: ${FORMULAS[key](at, shown)} = ${at(key)}`);
     tables.forEach((table) => table.light((i, j) => i === row && j === column));

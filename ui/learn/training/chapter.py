@@ -50,12 +50,12 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "epsilon": EPSILON,
         "positions": [
             {
-                "read": one.read,
-                "target": one.target,
-                "probabilities": [rounded(p, SHARE_DIGITS) for p in one.probabilities.tolist()],
-                "loss": rounded(one.loss),
+                "read": position.read,
+                "target": position.target,
+                "probabilities": [rounded(p, SHARE_DIGITS) for p in position.probabilities.tolist()],
+                "loss": rounded(position.loss),
             }
-            for one in step.positions
+            for position in step.positions
         ],
         "losses": [rounded(loss) for loss in step.losses],
         "norms": {name: rounded(norm) for name, norm in step.norms.items()},

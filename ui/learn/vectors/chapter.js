@@ -128,7 +128,7 @@ function analogyPart(asking) {
   const field = (key, name) => wordField(asking, key, name, 9);
   const verdict = make('p', { class: 'at-lesson-text' });
   const found = make('div');
-  const own = ['a', 'b', 'c', 'expected'].map((key) => asking.first[key]).join(' ');
+  const example = ['a', 'b', 'c', 'expected'].map((key) => asking.first[key]).join(' ');
   const node = lessonPart('Analogies',
     paragraph('If the step from brother to sister is a direction, it should also lead from father to mother: a − '
       + 'b + c, each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, '
@@ -136,7 +136,7 @@ function analogyPart(asking) {
     make('div', { class: 'at-lesson-row at-analogy' },
       field('a', 'First word'), '−', field('b', 'Minus'), '+', field('c', 'Plus'),
       '= is it', field('expected', 'Expected'), '?'),
-    chipRow('Analogies to try', [own, ...ANALOGIES].map((text) => {
+    chipRow('Analogies to try', [example, ...ANALOGIES].map((text) => {
       const [a, b, c, expected] = text.split(' ');
       return [`${a} − ${b} + ${c}`, asking.take({ a, b, c, expected })];
     })), verdict, found);
@@ -185,10 +185,10 @@ const nearestList = (nearest) => make('ol', { class: 'at-near' }, ...nearest.map
 function piecesNote(words) {
   const cut = words.filter(({ pieces }) => pieces.length > 1);
   if (!cut.length) return make('span', {});
-  const said = (piece) => visibleText(piece.trim() || piece);
-  const told = cut.map(({ text, pieces }) => `${text} = ${pieces.map(said).join(' + ')}`).join('; ');
+  const label = (piece) => visibleText(piece.trim() || piece);
+  const cuts = cut.map(({ text, pieces }) => `${text} = ${pieces.map(label).join(' + ')}`).join('; ');
   const text = `Not a single token, so the average of its pieces’ vectors is used. It may say little about the word `
-    + `itself (nothing, if the pieces are single bytes): ${told}.`;
+    + `itself (nothing, if the pieces are single bytes): ${cuts}.`;
   return make('span', { class: 'at-quiet', text });
 }
 

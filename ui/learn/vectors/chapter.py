@@ -43,7 +43,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     word = learned.word(_word(given, "word"))
     return {
         "model": name,
-        "models": [(one, models.display_name(one)) for one in readable],
+        "models": [(name, models.display_name(name)) for name in readable],
         "size": learned.size,
         "word": _spelled(word),
         "nearest": _neighbour_values(learned.neighbours([word], NEAREST)[0]),
@@ -60,8 +60,8 @@ def _readable(models: Models) -> list[str]:
 
 def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
     a, b, c = (learned.word(_word(given, name)) for name in "abc")
-    hoped = given.get("expected", FIRST["expected"])
-    expected = None if hoped == "" else learned.word(_word(given, "expected"))
+    typed = given.get("expected", FIRST["expected"])
+    expected = None if typed == "" else learned.word(_word(given, "expected"))
     found = learned.analogy(a, b, c, ANSWERS, expected)
     return {
         "words": [_spelled(word) for word in (a, b, c)],
@@ -76,18 +76,19 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     words = [learned.word(word) for word in _words(given)]
     around = integer(given, "around", FIRST["around"], 0, MOST_AROUND)
     plane = vectors.plane([word.vector for word in words])
-    near = [(number, one) for number, few in enumerate(learned.neighbours(words, around)) for one in few]
+    near = [(number, token) for number, few in enumerate(learned.neighbours(words, around)) for token in few]
     own = {token for word in words if len(word.ids) == 1 for token in word.ids}
-    beside = {one.id: (number, one) for number, one in reversed(near) if one.id not in own}  # each with its first word
-    places = plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]).tolist()
-    points = [[rounded(number) for number in place] for place in places]
+    near.reverse()  # so that a token which several words have near stays with the first of them
+    beside = {token.id: (number, token) for number, token in near if token.id not in own}
+    points = plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]).tolist()
+    points = [[rounded(number) for number in point] for point in points]
     neighbours = zip(beside.values(), points[len(words) :], strict=True)
     return {
         "words": [_spelled(word) for word in words],
         "around": around,
-        "cosines": [[rounded(one) for one in row] for row in cosines([word.vector for word in words]).tolist()],
+        "cosines": [[rounded(number) for number in row] for row in cosines([word.vector for word in words]).tolist()],
         "points": points[: len(words)],
-        "neighbours": [(one.text, number, *place) for (number, one), place in neighbours],
+        "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
         "shares": [rounded(share) for share in plane.shares],
     }
 
@@ -111,4 +112,4 @@ def _spelled(word: Word) -> dict[str, Any]:
 
 
 def _neighbour_values(neighbours: list[Neighbour]) -> list[tuple[str, float | None]]:
-    return [(one.text, rounded(one.cosine)) for one in neighbours]
+    return [(token.text, rounded(token.cosine)) for token in neighbours]

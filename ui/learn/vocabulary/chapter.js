@@ -92,19 +92,19 @@ function symbolNodes(symbol) {
 const smallTable = (name, head, rows, kind = () => null) =>
   make('div', { class: 'at-small-scroll', tabindex: 0, role: 'region', 'aria-label': name },
     makeTable({ class: 'at-small' }, head.map((text) => make('th', { scope: 'col', text })),
-      rows.map((row, place) => make('tr', { class: kind(place) }, ...row.map((cell) => make('td', {}, cell))))));
+      rows.map((row, index) => make('tr', { class: kind(index) }, ...row.map((cell) => make('td', {}, cell))))));
 
 /** @param {...string} symbols */
 const symbolChips = (...symbols) => make('span', { class: 'at-pieces-inline' },
-  ...symbols.map((symbol, place) => pieceBox(symbolNodes(symbol), { place })));
+  ...symbols.map((symbol, index) => pieceBox(symbolNodes(symbol), { index })));
 
 /** @param {LearnedVocabulary} result the merges, those that are made first */
 function mergesTable({ learned, merges }) {
   if (!learned.length) return make('p', { class: 'at-quiet', text: 'No pair of neighbours occurs twice: write a '
     + 'longer text.' });
-  const rows = learned.map(([left, right, whole, count], place) =>
-    [String(place + 1), symbolChips(left, right), symbolChips(whole), counted.format(count)]);
-  const kind = (place) => (place < merges ? null : 'at-later');
+  const rows = learned.map(([left, right, whole, count], index) =>
+    [String(index + 1), symbolChips(left, right), symbolChips(whole), counted.format(count)]);
+  const kind = (index) => (index < merges ? null : 'at-later');
   const table = smallTable('Merges', ['', 'pair', 'becomes', 'times'], rows, kind);
   requestAnimationFrame(() => {
     const last = table.querySelectorAll('tr')[Math.max(1, merges)]; // behind the head
@@ -116,8 +116,8 @@ function mergesTable({ learned, merges }) {
 /** @param {LearnedVocabulary} result */
 function pairsTable({ pairs, pair_count: all }) {
   if (!pairs.length) return make('p', { class: 'at-quiet', text: 'Every word is one symbol.' });
-  const rows = pairs.map(([left, right, count], place) => [symbolChips(left, right), counted.format(count),
-    extentBar(count / pairs[0][2]), place || pairs[0][2] < 2 ? '' : 'next']);
+  const rows = pairs.map(([left, right, count], index) => [symbolChips(left, right), counted.format(count),
+    extentBar(count / pairs[0][2]), index || pairs[0][2] < 2 ? '' : 'next']);
   const more = all - pairs.length;
   return make('div', {}, smallTable('Pairs', ['pair', 'times', '', ''], rows),
     more > 0
@@ -127,7 +127,7 @@ function pairsTable({ pairs, pair_count: all }) {
 /** @param {LearnedVocabulary} result every different word once */
 function wordsNow({ words, different, tokens, word_count: all }) {
   const shown = words.map(([pieces, times]) => make('span', { class: 'at-spelled' },
-    ...pieces.map((symbol, place) => pieceBox(symbolNodes(symbol), { place })),
+    ...pieces.map((symbol, index) => pieceBox(symbolNodes(symbol), { index })),
     times > 1 ? make('span', { class: 'at-quiet', text: ` × ${times}` }) : ''));
   const more = different - words.length;
   return make('div', {},
@@ -149,8 +149,8 @@ function cutTexts({ cut }) {
     return [make('dt', {}, name, make('span', {
       class: 'at-quiet', text: `${tokenCount(words.flat().length)}${unknown ? `, ${unknown} unknown` : ''}`,
     })), make('dd', { class: 'at-pieces' }, ...words.map((pieces) => make('span', { class: 'at-spelled' },
-      ...pieces.map(([piece, known], place) => pieceBox(symbolNodes(piece), {
-        place, unknown: !known, title: known ? undefined : 'not in this vocabulary',
+      ...pieces.map(([piece, known], index) => pieceBox(symbolNodes(piece), {
+        index, unknown: !known, title: known ? undefined : 'not in this vocabulary',
       })))))];
   }));
 }

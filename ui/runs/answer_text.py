@@ -1,7 +1,7 @@
-"""The text of an answer while it grows: every token is decoded once, however often the page is brought up to date.
+"""The text of a growing answer: every token is decoded once, however often the page is updated.
 
-A search may put other tokens in the place of what it said; then the text is told again from there, and from the last
-whole character before. What a stop text takes away is left out. Knows nothing of runs or of the screen.
+A search may replace tokens; then decoding starts again at the first one that changed, or at the last complete character
+before it. A stop text and all after it is left out. Knows nothing of runs or of the screen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from model.text.tokenizer import TextTokenizer
 
 
 class AnswerText:
-    """What each token of an answer says."""
+    """The text of each token of an answer."""
 
     def __init__(
         self,
@@ -25,23 +25,23 @@ class AnswerText:
     ) -> None:
         """
         Args:
-            stop_texts: those that end the answer; what the prompt says ends nothing.
-            prompt: what stands before the answer, where both are one text.
+            stop_texts: they end the answer; in the prompt they end nothing.
+            prompt: the text before the answer, where both are one text.
             begins: whether the first token stands at the beginning of a text.
         """
         self._tokenizer = tokenizer
         self._stop_texts = stop_texts
         self._begins = begins
         self._first = len(prompt)
-        self._ids: list[int] = []  # of the prompt, too, as are the two below
+        self._ids: list[int] = []  # with those of the prompt, as in the two lists below
         self._texts: list[str] = []
-        self._complete: list[bool] = []  # whether no character is open behind a token
+        self._complete: list[bool] = []  # whether a token ends with a complete character
         self._stream = tokenizer.detokenizer(begins=begins)
         self._push(prompt)
         self._before = "".join(self._texts)
 
     def update(self, ids: Sequence[int]) -> None:
-        """The whole answer as it stands now."""
+        """The whole answer so far."""
         known, new = self._ids[self._first :], list(ids)
         if new[: len(known)] == known:
             self._push(new[len(known) :])
@@ -57,8 +57,8 @@ class AnswerText:
         self._push([*again, *new[agreed:]])
 
     def texts(self, *, finished: bool) -> list[str]:
-        """One a token; "" for bytes of an unfinished character until it is whole, for what belongs to a stop text or
-        comes after it and, as long as the answer grows, for what may yet become one."""
+        """The text of each token; "" for the bytes of a character that is not complete yet, for a stop text and all
+        after it and, while the answer grows, for a text that may yet become a stop text."""
         texts = self._texts[self._first :]
         if finished and texts:
             texts[-1] += self._stream.finish()

@@ -1,4 +1,4 @@
-"""An answer and the run behind it: what it says by now, what of it is new to the page, and why it ends where it ends.
+"""An answer and the run behind it: its text so far, what of it is new to the page, and why it ended.
 
 Knows nothing of gradio.
 """
@@ -18,11 +18,11 @@ from ui.runs.stream import Ending
 from ui.runs.values import answer_tokens
 
 _MOST_OF_A_STOP_TEXT = 24  # characters, in a note
-_UPDATES_AT_ONCE = 2  # each tells again what the one before told: one that a page has lost is healed by the next
+_UPDATES_AT_ONCE = 2  # each repeats the one before, so that a page can lose one
 
 
 class GrowingAnswer:
-    """An answer while its run grows. One thread lengthens it; others may read its turn meanwhile."""
+    """An answer while its run grows. Only one thread updates it; others may read its turn meanwhile."""
 
     def __init__(self, turn: Turn, builder: RunBuilder, text: AnswerText) -> None:
         self.turn = turn
@@ -30,7 +30,7 @@ class GrowingAnswer:
         self._changed: deque[int] = deque(maxlen=_UPDATES_AT_ONCE)  # the first token that each update changed
 
     def update(self, ending: Ending | None) -> None:
-        """Let the turn say what its run says."""
+        """Bring the turn up to date with its run."""
         run, turn = self._builder.run, self.turn
         tokens = answer_tokens(run.tokens[run.first :], self._text, finished=ending is not None)
         self._changed.append(_first_difference(turn.tokens or (), tokens))
@@ -38,16 +38,16 @@ class GrowingAnswer:
         if ending is not None:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self._builder.reason)
-        turn.version += 1  # last: whoever reads the turn meanwhile takes it for older than it is, and is told again
+        turn.version += 1  # last: a reader in between takes the turn for older than it is, and gets the next update
 
     def stop(self) -> None:
-        """Nothing more comes of it."""
+        """End the answer as it stands."""
         self._changed.append(len(self.turn.tokens or ()))
         self.turn.state = "stopped"
         self.turn.version += 1
 
     def value(self, *, busy: bool) -> AnswerUpdate:
-        """What the last updates changed; there must have been one."""
+        """The changes of the last updates; at least one must have been made."""
         turn, since = self.turn, min(self._changed)
         return {
             "run": self._builder.run.id,
@@ -62,17 +62,17 @@ class GrowingAnswer:
 
 
 def ending_note(run: Run, ending: Ending | None, reason: FinishReason | None) -> str | None:
-    """Why a text ends where it ends, where that is not plain to see.
+    """Why a text ended, where that is not obvious.
 
     Args:
-        reason: why decoding ended, where it ended by itself.
+        reason: why decoding ended, unless it was interrupted.
     """
     if ending == "time":
         return "stopped at the time limit"
     if ending != "finished" or run.trace is None:
         return None
     if reason == "stop_text" and (stop := run.trace.stop_text) is not None:
-        shown = stop.replace("\n", "↵")  # the text itself ends before it, so nobody sees it there
+        shown = stop.replace("\n", "↵")  # the text ends before it, so it is not shown there
         return f"stopped at “{shown[:_MOST_OF_A_STOP_TEXT]}{'…' if len(shown) > _MOST_OF_A_STOP_TEXT else ''}”"
     if reason == "length":
         full = run.length >= run.trace.request.context_length

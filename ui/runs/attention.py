@@ -1,7 +1,7 @@
-"""Attention as the page gets it, and texts that are already there: what the model expected, and where it looked.
+"""Attention in the form that the page gets, and the explanation of texts that were not generated here.
 
-One pass of `model.inspect` over the whole text, made into the same records as a run that was decoded. It holds the
-model's lock for that pass; the file knows nothing of sessions or of the screen.
+A given text is explained by one pass of `model.inspect`, under the model's lock, as the same records that decoding
+leaves. Knows nothing of sessions or of the screen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def attention_row(attention: Tensor) -> str:
 def explain(
     ids: Sequence[int], model: LanguageModel, lock: threading.Lock, *, candidates: int
 ) -> tuple[list[TokenRecord], tuple[int, int]]:
-    """Every token of a text as one that was given, all but the first with what the model thought of it.
+    """The tokens of a given text, all but the first with the candidates that the model would have chosen from.
 
     Returns:
         The tokens, and how many layers and heads their attention has.
@@ -55,7 +55,7 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
 
 
 def restore_attention(run: Run, model: LanguageModel, lock: threading.Lock) -> None:
-    """Give a run back the attention that was let go."""
+    """Compute a run's attention again after it was dropped to save memory."""
     if all(token.row is not None for token in run.tokens[run.first :]):
         return
     inspection = _inspect(run.ids[len(run.source) :], model, lock, run.source)
@@ -67,11 +67,11 @@ def restore_attention(run: Run, model: LanguageModel, lock: threading.Lock) -> N
 
 def _inspect(ids: Sequence[int], model: LanguageModel, lock: threading.Lock, source: Sequence[int] = ()) -> Inspection:
     with lock:
-        return model.inspect(ids[:-1], source=source)  # nothing is asked of what would follow the last token
+        return model.inspect(ids[:-1], source=source)  # the pass that reads the last token chose nothing
 
 
 def _row(inspection: Inspection, position: int) -> str:
-    """The attention of the pass that led to the token at `place`: its query is the token before it."""
+    """The attention of the pass that chose the token at `position`: its query is the token before it."""
     weights = inspection.attention.decoder[0, :, :, position - 1, :position]  # (layers, heads, keys)
     if inspection.attention.cross is not None:
         weights = torch.cat(

@@ -1,4 +1,4 @@
-"""What a comparison keeps: one prompt, and under each card of settings what became of it. Plain records."""
+"""A comparison: one prompt, and its continuation under each card of settings. Plain records."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from ui.runs.stream import Ending
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What all cards continue."""
+    """The prompt of all cards."""
 
-    text: str  # as a person wrote it
+    text: str  # as the visitor wrote it
     ids: tuple[int, ...]
     messages: tuple[Mapping[str, str], ...] = ()  # the conversation, where it is one, its system prompt first
-    dropped: int = 0  # how many of its oldest messages had no room
+    dropped: int = 0  # oldest messages that did not fit into the context
 
 
 @dataclass(frozen=True, slots=True)
 class CardMetrics:
-    """One card in numbers; None where there is nothing yet to count."""
+    """The figures of one card; None where there is nothing to count yet."""
 
     tokens: int = 0
-    tokens_per_second: float | None = None  # in the company of the other cards
-    mean_log_probability: float | None = None  # nats a token, the model's own, whatever the filters did
+    tokens_per_second: float | None = None  # while all cards run in one batch
+    mean_log_probability: float | None = None  # nats per token, the model's own, before any filter
     perplexity: float | None = None  # exp(-mean log-probability)
     mean_entropy: float | None = None  # bits, of the model's own distributions along the text
-    distinct_2: float | None = None  # different pairs of neighbouring tokens / all of them (after Li et al. 2016)
+    distinct_2: float | None = None  # distinct bigrams / all bigrams (after Li et al. 2016)
     top_share: float | None = None  # how often the model's most probable token was taken
     first_difference: int | None = None  # the first token that is not the first card's, from 0; None where none is
 
 
 @dataclass(slots=True)
 class Card:
-    """One column: settings, and what they have made of the prompt so far.
+    """One column: settings, and the continuation so far.
 
-    What is said of it stays when its trace has to go; see `ui/runs/memory.py`.
+    The text and the figures stay when the trace is dropped to save memory; see `ui/runs/memory.py`.
     """
 
     builder: RunBuilder
@@ -65,12 +65,12 @@ class Card:
 
     @property
     def run(self) -> Run:
-        """It as the inspector shows it."""
+        """The run that the inspector shows."""
         return self.builder.run
 
     @property
     def trace(self) -> Trace:
-        """How it came about; `AttendError` where that was too large to be kept."""
+        """The record of the run; `AttendError` if it was too large to be kept."""
         if self.run.trace is None:
             raise AttendError(
                 "These runs were too large to be kept: download the CSV, or compare fewer or shorter texts."
@@ -92,7 +92,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CardStrategy:
-    """A card's strategy, whose refusals say which card's it is."""
+    """A card's strategy, whose errors name the card."""
 
     number: int
     strategy: Strategy

@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 AnswerState = Literal["done", "streaming", "stopped"]
 TokenKind = Literal["control", "prompt", "generated"]
-# How a token came about: by its probability, in a person's text, by hand, by a search of texts.
+# Where a token comes from: chosen by its probability, given in a text, taken by hand, or found by a search.
 TokenOrigin = Literal["chosen", "given", "taken", "search"]
 
 
@@ -20,11 +20,11 @@ class TurnValue(TypedDict):
     state: AnswerState
     dropped: bool  # no longer in the context
     note: str | None  # such as "reached the length limit"
-    version: int  # of an answer: how often it has been brought up to date
+    version: int  # of an answer: number of its updates
 
 
 class TurnsValue(TypedDict):
-    """Messages, of which the last may be growing: while it does, an `AnswerUpdate` takes the place of this value."""
+    """Messages. While the last one grows, an `AnswerUpdate` is sent instead of this value."""
 
     turns: list[TurnValue]
     examples: list[str]  # offered while there are no turns
@@ -33,7 +33,7 @@ class TurnsValue(TypedDict):
 
 
 class AnswerUpdate(TypedDict):
-    """What is new of an answer that is being written.
+    """What is new in an answer that is being written.
 
     A page that shows this run's answer in version `base` or a later one keeps its tokens before number `since`; any
     other has lost too many updates: it triggers `missing`, and is answered with the whole `TurnsValue`.
@@ -41,7 +41,7 @@ class AnswerUpdate(TypedDict):
 
     run: str
     base: int
-    version: int  # what it leads to; an older one that comes late changes nothing
+    version: int  # after this update; an older one that comes late changes nothing
     since: int
     tokens: list[tuple[str, float]]  # from number `since` to the end
     state: AnswerState
@@ -50,7 +50,7 @@ class AnswerUpdate(TypedDict):
 
 
 class MeterValue(TypedDict):
-    """How full the context is."""
+    """Context usage."""
 
     text: str
     share: float  # 0 to 1

@@ -1,7 +1,7 @@
-"""The one loop that runs a model: for what a visitor looks at and, without a screen, for programs.
+"""The one loop that runs a model, for visitors and, without a screen, for programs.
 
-Whoever starts it has prepared a `RunBuilder` for each text; several are lengthened side by side by the same passes.
-Knows nothing of gradio, nor of how any of it is shown.
+Every text has a `RunBuilder`; several texts grow side by side with the same passes. Knows nothing of gradio or of how
+texts are shown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ui.runs.stream import Ending, stream
 class Pass:
     """One pass through the model."""
 
-    steps: Mapping[int, Step]  # what it decided, by the number of the run
+    steps: Mapping[int, Step]  # by the number of the run
     seconds: float  # of computing up to here; waiting for other visitors or for the page does not count
 
 
@@ -39,7 +39,7 @@ Passes = Generator[Pass, None, None]
 class RunProgress:
     """What happened since the last update."""
 
-    since: tuple[int, ...]  # of each run the first token that is new; its number of tokens where none is
+    since: tuple[int, ...]  # each run's first new token; its number of tokens where none is new
     ending: Ending | None = None
 
     @property
@@ -51,7 +51,7 @@ ScreenT = TypeVar("ScreenT", covariant=True)
 
 
 class RunView(Protocol[ScreenT]):
-    """What a tab shows of the texts that it has started."""
+    """What a tab shows of the texts that it generates."""
 
     def started(self) -> ScreenT:
         """Before the first token."""
@@ -62,12 +62,12 @@ class RunView(Protocol[ScreenT]):
         ...
 
     def failed(self) -> ScreenT:
-        """Where something has gone wrong, which is said beside it."""
+        """After an error, whose message is shown elsewhere."""
         ...
 
 
 def timed(steps: Generator[Mapping[int, Step], None, None], seconds: float = 0.0) -> Passes:
-    """Passes of these steps; closing it closes them."""
+    """Passes, with the time that these steps take; closing the generator closes the steps."""
     with closing(steps):
         begun = time.perf_counter()
         for decided in steps:
@@ -96,7 +96,7 @@ def follow(
     time_limit: float,
     per_second: float = 20.0,
 ) -> Iterator[RunProgress]:
-    """Lengthen these texts until all have ended, `stop` is set or the time is up; see `stream`."""
+    """Continue these texts until all have ended, `stop` is set or the time is up; see `stream`."""
     for batch in stream(passes, lock=lock, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
         for number, builder in enumerate(builders):
@@ -113,7 +113,7 @@ def follow(
 def run_for_visitor(
     session: Session, models: Models, builders: Sequence[RunBuilder], passes: Passes, view: RunView[ScreenT]
 ) -> Iterator[ScreenT]:
-    """Lengthen these texts for a visitor, who has one such run at a time.
+    """Continue these texts for a visitor, who has one such run at a time.
 
     Raises:
         AttendError: while another is going on; whatever decoding raises, after the view has shown what is left.
@@ -144,7 +144,7 @@ def common_seed(builders: Sequence[RunBuilder]) -> int:
 
 
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
-    """Decode into the trace, in turns with the page's visitors; one item a step, and one at every sign of life before
+    """Decode into the trace, taking turns with the page's visitors; yields once a step, and at every heartbeat before
     the first."""
     steps = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0)
     stop = threading.Event()

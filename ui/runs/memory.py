@@ -1,12 +1,13 @@
-"""How much of the server's memory one visitor may keep: ONE budget, in bytes, for everything behind their texts.
+"""One budget, in bytes, for the server's memory that a visitor's texts may take.
 
-Counted is what explains tokens (their distributions, the hypotheses of a search, their attention), in the runs and in
-the states that Write's Undo comes back to. What several of them share counts once, and is free once the last of them
-has let it go. Sizes are worked out from the counts of an object's parts, which a test holds to what Python allocates.
+It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
+states for Write's Undo. What several of them share counts once, and is freed with the last of them. Sizes are computed
+from the number of an object's parts; a test compares them with what Python allocates.
 
-When a run ends, and when one is opened, what is over the budget goes, the oldest first: attention, which comes back
-when its run is opened; the traces of Write's earlier states; traces of runs; whole states; then what is known of a run,
-whose text stays. What the inspector shows goes last, its trace and then its attention; its distributions always stay.
+When a run ends or is opened, everything over the budget is dropped, the oldest first: attention, which is computed
+again when its run is opened; the traces of Write's earlier states; the traces of runs; whole states; then the
+explanation of a run, whose text stays. The run in the inspector comes last: its trace, then its attention; its
+distributions always stay.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from decoding.trace import Trace
 from ui.runs.run import Run, TokenRecord
 from ui.runs.session import Session, Version
 
-MOST_BYTES = 64_000_000  # a visitor
+MOST_BYTES = 64_000_000  # per visitor
 
-Sizes = Iterator[tuple[int, int]]  # which object, by its id, and how many bytes are its own
+Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
 _OBJECT, _SLOT, _FLOAT, _TUPLE, _STRING = 32, 8, 24, 56, 49  # bytes, with what the garbage collector keeps before it
 
 
 class Ledger:
-    """What one visitor's texts keep in memory, besides the texts; each object counts once."""
+    """The memory that explains one visitor's texts; each object counts once."""
 
     def __init__(self) -> None:
         self._holders: Counter[int] = Counter()
@@ -58,7 +59,7 @@ class Ledger:
 
 
 def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
-    """Let go of what is over the budget."""
+    """Drop what is over the budget."""
     ledger = Ledger.of(session)
     for let_go in _releases(session, ledger):
         if ledger.total <= most:
@@ -67,12 +68,12 @@ def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
 
 
 def _all_runs(session: Session) -> list[Run]:
-    """Oldest first; the cards of a comparison are among them."""
+    """Oldest first, with those of a comparison."""
     return list(session.runs.values())
 
 
 def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
-    """What can go, in the order in which it does."""
+    """What can be dropped, in this order."""
     shown = session.shown or session.draft.run
     ended = [run for run in _all_runs(session) if run.id not in session.growing]
     others, on_screen = [run for run in ended if run.id != shown], [run for run in ended if run.id == shown]
@@ -153,7 +154,7 @@ def _of_dropped(dropped: Dropped) -> Sizes:
 
 def _of_choice(choice: Choice) -> Sizes:
     stages = len(choice.stages)
-    numbers = _TUPLE + stages * (_SLOT + _FLOAT)  # a tuple of a number a stage
+    numbers = _TUPLE + stages * (_SLOT + _FLOAT)  # a tuple with a number for each stage
     yield id(choice), _OBJECT + 13 * _SLOT + _FLOAT
     yield id(choice.kept), numbers
     yield id(choice.mass), numbers

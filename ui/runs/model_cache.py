@@ -1,8 +1,8 @@
-"""Which models are in memory, and those that are on their way there.
+"""The models in memory, and those being loaded.
 
-A model stays for as long as somebody uses it, and that is whoever holds the object: a visitor's session, a run, an
-endpoint's call. So nobody needs to count, and nothing that ends badly can leave a model behind. Each load has a thread
-of its own; all who ask for the same model wait for the same load, and once the last of them has left, it ends.
+A model stays in memory as long as something refers to it: a visitor's session, a run, an endpoint's call. Nothing needs
+to count its users, so no error can leave a model behind. Each load has a thread of its own; all who ask for the same
+model wait for the same load, and when the last of them leaves, it ends.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from model.progress import Progress
 AnyModel = LoadedModel | Encoder
 Load = Callable[[str, Progress], AnyModel]
 
-_ENCODERS = 4  # whose names are remembered
-_GIVEN_BACK_AFTER = 0.5  # seconds; a model's own parts go after the object that is watched
+_ENCODERS = 4  # names remembered
+_GIVEN_BACK_AFTER = 0.5  # seconds; a model's parts are freed after the object that is watched
 
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
     """How far a load has come."""
 
-    done: int = 0  # bytes of the download that are here
-    total: int = 0  # 0 where nothing has to come
+    done: int = 0  # bytes downloaded
+    total: int = 0  # 0 where nothing is downloaded
 
 
 class _Unwanted(Exception):
-    """Ends a download that nobody waits for any more."""
+    """Ends a download that nobody waits for any longer."""
 
 
 class _Job:
     """One load, in a thread."""
 
     def __init__(self, name: str, load: Load) -> None:
-        self.waiting = 0  # how many wait for it
+        self.waiting = 0  # callers
         self.arriving = LoadProgress()
         self.ended = threading.Event()
         self.unwanted = threading.Event()
@@ -59,7 +59,7 @@ class _Job:
             if isinstance(loaded, LoadedModel) and loaded.name != name:
                 loaded = replace(loaded, name=name)
             self.loaded = loaded
-        except BaseException as error:  # carried over to those who wait, who raise it
+        except BaseException as error:  # raised in the waiting threads
             self.error = error
         finally:
             self.ended.set()
@@ -71,30 +71,30 @@ class _Job:
 
 
 class ModelCache:
-    """The models in memory, by the names under which they were asked for."""
+    """The models in memory, by the names under which they were requested."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
         self._models: weakref.WeakValueDictionary[str, AnyModel] = weakref.WeakValueDictionary()
         self._jobs: dict[str, _Job] = {}
-        self._encoders: deque[str] = deque(maxlen=_ENCODERS)  # that were taken last
+        self._encoders: deque[str] = deque(maxlen=_ENCODERS)  # the last ones used
         self._lock = threading.Lock()  # never held while anything is loaded
 
     def cached(self, name: str) -> AnyModel | None:
-        """The model, if somebody uses it."""
+        """The model, if it is in memory."""
         return self._models.get(name)
 
     def names(self) -> tuple[str, ...]:
-        """Of all that somebody uses."""
+        """The names of all models in memory."""
         return tuple(self._models)
 
     def encoders(self) -> tuple[str, ...]:
-        """Of the last encoders that somebody looked into, though they may have gone."""
+        """The names of the last encoders used, whether or not they are still in memory."""
         return tuple(self._encoders)
 
     def load(self, name: str, *, heartbeat: float = 0.25) -> Generator[LoadProgress, None, AnyModel]:
-        """The model, which its caller then uses. Until it is there, tells every `heartbeat` seconds how far it is;
-        whoever closes this waits no longer."""
+        """Return the model; until it is loaded, yield the progress every `heartbeat` seconds. Closing the generator
+        ends the waiting."""
         with self._lock:
             cached = self._models.get(name)
             if cached is not None:
@@ -116,7 +116,7 @@ class ModelCache:
                         del self._jobs[name]
 
     def _taken(self, name: str, job: _Job) -> AnyModel:
-        """What has come of a load that ended; the first to take it puts it into the cache."""
+        """The result of a load that ended; the first caller puts it into the cache."""
         if job.loaded is None:
             assert job.error is not None
             raise job.error
@@ -130,7 +130,7 @@ class ModelCache:
 
 
 def _give_back_soon() -> None:
-    """What held the model together may be a ring of objects, and the allocators keep what they have."""
+    """Free the memory: the model may be part of a reference cycle, and allocators keep what was freed."""
     timer = threading.Timer(_GIVEN_BACK_AFTER, _give_back)
     timer.daemon = True
     timer.start()

@@ -1,7 +1,7 @@
-"""The models that this page may use, each loaded when it is first asked for, and how they are decoded.
+"""The models that this page may use, loaded on demand, and the decoding with them.
 
-What a visitor sends is only ever a name; one that may not be used is refused before anything is opened. How models come
-into memory, and leave it, is in `ui/runs/model_cache.py`.
+Visitors send names only; one that may not be used is refused before anything is opened. `ui/runs/model_cache.py` keeps
+the models in memory.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Decode(Protocol):
 
 
 class Wrap(Protocol):
-    """What a host puts around a function that decodes; it stays the same function to those who call it."""
+    """What a host wraps around decoding; it keeps the function's signature."""
 
     def __call__(self, decode: DecodeT, /) -> DecodeT: ...
 
 
 class Models:
-    """The models that visitors may use; the first, with which every visitor begins, is always there."""
+    """The models that visitors may use; every visitor begins with the first, which is always in memory."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class Models:
     ) -> None:
         """
         Args:
-            names: those that are offered; the first is shown first.
-            load: a name → the model; what its progress raises ends it.
-            any_name: whether visitors of the page may also ask for folders and repositories by name.
+            names: those that are offered; the first is the default.
+            load: a name → the model; an exception of its progress callback ends it.
+            any_name: whether visitors may also name folders and repositories.
             time_limit: seconds that one run may take.
-            wrap: what the host puts around decoding, such as borrowing a GPU.
+            wrap: the host's decorator for decoding, such as one that borrows a GPU.
         """
         if not names:
             raise ValueError("a page needs at least one model")
@@ -83,8 +83,8 @@ class Models:
         self._kept: MutableMapping[str, LoadedModel] | None = None
 
     def with_embedded_cache(self, kept: MutableMapping[str, LoadedModel]) -> Models:
-        """The same models, of which those that come with Attend, which are small, stay there once `get` has given them:
-        so a visitor who asks again does not wait again."""
+        """The same models, but those embedded in Attend, which are small, stay in memory once `get` has returned them,
+        so that nobody waits for them twice."""
         same = copy(self)
         same._kept = kept
         return same
@@ -101,14 +101,13 @@ class Models:
         return self._first
 
     def get(self, name: object) -> LoadedModel:
-        """The model, which is loaded where nobody uses it yet; the caller waits, and nobody else.
+        """The model, loaded if it is not in memory; only the caller waits.
 
         Args:
-            name: with languages, as `with_languages` marks it, the model between them; of a folder in use what the page
-                calls it will do.
+            name: may contain languages, as `with_languages` adds them; for a folder in use, its display name will do.
 
-        `AttendError` for a name that is not offered, unless it is in use, whose checkpoint cannot be
-        read, or that is an encoder's alone.
+        `AttendError` for a name that is neither offered nor in use, for a checkpoint that cannot be read, and for an
+        encoder alone.
         """
         plain, languages = self._unmarked(name)
         loaded = self._whole(plain)
@@ -117,23 +116,23 @@ class Models:
         return loaded if languages is None else replace(loaded.with_languages(*languages), name=str(name))
 
     def with_languages(self, name: object, source: str, target: str) -> LoadedModel:
-        """The model between these languages, an empty one being its own, under a name that brings it back."""
+        """The model for these languages, under a name that contains them; an empty one is the model's default."""
         loaded = self.get(name)
         if not (source or target):
             return loaded
         translator = loaded.with_languages(source, target)
-        assert translator.languages is not None  # or it would have refused
+        assert translator.languages is not None  # it would have raised
         return replace(translator, name=marked(self._unmarked(name)[0], translator.languages))
 
     def current(self, session: Session) -> str:
-        """The name of the visitor's model between their languages, which from here on stays in memory for as long as
-        they are here."""
+        """The name of the visitor's model with their languages; the model stays in memory as long as the visitor is
+        here."""
         loaded = self.with_languages(session.model, *(session.languages or ("", "")))
         session.holds = loaded
         return loaded.name
 
     def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
-        """A name that is offered stands for itself, whatever it looks like."""
+        """An offered name as it is, even if it looks like one with languages."""
         plain = str(name).strip()
         return (plain, None) if plain in self.names else unmarked(plain)
 
@@ -150,22 +149,21 @@ class Models:
                 raise AttendError(f"{name} is an encoder, which can't generate text: choose another model.") from None
 
     def cached(self, name: object) -> LoadedModel | None:
-        """The model, if somebody uses it; encoders alone are none."""
+        """The model, if it is in memory and no encoder alone."""
         cached = self._cache.cached(name) if isinstance(name, str) else None
         return cached if isinstance(cached, LoadedModel) else None
 
     def in_memory(self) -> tuple[str, ...]:
-        """The names of the models that generate and that need no loading, the page's first model before all others."""
+        """The names of the generating models in memory, the default first."""
         used = sorted(name for name in self._cache.names() if self.cached(name) is not None)
         return tuple(dict.fromkeys((self.default, *used)))
 
     def encoders(self) -> tuple[str, ...]:
-        """The names of the encoders that were looked into last."""
+        """The names of the last encoders used."""
         return self._cache.encoders()
 
     def _cached_as(self, called: str) -> LoadedModel | None:
-        """The model in use that the page calls so, of visitors who may name folders; `AttendError` where there are
-        several."""
+        """The model in use with this display name, where visitors may name folders; `AttendError` for several."""
         if not self.any_name or called in self.names:
             return None
         found = [name for name in self._cache.names() if names.display_name(name) == called]
@@ -174,7 +172,7 @@ class Models:
         return self.cached(found[0]) if found else None
 
     def present(self, name: str) -> LoadedModel:
-        """The model behind an earlier text; `AttendError` where nobody uses it any more."""
+        """The model of an earlier text; `AttendError` if it is no longer in memory."""
         if not self.is_there(name):
             raise AttendError(
                 f"{self.display_name(name)} wrote this but is no longer loaded: choose it again to inspect its texts."
@@ -182,12 +180,12 @@ class Models:
         return self.get(name)
 
     def is_there(self, name: str) -> bool:
-        """Whether an earlier text of the model can be looked into without loading anything."""
+        """Whether an earlier text of the model can be inspected without loading anything."""
         plain, _ = self._unmarked(name)
         return plain == self.default or self.cached(plain) is not None
 
     def display_name(self, name: str) -> str:
-        """What the page calls a model, with its languages where they are marked."""
+        """The display name of a model, with its languages if the name contains them."""
         plain, _ = self._unmarked(name)
         return name if plain in self.names else names.display_name(plain) + name[len(plain) :]
 
@@ -195,9 +193,9 @@ class Models:
         """See `ModelCache.load`.
 
         Args:
-            offered: whether it must be one of `names`, whatever the page's visitors may ask for.
+            offered: whether it must be one of `names`, even if visitors may name others.
 
-        `AttendError` at once for a name that may not be used, and at the end for a model that cannot be.
+        `AttendError` at once for a name that may not be used, and at the end for a model that cannot be loaded.
         """
         if not isinstance(name, str) or (name not in self.names and (offered or not self.any_name)):
             raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
@@ -211,11 +209,11 @@ class Models:
         drawn: int,
         resumed: Hypothesis | None = None,
     ) -> Generator[Step, None, None]:
-        """Continue a prompt. Plain arguments and plain Steps, so that a host may run it in another process.
+        """Continue a prompt. Arguments and Steps are plain, so a host may run this in another process.
 
         Args:
             drawn: draws that an earlier run of the same text took from the seed's stream.
-            resumed: the end of the same run so far, where it goes on.
+            resumed: the last hypothesis of the run, if it is continued.
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
@@ -225,13 +223,13 @@ class Models:
     def _decode_together(
         self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool
     ) -> Generator[dict[int, Step], None, None]:
-        """Continue a prompt under several settings in one batch; plain arguments and results, too.
+        """Continue a prompt under several settings in one batch; arguments and results are plain as well.
 
         Args:
             cards: the settings, by the numbers of their cards.
 
         Returns:
-            Of every pass what it decided, by the same numbers.
+            The Steps of every pass, by the same numbers.
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=attention)
@@ -265,7 +263,7 @@ class Models:
         """The record of a run that is about to begin, still without steps.
 
         Args:
-            text: what a person wrote: the text that is continued, or the newest message.
+            text: as the visitor wrote it: the text to continue, or the newest message.
             settings: with a definite seed.
             messages: the conversation, where it is one.
         """

@@ -1,4 +1,4 @@
-"""What a model is given: a conversation as its prompt, and the settings of an answer. Nothing of gradio."""
+"""What a model gets: a conversation as its prompt, and the settings of an answer. Knows nothing of gradio."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ MOST_MESSAGES = 200  # of a history that a program sends
 
 
 def is_translator(loaded: LoadedModel) -> bool:
-    """Whether the model answers each text with another: an encoder with a decoder."""
+    """Whether the model is an encoder-decoder, which answers each text with another."""
     return bool(loaded.model.decoder_start)
 
 
 def check_translator(loaded: LoadedModel) -> None:
-    """`AttendError` for a model that goes on with texts instead."""
+    """`AttendError` for a model that continues texts instead."""
     if not is_translator(loaded):
         raise AttendError(f"{loaded.name} continues texts and can't translate: choose an encoder-decoder model.")
 
 
 def latest(turns: Sequence[Turn]) -> Sequence[Turn]:
-    """Those that are kept of a conversation whose answer is still to come."""
+    """The turns that a session keeps while it waits for the next answer."""
     return turns[-(MOST_TURNS - 1) :]
 
 
 def checked_history(history: object) -> list[Turn]:
-    """A conversation that somebody sent, or `AttendError` for anything that is not one."""
+    """A conversation sent by a program; `AttendError` for anything else."""
     if not isinstance(history, list):
         raise AttendError('The history must be a list of {"role": …, "content": …}: send [] if there is none.')
     if len(history) > MOST_MESSAGES:
@@ -45,15 +45,14 @@ def checked_history(history: object) -> list[Turn]:
 
 
 def supported_system_prompt(system: str, loaded: LoadedModel) -> str:
-    """The system prompt, or none where the model takes none."""
+    """The system prompt; "" for a model that supports none."""
     return "" if loaded.no_system else system
 
 
 def chat_prompt(
     loaded: LoadedModel, turns: Sequence[Turn], settings: DecodingSettings, system: str = ""
 ) -> tuple[ChatPrompt, list[dict[str, str]]]:
-    """The prompt that asks for the next answer, with room for as long a one as the settings allow, and the conversation
-    as the run's document has it."""
+    """The prompt for the next answer, with room for its maximum length, and the messages for the run's document."""
     if loaded.chat is None:
         raise AttendError(f"{loaded.name} is not a chat model: switch to Write.")
     messages = [Message(turn.role, turn.text) for turn in turns]
@@ -62,10 +61,10 @@ def chat_prompt(
 
 
 def chat_settings(loaded: LoadedModel, settings: DecodingSettings) -> DecodingSettings:
-    """The settings of an answer, which also ends where this model's conversations have the next turn."""
+    """The settings of an answer, which also ends where the model's chat format begins the next turn."""
     return settings if loaded.chat is None else settings.ending_at(loaded.chat.stop_texts)
 
 
 def drawn_seed(settings: DecodingSettings) -> int:
-    """The seed that decided; -1 where nothing was left to chance."""
+    """The seed used; -1 if nothing was drawn."""
     return settings.seed if settings.drawn else -1

@@ -19,9 +19,9 @@ class TokenRecord:
     """One token of a run's context, with what explains it."""
 
     id: int
-    origin: TokenOrigin  # how it came to stand there; "given" is typed by a person or put there by the chat format
+    origin: TokenOrigin  # "given": typed, or added by the chat format
     choice: Choice | None = None  # what it was chosen from; never holds attention, which is in `row`
-    row: str | None = None  # the attention of the pass that led to it, encoded for the page
+    row: str | None = None  # the attention of the pass that chose it, encoded for the page
 
     @property
     def given(self) -> bool:
@@ -37,11 +37,11 @@ class Run:
     model: str
     tokens: list[TokenRecord]
     shape: tuple[int, int] = (0, 0)  # layers and heads of its attention
-    dropped: int = 0  # how many of the oldest messages its prompt had no room for
-    forgotten: bool = False  # whether what explained its tokens had to go
-    source: tuple[int, ...] = ()  # what an encoder read, with which its tokens begin
-    # How its newest continuation came about: the trace's prompt and tokens together are all tokens of the run. None for
-    # a text that nothing has continued, or that was changed since: such a text is another run.
+    dropped: int = 0  # oldest messages that did not fit into the prompt
+    forgotten: bool = False  # whether the explanation of its tokens was dropped to save memory
+    source: tuple[int, ...] = ()  # the encoder's tokens, with which `tokens` begins
+    # The record of the newest continuation; the trace's prompt and tokens together are all tokens of the run. None for
+    # a text that was not continued; a text that is changed becomes another run.
     trace: Trace | None = None
 
     @property
@@ -50,23 +50,23 @@ class Run:
 
     @property
     def first(self) -> int:
-        """The number of the first token from which on all are explained."""
+        """The index from which on all tokens are explained."""
         explained = itertools.takewhile(lambda token: token.choice is not None, reversed(self.tokens))
         return len(self.tokens) - sum(1 for _ in explained)
 
     @property
     def length(self) -> int:
-        """How much of the context it takes: an encoder's source has room of its own."""
+        """Tokens in the decoder's context; an encoder's source does not count."""
         return len(self.tokens) - len(self.source)
 
     def forget_attention(self) -> None:
         self.tokens = [token if token.row is None else replace(token, row=None) for token in self.tokens]
 
     def forget_explanations(self) -> None:
-        """Keep the tokens alone."""
+        """Drop all but the tokens."""
         self.tokens = [TokenRecord(token.id, token.origin) for token in self.tokens]
         self.trace, self.forgotten = None, True
 
     def replace_from(self, number: int, tokens: Sequence[TokenRecord]) -> None:
-        """Let these tokens stand from this number on, whatever stood there."""
+        """Replace the tokens from this index on."""
         self.tokens = [*self.tokens[:number], *tokens]

@@ -1,6 +1,6 @@
-"""A text as it is decoded: Steps come in, and the run's tokens and its trace are brought up to date.
+"""Builds a run from the Steps of decoding: its tokens and its trace.
 
-Knows nothing of the screen; the chat, the written text, a translation and the cards of a comparison all stand on it.
+Used by Chat, Write, Translate and the cards of Compare. Knows nothing of the screen.
 """
 
 from __future__ import annotations
@@ -17,32 +17,31 @@ from ui.runs.run import Run, TokenRecord
 
 
 class RunBuilder:
-    """A run, and the Steps that lengthen it.
+    """A run, and the Steps that extend it.
 
-    Attention is encoded as soon as it comes, so that no Step keeps its tensors, which hold those of all rows of a pass.
-    The trace gets every Step without it; the rows that are shown are kept with the run's tokens.
+    Attention is encoded at once and kept with the run's tokens; the trace gets every Step without it, since its tensors
+    would keep those of all rows of a pass in memory.
     """
 
     def __init__(self, run: Run, trace: Trace) -> None:
         """
         Args:
-            trace: becomes the run's. One that has steps already is of a text that goes on: its prompt and its tokens
-                are those that the run has.
+            trace: becomes the run's. If it has steps already, a text is continued: its prompt and tokens are the run's.
         """
         self.run = run
         run.trace = trace
         self.settings, self.request = trace.settings, trace.request
-        self.reason: FinishReason | None = None  # why decoding ended, when it ended by itself
-        self.seconds = 0.0  # of computing, up to its newest token
+        self.reason: FinishReason | None = None  # why decoding ended, unless it was interrupted
+        self.seconds = 0.0  # of computing
         self._start = len(trace.request.attended)
         self._path = BestPath("search" if trace.settings.beams else "chosen")
-        self._ended: dict[_Key, Hypothesis] = {}  # as the trace has them; a search may return to them much later
+        self._ended: dict[_Key, Hypothesis] = {}  # as in the trace; a search may return them much later
         for step in trace.steps:
             self._path.add(step)
 
     @property
     def trace(self) -> Trace:
-        """The run's, which may be let go once it has ended."""
+        """The run's trace, which may be dropped once the run has ended."""
         assert self.run.trace is not None
         return self.run.trace
 
@@ -63,12 +62,12 @@ class RunBuilder:
         return self._start + agreed
 
     def close(self) -> None:
-        """Nothing more comes: let go of what only a search that goes on needs."""
+        """Free what only a running search needs."""
         self._path = BestPath()
         self._ended.clear()
 
     def _without_attention(self, step: Step) -> Step:
-        """The same, each hypothesis one object wherever the step or an earlier one names it."""
+        """The same step without attention; each hypothesis is one object wherever it is named."""
         bare = {_key(hypothesis): _bare(hypothesis) for hypothesis in step.hypotheses}
         known = self._ended | bare
         self._ended |= {key: hypothesis for key, hypothesis in bare.items() if hypothesis.finished}
@@ -81,7 +80,7 @@ class RunBuilder:
 
 
 class BestPath:
-    """The tokens of the best hypothesis, from the first one on, under any strategy."""
+    """Follows the tokens of the best hypothesis, under any strategy."""
 
     def __init__(self, origin: TokenOrigin = "chosen") -> None:
         self._origin: TokenOrigin = origin
@@ -110,12 +109,12 @@ _Key = tuple[int, tuple[int, ...]]
 
 
 def _key(hypothesis: Hypothesis) -> _Key:
-    """What tells it from all others of a run."""
+    """Identifies a hypothesis among all those of a run."""
     return hypothesis.group, hypothesis.tokens
 
 
 def _agreed(tokens: Sequence[TokenRecord], others: Sequence[TokenRecord]) -> int:
-    """How many tokens in front are the same: what led to them is the same then, too."""
+    """The length of the common prefix, whose records are the same as well."""
     for number, (token, other) in enumerate(zip(tokens, others, strict=False)):
         if token.id != other.id:
             return number

@@ -1,8 +1,7 @@
 """One visitor: the conversation, the written text and the runs behind them, as plain records.
 
-A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. What the runs keep is numbers and
-short strings, and how much of that is kept `ui/runs/memory.py` decides. Knows nothing of gradio, of models or of how
-any of it is drawn.
+A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. Runs hold numbers and short
+strings; `ui/runs/memory.py` limits how many. Knows nothing of gradio, of models or of the screen.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from model.encoder import Encoder
     from model.loaded import LoadedModel
 
-MOST_TURNS = 200  # messages kept of a conversation; far more than any context holds
+MOST_TURNS = 200  # messages kept of a conversation, far more than fit into a context
 MOST_UNDO = 50
 
 
@@ -38,37 +37,37 @@ class Turn:
     run: str | None = None
     state: AnswerState = "done"
     note: str | None = None
-    version: int = 0  # how often it has been brought up to date
+    version: int = 0  # number of its updates
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A state that Write's Undo or Redo comes back to, its trace with it; its attention is computed again then."""
+    """A state for Undo and Redo in Write, with its trace; its attention is computed again."""
 
     text: str = ""
     model: str = ""
-    tokens: tuple[TokenRecord, ...] = ()  # none of an empty box
+    tokens: tuple[TokenRecord, ...] = ()  # none for an empty box
     shape: tuple[int, int] = (0, 0)
     trace: Trace | None = None
 
 
 @dataclass(slots=True)
 class Draft:
-    """What Write shows, and the ways back."""
+    """What Write shows, and its history."""
 
-    text: str = ""  # as it stands in the box; whatever differs from it was typed since
+    text: str = ""  # of the box when its run was made; any difference was typed since
     run: str | None = None
-    typed: bool = True  # whether the last change was typing, which is one change however long it goes on
+    typed: bool = True  # whether the last change was typing; all typing in a row is one change
     undo: list[Version] = field(default_factory=list)
-    redo: list[Version] = field(default_factory=list)  # the next one last
+    redo: list[Version] = field(default_factory=list)  # the next one is the last
 
 
 @dataclass(slots=True, eq=False)
 class Choosing:
-    """A model on its way to a visitor."""
+    """A visitor's request for another model."""
 
     name: str
-    given_up: bool = False  # whether the visitor waits for it no longer
+    given_up: bool = False  # whether the visitor no longer waits for it
 
 
 class SessionLock:
@@ -89,59 +88,59 @@ class SessionLock:
 
 @dataclass(slots=True, weakref_slot=True)
 class Session:
-    """Everything that one visitor has on the page."""
+    """The state of one visitor's page."""
 
     turns: list[Turn] = field(default_factory=list)
-    system: str = ""  # the system prompt that stands in its box, whether or not the model takes one
+    system: str = ""  # the system prompt in its box, even if the model supports none
     former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
-    translation: Turn | None = None  # what Translate shows; what was translated stands in its box
+    translation: Turn | None = None  # what Translate shows; the source is in its box
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, Run] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
-    stop: threading.Event | None = None  # of the run that is going on
-    seed: int = -1  # that the last run drew from; -1 if it drew nothing
+    stop: threading.Event | None = None  # set to end the current run; None if there is none
+    seed: int = -1  # of the last run; -1 if nothing was drawn
     counter: int = 0
-    growing: tuple[str, ...] = ()  # the runs that what is going on lengthens
+    growing: tuple[str, ...] = ()  # the runs that are being extended
     comparison: Comparison | None = None  # what Compare shows
-    model: str = ""  # that this visitor uses
-    languages: tuple[str, str] | None = None  # between which it translates for them; None as it comes
-    holds: object = None  # what keeps it in memory
-    read: dict[str, LoadedModel] = field(default_factory=dict)  # by the lesson, to be at hand for the next question
-    encoder: Encoder | None = None  # that is looked into in the place of all else, until a model that writes is chosen
-    requested_tab: str = ""  # the entry of the switch that was chosen last, whether or not the model can do it
-    clicks: int = 0  # of the switch, up to the one that asked for it
-    updates: int = 0  # of the page, begun so far
-    lock: SessionLock = field(default_factory=SessionLock)  # lets a visitor's events be answered one after the other
-    choosing: Choosing | None = None  # while another is on its way
-    model_changed: bool = False  # whether the page is still to be shown with a model that has come
+    model: str = ""  # the name of the visitor's model
+    languages: tuple[str, str] | None = None  # of a translator; None for its default
+    holds: object = None  # keeps the model in memory
+    read: dict[str, LoadedModel] = field(default_factory=dict)  # models used by the lesson, kept for the next question
+    encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
+    requested_tab: str = ""  # chosen last in the switch, even if the model does not support it
+    clicks: int = 0  # of the switch, at the last one handled
+    updates: int = 0  # of the page, so far
+    lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
+    choosing: Choosing | None = None  # while another model is being loaded
+    model_changed: bool = False  # whether the page has yet to show a newly loaded model
 
     @property
     def busy(self) -> bool:
         return self.stop is not None
 
     def refuse_while_busy(self) -> None:
-        """`AttendError` while a run is going on."""
+        """`AttendError` during a run."""
         if self.busy:
             raise AttendError("The model is still writing: press Stop or wait until it has finished.")
 
     def begin(self) -> threading.Event:
-        """Claim the session for one run; `AttendError` while another is going on."""
+        """Claim the session for one run; `AttendError` during another."""
         self.refuse_while_busy()
         self.stop = threading.Event()
         return self.stop
 
     def cancel(self) -> None:
-        """End the run that is going on, if there is one; the session is free at once."""
+        """End the current run, if any; the session is free at once."""
         if self.stop is not None:
             self.end(self.stop)
 
     def halt(self) -> None:
-        """Let the run that is going on, if there is one, end with its next token."""
+        """Let the current run, if any, end with its next token."""
         if self.stop is not None:
             self.stop.set()
 
     def end(self, stop: threading.Event) -> None:
-        """Give it back; harmless when it is not the run's any more."""
+        """Release the session after a run; does nothing if another run has claimed it since."""
         stop.set()
         if self.stop is stop:
             self.stop, self.growing = None, ()
@@ -159,7 +158,7 @@ class Session:
 
     @property
     def draft_version(self) -> Version:
-        """The written text as it stands."""
+        """The current state of the draft."""
         run = self.runs.get(self.draft.run or "")
         if run is None:
             return Version()
@@ -167,8 +166,7 @@ class Session:
         return Version(self.draft.text, run.model, bare, run.shape, run.trace)
 
     def remember_draft(self, version: Version | None = None, *, typed: bool = False) -> None:
-        """Before the written text changes: make it as it stands, or this version of it, the state that Undo comes back
-        to; there is no Redo any more."""
+        """Call before the draft changes: Undo will restore its current state, or this version of it. Clears Redo."""
         if not (typed and self.draft.typed):
             self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], version or self.draft_version]
             self.draft.redo = []
@@ -181,11 +179,11 @@ class Session:
 
     @property
     def dropped(self) -> int:
-        """How many of the oldest turns are no longer in the context."""
+        """How many of the oldest turns no longer fit into the context."""
         return self.newest_answer.dropped if self.newest_answer else 0
 
     def run(self, identifier: str | None) -> Run:
-        """`AttendError` for a run that is not there, whoever made up its name."""
+        """The run with this name; `AttendError` if there is none."""
         if identifier is None or identifier not in self.runs:
             raise AttendError("The details of this answer are no longer stored: retry it to see them.")
         return self.runs[identifier]
@@ -199,5 +197,5 @@ class Session:
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}
 
 
-# Who is on the page and may leave it, by the hash that Gradio gives their visit.
+# The sessions of open pages, by the hash that Gradio gives each visit.
 SessionsByHash = weakref.WeakValueDictionary[str, Session]

@@ -1,9 +1,9 @@
-"""The one thread: decoding runs in a worker, and its whole Steps come back through a bounded queue.
+"""The worker thread: it runs decoding and passes Steps through a bounded queue.
 
-A generator can be closed only where it yields. So the page reads `stream`, which yields at once, with every batch of
-new Steps (at most `per_second` times a second, since the browser is the slow part) and at least every quarter of a
-second with nothing; whoever closes it sets the stop event, and the worker ends before its next step. The file knows
-nothing of gradio, of what a Step means or of who is asking.
+A generator can be closed only where it yields. So the page reads `stream`, which yields once at the start, then with
+every batch of new Steps (at most `per_second` times a second, since the browser is the slow part) and at least every
+quarter of a second. Closing it sets the stop event, and the worker ends before its next step. Knows nothing of gradio,
+of what a Step means or of who is asking.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CAPACITY = 64  # steps the worker may be ahead of the reader; then it waits
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[T]):
-    """What happened since the last one: nothing (a sign of life), some steps, or the end."""
+    """What happened since the last one: nothing (a heartbeat), some steps, or the end."""
 
     steps: tuple[T, ...] = ()
     ending: Ending | None = None  # set in the last batch
@@ -39,15 +39,15 @@ def stream(
     heartbeat: float = 0.25,
     per_second: float = 20.0,
 ) -> Iterator[Batch[T]]:
-    """Run `steps` in a worker and yield what it makes until it ends, `stop` is set or the time is up.
+    """Run `steps` in a worker and yield its output until it ends, `stop` is set or the time is up.
 
     Args:
-        steps: made and closed by nobody else from here on; advanced by the worker alone.
+        steps: from here on used, and in the end closed, by the worker alone.
         lock: the model's; held for one step at a time, so that several visitors take turns.
         stop: set it from anywhere to end the run; it is always set when this generator has ended.
         time_limit: seconds from now.
-        heartbeat: seconds after which a batch comes even with nothing in it.
-        per_second: how many batches a second at most.
+        heartbeat: seconds after which an empty batch comes.
+        per_second: the most batches per second.
 
     Raises:
         Whatever the worker raised, after the steps that came before it.
@@ -63,7 +63,7 @@ def stream(
             if worker.ended and worker.error is None:
                 ending = "stopped" if stop.is_set() else "finished"
             elif stop.is_set():
-                ending = "stopped"  # the step that is still being computed is for nobody
+                ending = "stopped"  # nobody needs the step that is still being computed
             elif time.monotonic() > deadline:
                 ending = "time"
             yielded = time.monotonic()
@@ -89,16 +89,16 @@ class _Worker(Generic[T]):
 
     @property
     def ended(self) -> bool:
-        """Whether everything that the worker will ever make has been taken."""
+        """Whether the worker has finished and all its output was taken."""
         return self._done.is_set() and self._made.empty()
 
     def start(self) -> None:
-        """Start it with the caller's context variables, in which hosts such as ZeroGPU keep who is asking."""
+        """Start with the caller's context variables, where hosts such as ZeroGPU keep the request."""
         run = contextvars.copy_context().run
         threading.Thread(target=run, args=(self._work,), name="attend-decoding", daemon=True).start()
 
     def take(self, patience: float) -> tuple[T, ...]:
-        """All that is ready; waits for the first as long as `patience`, but not for a worker that has ended."""
+        """All output that is ready; waits up to `patience` seconds for some, unless the worker has ended."""
         until = time.monotonic() + patience
         made: list[T] = []
         while not made and not self.ended and not self._stop.is_set() and time.monotonic() < until:
@@ -121,7 +121,7 @@ class _Worker(Generic[T]):
                     except StopIteration:
                         return
                 self._put(step)
-        except BaseException as error:  # carried over to the reader, who raises it
+        except BaseException as error:  # raised again in the reader's thread
             self.error = error
         finally:
             self._steps.close()
@@ -132,4 +132,4 @@ class _Worker(Generic[T]):
             try:
                 return self._made.put(step, timeout=0.05)
             except queue.Full:
-                continue  # a slow reader: wait, but not for one that has left
+                continue  # wait for a slow reader, not for one that has left

@@ -52,6 +52,6 @@ def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: 
 
 
 def short(number: float) -> float:
-    """Six significant digits: more than a screen shows, at a third of the bytes. Of one probability everywhere, or two
-    places would round it differently."""
+    """Six significant digits: more than a screen shows, at a third of the bytes. Use it for every copy of a number, so
+    that none is rounded differently."""
     return float(f"{number:.6g}")

@@ -1,8 +1,8 @@
 """The loop of `generate.py` for several strategies or prompts at once, in one batch.
 
-Equal prompts take one prefill and their row is repeated; different ones are read in one pass by a model that can, or
-else joined. Every strategy gets its own rows of each pass, cut to its own tokens, so its Steps are those it would make
-alone, and one that has finished leaves the batch. Knows no strategy by name, and of models only their interface.
+Equal prompts share one prefill, whose row is repeated; different ones are read in one pass if the model can do that,
+or else joined. Every strategy gets its own rows of each pass without their padding, so it makes the same Steps as
+alone. One that has finished leaves the batch. Knows no strategy by name, and models only by their interface.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from model.interface import Attention, CacheT, Forward, LanguageModel, ReadsToge
 def generate_batch(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> Iterator[list[Step | None]]:
-    """Run each strategy on its prompt, all in one batch; closing the generator stops the work.
+    """Run each strategy on its prompt, all in one batch; close the generator to stop.
 
     Yields:
-        For every pass the Step of each strategy, in their order: None for one that decided nothing or has finished. The
-        Steps are those that each would make alone, but for the rounding of a batch.
+        For every pass, each strategy's Step, in order; None for one that decided nothing or has finished. Up to the
+        rounding of a batch, the Steps are the same as without the others.
 
     Raises:
         AttendError: where the prompts have different lengths and the model cannot batch those.
@@ -57,7 +57,7 @@ class _Entry:
 def _prefill(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> tuple[list[_Entry], CacheT]:
-    """Every strategy's first Step, and a cache with one row for each prompt that differs."""
+    """Every strategy's first Step, and a cache with one row for each different prompt."""
     wanted = _union(strategy.want for strategy in strategies)
     rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
     if isinstance(model, ReadsTogether) and len(rows) > 1:
@@ -77,7 +77,7 @@ def _prefill(
 
 
 def _step(model: LanguageModel[CacheT], running: Sequence[_Entry], cache: CacheT) -> CacheT:
-    """One pass over the rows of all that still run, and the next Step of each."""
+    """One pass over the rows of all running strategies, and the next Step of each."""
     feed = [token for entry in running for token in entry.step.feed]
     parents = [entry.first + parent for entry in running for parent in entry.step.parents]
     wanted = _union(entry.strategy.want for entry in running)
@@ -94,7 +94,7 @@ def _step(model: LanguageModel[CacheT], running: Sequence[_Entry], cache: CacheT
 def slice_forward(
     forward: Forward[CacheT], wanted: Want, rows: slice, source: int, length: int, want: Want
 ) -> Forward[CacheT]:
-    """One strategy's share of a batched pass, as if it had been alone.
+    """One strategy's part of a batched pass, as if it ran alone.
 
     Args:
         wanted: what the pass was run with.
@@ -113,7 +113,7 @@ def slice_forward(
             None if cross is None else cross[rows, ..., :source],  # (rows, layers, heads, queries, source)
         )
     if want.hidden and forward.hidden is not None:
-        hidden = forward.hidden[rows]  # (rows, fed, width): every row of a pass is fed as many tokens
+        hidden = forward.hidden[rows]  # (rows, fed, width): all rows of a pass are fed equally many tokens
     if want.layers and forward.layer_logits is not None:
         layers = [wanted.layers.index(layer) for layer in want.layers]
         layer_logits = forward.layer_logits[rows, layers]  # (rows, layers wanted, V)
@@ -121,7 +121,7 @@ def slice_forward(
 
 
 def _union(wants: Iterable[Want]) -> Want:
-    """What one pass must return to serve them all."""
+    """What a pass must return to satisfy them all."""
     wants = tuple(wants)
     return Want(
         attention=any(want.attention for want in wants),

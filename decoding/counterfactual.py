@@ -1,8 +1,8 @@
 """What would other settings have chosen? Every token of a finished text again, with the same draws.
 
-One pass scores the whole text, and at every position the new settings choose from the model's distribution there. So
-the answer is exact up to and including the first token that differs; behind it, it is what they would have chosen had
-the text still been the same. Nothing is generated. Knows of models only their interface.
+One pass scores the whole text, and at every position the new settings choose from the model's distribution there. The
+result is exact up to and including the first token that differs; after it, each choice assumes the original text before
+it. Nothing is generated. Knows models only by their interface.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Counterfactual:
     """What other settings would have chosen along a text."""
 
     settings: DecodingSettings  # with the seed that was used
-    choices: tuple[Choice, ...]  # one for each token of the text, each after the same text before it
+    choices: tuple[Choice, ...]  # one per token of the text, each after the original text before it
     first_difference: int | None  # the index of the first token that differs; None where all are the same
 
 

@@ -10,10 +10,10 @@ from model.interface import CacheT, LanguageModel
 
 
 def generate(model: LanguageModel[CacheT], prompt: Sequence[int], strategy: Strategy) -> Iterator[Step]:
-    """Yield every `Step` that decided something, until one is finished; closing the generator stops the work.
+    """Yield every `Step` that decided something, until one is finished; close the generator to stop.
 
-    The strategy names what to feed and which row each token continues, and the cache follows. That is all there is to
-    any strategy, beams included.
+    The strategy says which tokens to feed and which row each continues, and the cache follows. Every strategy works
+    like this, beams included.
     """
     forward = model.prefill(prompt, want=strategy.want)
     while True:

@@ -1,4 +1,4 @@
-"""Turns the logits of one row into `Choice`s: each candidate's probability after every stage, and the rest.
+"""Turns the logits of one row into `Choice`s: each candidate's probability after every stage, and that of the rest.
 
 Takes the logits after each stage and the chosen token; knows neither how it was chosen nor what the stages do. All sums
 are float64 over whole arrays: no Python loop runs over the vocabulary.
@@ -36,11 +36,11 @@ TOP_CANDIDATES = Parameter(
 Ids = NDArray[np.intp]
 Probabilities = NDArray[np.float64]
 
-_AT_ONCE = 64  # rows of a text made into float64 at once, so that a large vocabulary does not fill the memory
+_AT_ONCE = 64  # rows converted to float64 at once, which limits the memory for a large vocabulary
 
 
 class _Stage:
-    """One row's logits after one stage, and the softmax over those that are left."""
+    """One row's logits after one stage, and the softmax over the remaining tokens."""
 
     __slots__ = ("ids", "kept", "log_total", "logits", "relative", "total", "weights")
 
@@ -53,7 +53,7 @@ class _Stage:
         weights: Probabilities,
     ) -> None:
         self.logits = logits  # (V,) -inf where a token was removed
-        self.ids = ids  # (K,) the tokens that are left; None: all
+        self.ids = ids  # (K,) the remaining tokens; None: all
         self.kept = relative.size
         self.relative = relative  # (K,) the logits of those less the largest
         self.weights = weights  # (K,) their exponentials
@@ -73,7 +73,7 @@ class _Stage:
 
     @classmethod
     def _of_few(cls, logits: NDArray[np.float32], ids: Ids) -> Self:
-        """Where few are left, work on those few: this is most of what makes tracing cheap."""
+        """Compute over the remaining tokens only, which is what makes tracing cheap."""
         values = logits[ids]  # (K,)
         largest = values.max()
         relative = np.subtract(values, largest, dtype=np.float64)  # (K,)
@@ -82,7 +82,7 @@ class _Stage:
     @property
     def entropy(self) -> float:
         """Bits: the log of the total less the mean relative logit."""
-        # Not np.dot: for a large vocabulary it starts threads, which on a busy machine takes longer than all the rest.
+        # np.dot starts threads for a large vocabulary, which on a busy machine takes longer than all the rest.
         mean = float(np.einsum("k,k", self.weights, self.relative)) / self.total
         return max(0.0, (math.log(self.total) - mean) / math.log(2))
 
@@ -96,9 +96,9 @@ class _Stage:
         return ids[np.argsort(-self.logits[ids], kind="stable")[:count]].tolist()
 
     def mass_kept_by(self, following: _Stage) -> float:
-        """The share of the probability here that the tokens left after the following stage hold."""
+        """The share of this stage's probability that is left after the following stage."""
         if following.ids is None or following.kept == self.kept:
-            return 1.0  # exactly, not what rounding made of it
+            return 1.0  # exactly, without rounding
         left = following.ids if self.ids is None else following.logits[self.ids] > -math.inf  # (K,) ids or a mask
         return min(1.0, float(self.weights[left].sum()) / self.total)
 
@@ -113,7 +113,7 @@ class Recording:
         self._top_candidates = top_candidates
 
     def log_probability(self, token: int, *, stage: int) -> float:
-        """In nats; stage 0 is the model's own, -1 the one the token was chosen from."""
+        """In nats; stage 0 is the model's own, -1 the last one, which the token was chosen from."""
         found = self._stages[stage]
         return float(found.logits[token]) - found.log_total
 
@@ -166,12 +166,12 @@ class Recording:
         return self._describe(self._stages[0].best(self._top_candidates))
 
     def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
-        """These candidates with their probabilities, and what each stage left to all others."""
+        """These candidates with their probabilities, and the probability of all others, per stage."""
         logits = np.array([stage.logits[ids] for stage in self._stages], dtype=np.float64)  # (S, C)
         totals = np.array([stage.log_total for stage in self._stages])  # (S,)
         probabilities = np.exp(logits - totals[:, None])  # (S, C)
         shown = np.count_nonzero(logits > -math.inf, axis=-1)  # (S,)
-        # Where no other token is left, the rest is 0, not what rounding made of it.
+        # Where no other token remains, the rest is exactly 0.
         rest = tuple(
             0.0 if kept == known else max(0.0, 1.0 - mass)
             for kept, known, mass in zip(self._kept, shown.tolist(), probabilities.sum(axis=-1).tolist(), strict=True)
@@ -187,7 +187,7 @@ class Recording:
 
 
 class Unexplained:
-    """One row of which only the probability of the chosen token is recorded, for callers who want the text alone."""
+    """Records only the probability of the chosen token, for callers who need nothing but the text."""
 
     def __init__(self, log_probabilities: Tensor) -> None:
         self._log_probabilities = log_probabilities.numpy()  # (V,), the model's own
@@ -203,7 +203,7 @@ class Unexplained:
 
 
 def record(stages: Sequence[str], logits: Sequence[Tensor], top_candidates: int) -> list[Recording]:
-    """A recording a row, from the (rows, V) logits after each of the named stages, the model's own first."""
+    """One recording per row, from the (rows, V) logits after each of the named stages, the model's own first."""
     by_stage = [_Stage.of_rows(stage.numpy()) for stage in logits]
     return [Recording(stages, of_row, top_candidates) for of_row in zip(*by_stage, strict=True)]
 

@@ -34,7 +34,7 @@ class ModelWithTokenizer(Protocol):
 
 
 class RequestOptions(TypedDict, total=False):
-    """What whoever asks may add to a model and a prompt: fields of `Request`, which has their meaning and defaults."""
+    """What a caller may add to a model and a prompt: fields of `Request`, where they are explained."""
 
     attention: bool
     explained: bool
@@ -46,22 +46,22 @@ class RequestOptions(TypedDict, total=False):
 class Request:
     """One prompt to be continued. `AttendError` where it is empty or leaves no room for an answer."""
 
-    prompt: tuple[int, ...]  # what the decoder's text begins with
+    prompt: tuple[int, ...]  # the beginning of the decoder's text
     end_tokens: frozenset[int]
     decode: Callable[[Sequence[int]], str]  # ids to text
     context_length: int  # the model's longest text, prompt and continuation together
     vocabulary_size: int  # ids are smaller than this
     attention: bool = False  # whether every choice carries its attention
-    # Whether every choice carries its candidates and every step what a search dropped. Beam search is faster without;
+    # Whether choices have their candidates, and steps what a search dropped. Beam search is faster without;
     # the other strategies always record them.
     explained: bool = True
-    draws_used: int = 0  # numbers of the seed's stream that are taken, where an earlier text is continued
-    # The end of an earlier run of this prompt, to be continued as if it had never stopped: its tokens follow the prompt
-    # and count as generated. Only for settings that are `resumable`.
+    draws_used: int = 0  # random numbers already used, where an earlier text is continued
+    # The last hypothesis of an earlier run of this prompt, to be continued as if it had not stopped: its tokens follow
+    # the prompt and count as generated. Only for settings that are `resumable`.
     resumed: Hypothesis | None = None
     layer_count: int = 0  # layers whose logits the model can return; 0: none
     encode: Callable[[str], Sequence[int]] | None = None  # text to ids, for settings that hold texts
-    suppress_tokens: frozenset[int] = frozenset()  # tokens that the model's makers rule out
+    suppress_tokens: frozenset[int] = frozenset()  # never generated, by the model's generation config
     source: tuple[int, ...] = ()  # what an encoder reads; the prompt is then the decoder's start
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ class Candidate:
     """A token that could have been chosen."""
 
     id: int
-    probabilities: tuple[float, ...]  # one a stage, the model's own first; 0 from the stage that removed it
+    probabilities: tuple[float, ...]  # per stage, the model's own first; 0 from the stage that removed it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class ContrastiveCandidate:
     id: int
     confidence: float  # its probability after every processor
     degeneration: float  # the greatest cosine similarity of its hidden state with one before it, -1 to 1
-    score: float  # both together; the candidate with the highest is taken
+    score: float  # both combined; the candidate with the highest is chosen
 
 
 @dataclass(frozen=True, slots=True)
 class LayerContrast:
-    """Under dola: the layer that a token was contrasted with, and the divergences that it was chosen by."""
+    """Under dola: the layer whose prediction was subtracted, and the divergences that selected it."""
 
     layer: int  # 0 is the embeddings
-    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and how many bits it is from the last, 0 to 1
+    divergences: tuple[tuple[int, float], ...]  # each candidate layer, and its divergence from the last in bits, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Choice:
     stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
     candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
-    rest: tuple[float, ...]  # probability of all other tokens together, one a stage
-    # Of what the stage before had left, the share that this one kept; 1 where it removed nothing.
+    rest: tuple[float, ...]  # probability of all other tokens together, per stage
+    # The share of the previous stage's probability that each stage kept; 1 where it removed nothing.
     mass: tuple[float, ...]
     stage_entropy: tuple[float, ...]  # bits, of the distribution after each stage
     contrastive_candidates: tuple[ContrastiveCandidate, ...] = ()  # under contrastive search, most probable first
@@ -101,8 +101,8 @@ class Hypothesis:
     parent: int  # its index among the previous step's living hypotheses
     choice: Choice  # its newest token
     finish_reason: FinishReason | None = None  # why it is complete; None while it lives
-    final_score: float | None = None  # of a finished one in a search: what ranks it, the length penalty included
-    group: int = 0  # of diverse beams or of parallel samples; no text stands twice in one
+    final_score: float | None = None  # of a finished one in a search: its rank, length penalty included
+    group: int = 0  # of diverse beams or of parallel samples; texts within one differ
 
     @property
     def finished(self) -> bool:
@@ -137,10 +137,10 @@ class Dropped:
 class Step:
     """One iteration of the loop: what was decided, and what to feed next."""
 
-    # Those that live on first, in the order of `feed`; then what a finished search leaves unfinished; then what ended.
+    # The living ones first, in the order of `feed`; then those that a finished search leaves open; then the ended.
     hypotheses: tuple[Hypothesis, ...]
-    # The one returned first or, until the end, the one that leads; it may have ended earlier. None where the strategy
-    # only fed candidates: such a step has no hypotheses, and the loops do not yield it.
+    # The first one returned or, until the end, the best so far; it may have ended earlier. None where the strategy only
+    # fed candidates: such a step has no hypotheses, and the loops do not yield it.
     best: Hypothesis | None
     feed: tuple[int, ...] = ()  # one token for each row of the next pass; empty when finished
     parents: tuple[int, ...] = ()  # for each of them the row of the previous pass that it continues

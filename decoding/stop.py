@@ -1,8 +1,8 @@
-"""When a continuation ends: at an end token, as soon as its text holds a stop text, or when there is no room for more.
+"""When a continuation ends: at an end token, at a stop text in its text, or at the length limit.
 
-A stop text may span tokens and begin in the middle of one. The text that is returned ends before it, and while a text
-still grows, whatever could become a stop text is held back. Nothing here knows a tokenizer, only the request's
-`decode`, in which an unfinished character at either end is U+FFFD.
+A stop text may span tokens and begin in the middle of one. The returned text ends before it, and while a text grows,
+whatever could become a stop text is held back. Knows no tokenizer, only the request's `decode`, in which an unfinished
+character at either end is U+FFFD.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ STOP_TEXTS = StringList(
     allow_blank=True,
 )
 
-UNFINISHED = "\ufffd"  # what stands for bytes that are no character, or not yet one
+UNFINISHED = "\ufffd"  # the replacement for bytes that form no character, or not yet
 MAX_UNFINISHED = 3  # bytes of a character without its first or without its last
 
 
 def first_stop(text: str, stop_texts: Sequence[str]) -> str | None:
-    """The stop text that comes first in the text; None where it holds none."""
+    """The stop text that comes first in the text; None if there is none."""
     return min((stop for stop in stop_texts if stop in text), key=text.find, default=None)
 
 
 def before_stop(text: str, stop_texts: Sequence[str]) -> str:
-    """The text up to the first stop text in it; all of it where it holds none."""
+    """The text up to the first stop text; all of it if there is none."""
     stop = first_stop(text, stop_texts)
     return text if stop is None else text[: text.find(stop)]
 

@@ -19,7 +19,7 @@ SCHEMA = "attend.trace/1"
 
 @dataclass(slots=True)
 class Trace:
-    """One run so far. A run that was stopped early is complete as it stands: its finish reason is "cancelled"."""
+    """One run so far. A run that was stopped early is valid, too: its finish reason is "cancelled"."""
 
     model: str
     prompt: str  # as the user wrote it
@@ -34,10 +34,10 @@ class Trace:
             raise ValueError("a run that draws is recorded with the seed it used: give the settings a definite one")
 
     def resumed(self, settings: DecodingSettings) -> Self:
-        """A copy of a run that its length or the user has ended, open again to be lengthened.
+        """A copy of a run that ended at its length limit or by the user, to be continued.
 
         Args:
-            settings: the run's, which are `resumable`, but for a greater length.
+            settings: the run's, with a greater length; they must be `resumable`.
         """
         *before, last = self.steps
         assert last.best is not None
@@ -56,12 +56,12 @@ class Trace:
 
     @property
     def best(self) -> Hypothesis | None:
-        """The hypothesis returned first or, until there is one, the one that leads."""
+        """The first hypothesis returned or, until then, the best so far."""
         return self.steps[-1].best if self.steps else None
 
     @property
     def sequences(self) -> tuple[Hypothesis, ...]:
-        """All that are returned, best first; none while the run goes on."""
+        """The hypotheses returned, best first; none during the run."""
         return self.steps[-1].returned if self.steps else ()
 
     @property
@@ -80,7 +80,7 @@ class Trace:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those of all sequences, each up to its stop text."""
+        """The texts of all sequences, each up to its stop text."""
         texts = (self.request.decode(hypothesis.tokens) for hypothesis in self.sequences)
         return tuple(before_stop(text, self.settings.stop_texts) for text in texts)
 
@@ -164,7 +164,7 @@ class Trace:
         return step
 
     def _beams(self) -> list[list[dict[str, Any]]]:
-        """The hypotheses of every step, best first; a parent counts the unfinished ones listed for the step before."""
+        """The hypotheses of every step, best first; a parent is an index into the previous step's unfinished ones."""
         dropped = {
             (record.group, record.tokens): {
                 "step": number,

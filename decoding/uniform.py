@@ -19,10 +19,10 @@ _BITS = 2**64 - 1
 
 
 class UniformStream:
-    """Uniform float64 numbers in [0, 1), one after the other; no other request can change them."""
+    """Uniform float64 numbers in [0, 1); other requests cannot change them."""
 
     def __init__(self, seed: int, skip: int = 0) -> None:
-        """`skip`: how many of the first numbers are taken already."""
+        """`skip`: how many numbers were used already."""
         self._generator = torch.Generator().manual_seed(seed)
         for _ in range(skip):
             self.next()
@@ -32,7 +32,7 @@ class UniformStream:
 
 
 def uniform_at(seed: int, index: int) -> float:
-    """In [0, 1): a number of another stream by its index, without those before it.
+    """A number in [0, 1) of another stream, by its index.
 
     SplitMix64 (Steele, Lea, Flood 2014), whose state is a plain count, so that a pure processor keeps none.
     """

@@ -45,7 +45,7 @@ MIN_NEW_TOKENS = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class NoRepeatNgram:
-    """No n tokens stand twice in the same order, prompt included (Paulus, Xiong, Socher 2017; fairseq)."""
+    """No sequence of n tokens occurs twice, prompt included (Paulus, Xiong, Socher 2017; fairseq)."""
 
     size: int
     name: ClassVar[str] = "no_repeat_ngram_size"
@@ -85,7 +85,7 @@ class BannedWords:
 
     @classmethod
     def of(cls, options: ProcessorOptions) -> Self:
-        """Each text is banned as it is and behind a space, since a word has other tokens inside a sentence."""
+        """Each text is banned with and without a leading space, since a word has other tokens inside a sentence."""
         encode = options.request.encode
         if encode is None:
             raise ValueError("texts can be banned only where the request can encode them")
@@ -101,13 +101,13 @@ class BannedWords:
 
 @dataclass(frozen=True, slots=True)
 class SuppressTokens:
-    """Tokens that the model's makers rule out, such as Marian's padding (`bad_words_ids` of its generation config)."""
+    """Tokens that the model must not generate, such as Marian's padding (`bad_words_ids` of its generation config)."""
 
     tokens: frozenset[int]
     name: ClassVar[str] = "suppress_tokens"
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
-        left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long over so little
+        left = logits.numpy().copy()  # (rows, V); NumPy, since PyTorch takes five times as long
         left[:, [token for token in self.tokens if token < logits.shape[-1]]] = -math.inf
         emptied = left.max(axis=-1) == -math.inf  # (rows,)
         left[emptied] = logits.numpy()[emptied]

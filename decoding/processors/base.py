@@ -1,4 +1,4 @@
-"""What a processor is, what it is built from and may look at, and how a chain of them runs. Knows none by name.
+"""What a processor is, what it is built from, what it sees, and how a chain of them runs. Knows none by name.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a processor may look at besides the logits."""
+    """What a processor sees besides the logits."""
 
     prompt: tuple[int, ...]
-    tokens: tuple[tuple[int, ...], ...]  # generated so far, one tuple a row
+    tokens: tuple[tuple[int, ...], ...]  # generated so far, one tuple per row
 
     def sequences(self) -> list[tuple[int, ...]]:
-        """Each row's whole text: the prompt and what was generated."""
+        """Each row's prompt and generated tokens."""
         return [self.prompt + tokens for tokens in self.tokens]
 
 
@@ -81,7 +81,7 @@ def ban(logits: Tensor, unwanted: Iterable[Iterable[int]]) -> Tensor:
 
 
 def require(holds: bool, message: str) -> None:
-    """A value out of range in a processor is a programming error; users' values are checked in the settings."""
+    """Check a processor's own value: a wrong one is a programming error, since settings are checked before."""
     if not holds:
         raise ValueError(message)
 

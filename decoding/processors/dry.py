@@ -19,7 +19,7 @@ from decoding.processors.base import Context, ProcessorOptions
 if TYPE_CHECKING:
     from torch import Tensor
 
-BREAKERS = '\n:"*'  # these end every repetition: text-generation-webui's default, here always
+BREAKERS = '\n:"*'  # they end every repetition: the default of text-generation-webui
 
 DRY_MULTIPLIER = Parameter(
     name="dry_multiplier",
@@ -53,9 +53,9 @@ DRY_ALLOWED_LENGTH = Parameter(
 class Dry:
     """Don't repeat yourself: the longer the repetition that a token would continue, the less likely it gets.
 
-    By p-e-w, for text-generation-webui. If the last n tokens of the text stood in it before, followed by a token, that
-    one loses multiplier * base ** (n - allowed length), for the longest such n and from the allowed length on.
-    Repetitions neither reach across a token that breaks them, nor is such a token punished.
+    By p-e-w, for text-generation-webui. If the last n tokens of the text occurred before, followed by some token,
+    then that token loses multiplier * base ** (n - allowed length), for the longest such n from the allowed length on.
+    Repetitions end at the tokens in `breaks`, which are never penalised.
     """
 
     multiplier: float
@@ -64,7 +64,7 @@ class Dry:
     breaks: Callable[[int], bool]  # whether a token ends every repetition, such as a newline
     name: ClassVar[str] = "dry"
     parameters: ClassVar[Parameters] = (DRY_MULTIPLIER, DRY_BASE, DRY_ALLOWED_LENGTH)
-    longest: ClassVar[int] = 50  # counted no further, as there: the power would overflow
+    longest: ClassVar[int] = 50  # counted no further, as in the original: the power would overflow
 
     def __post_init__(self) -> None:
         if self.allowed_length < 1 or not 1 <= self.base <= 4:
@@ -88,7 +88,7 @@ class Dry:
         return penalised
 
     def _repetitions(self, text: tuple[int, ...]) -> dict[int, int]:
-        """Each token that would continue a repetition, and how long the longest one is already."""
+        """Each token that would continue a repetition, and the length of the longest one."""
         reach = sum(1 for _ in takewhile(lambda token: not self.breaks(token), text[: -self.longest - 1 : -1]))
         lengths: dict[int, int] = {}
         history = np.array(text)

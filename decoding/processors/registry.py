@@ -18,8 +18,8 @@ from decoding.processors.threshold import EpsilonCutoff, EtaCutoff, MinP, TopA, 
 from decoding.processors.truncation import TopH, TopK, TopP, TypicalP
 from decoding.processors.xtc import Xtc
 
-# The order is that of transformers; what it lacks stands where the projects that made it put it: other penalties beside
-# its own, the rest last before the draw.
+# The order of transformers. Processors that it lacks are where their authors put them: penalties beside the others, the
+# rest last, before the draw.
 PENALTIES_AND_BANS: tuple[type[ConfigurableProcessor], ...] = (  # for every strategy, greedy decoding included
     LogitBias,
     RepetitionPenalty,

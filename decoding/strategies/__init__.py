@@ -1,1 +1,1 @@
-"""One module a strategy: how the next tokens are chosen from the logits of a pass."""
+"""One module per strategy: how the next tokens are chosen from the logits of a pass."""

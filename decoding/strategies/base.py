@@ -1,4 +1,4 @@
-"""What a strategy is, how it is declared, and what all of them share. Nothing here knows how a token is chosen."""
+"""What a strategy is, how it is declared, and what all of them share. Knows no way to choose a token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUM_RETURN_SEQUENCES = Parameter(
 
 
 class Strategy(Protocol):
-    """One way to choose tokens, in the midst of one request."""
+    """A way to choose tokens, with the state of one request."""
 
     @property
     def want(self) -> Want:
@@ -52,7 +52,7 @@ class StrategyOptions:
     """What every strategy takes from the settings."""
 
     max_new_tokens: int
-    top_candidates: int  # recorded of every choice
+    top_candidates: int  # recorded for every choice
     stop_texts: tuple[str, ...] = ()
     processors: tuple[Processor, ...] = ()
     seed: int | None = None  # None: nothing is drawn
@@ -65,11 +65,11 @@ class StrategySpec(ABC):
     parameters: ClassVar[Parameters] = ()  # its own, besides those of its processors
     processors: ClassVar[Sequence[type[ConfigurableProcessor]]] = PENALTIES_AND_BANS  # those it can run
     samples: ClassVar[bool] = False  # draws tokens, so the seed matters
-    beams: ClassVar[bool] = False  # follows several hypotheses, so that words may change until the search is over
-    # Chooses each token by the model's distribution there and nothing else, so that one pass over a finished text is
-    # enough to make all of its choices again.
+    beams: ClassVar[bool] = False  # follows several hypotheses, so tokens may change until the search is over
+    # Chooses each token by the model's distribution alone, so that one pass over a finished text is enough to repeat
+    # all of its choices.
     token_by_token: ClassVar[bool] = False
-    at_zero_temperature: ClassVar[StrategySpec | None] = None  # what it becomes where nothing is left to draw
+    at_zero_temperature: ClassVar[StrategySpec | None] = None  # the equivalent strategy where nothing is drawn
 
     def all_parameters(self) -> frozenset[str]:
         """The names of all settings that this strategy uses."""

@@ -1,4 +1,4 @@
-"""The door: `python app.py` reads its arguments, loads the models and serves the page."""
+"""The entry point: `python app.py` reads its arguments, loads the models and serves the page."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _port_of_environment() -> int:
 
 
 def check_port(host: str, port: int) -> None:
-    """`AttendError` if nobody could listen there, before anything slow is loaded."""
+    """`AttendError` if the port cannot be used, before anything slow is loaded."""
     if not 0 < port < 65536:
         raise AttendError(f"The port is {port}, but must be between 1 and 65535: choose another with --port.")
     try:
@@ -155,7 +155,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
                 f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
             ),
         )
-    except OSError as error:  # somebody took the port meanwhile
+    except OSError as error:  # the port was taken meanwhile
         raise AttendError(
             f"Port {chosen.port} on {chosen.host} can't be used ({error}): choose another with --port."
         ) from error
@@ -163,7 +163,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
 
 
 def inspect(chosen: Options, started: float) -> int:
-    """The same for an encoder alone, which can only be looked into."""
+    """Serve the page of an encoder alone."""
     from model import catalog
     from ui.page import build_encoder
 

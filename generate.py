@@ -103,7 +103,7 @@ def _prompt(prompt: str | None, file: str | None) -> str | None:
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
-    """Where the document goes; opened before the run, so that a bad path costs nobody a run."""
+    """Where the document goes; opened before the run, so that a bad path wastes no run."""
     if path is None or path == STDOUT:
         return nullcontext(None if path is None else sys.stdout)
     try:
@@ -113,7 +113,7 @@ def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    """What the command does once its flags are known to be flags."""
+    """Run the command."""
     if arguments.system.strip() and not arguments.chat:
         raise AttendError("--system is for conversations: add --chat, or leave it out.")
     prompt = _prompt(arguments.prompt, arguments.file)
@@ -125,7 +125,7 @@ def _generate(arguments: argparse.Namespace) -> int:
         raise AttendError("The prompt is empty: write at least one character.")
     fields = {parameter.name for parameter in parameters()}
     given = {name: value for name, value in vars(arguments).items() if name in fields}
-    DecodingSettings.from_dict(given)  # what cannot be costs nobody the loading of a model
+    DecodingSettings.from_dict(given)  # refuses invalid settings before a model is loaded
     from model import catalog
 
     model = attend.Model(catalog.load_arguments(ModelArguments.from_namespace(arguments)))
@@ -182,9 +182,9 @@ def _converse(model: attend.Model, before: attend.Messages, given: Mapping[str, 
 
 
 def _typed(at_a_terminal: bool) -> Iterator[str]:
-    """The lines of the input that say something."""
+    """The lines of the input that are not blank."""
     if at_a_terminal:
-        with suppress(ImportError):  # not on every system; it lets people edit and repeat what they type
+        with suppress(ImportError):  # not on every system; it allows editing and a history of the input
             import readline  # noqa: F401
     with suppress(EOFError):
         while True:
@@ -205,7 +205,7 @@ def _print(stream: attend.Stream, *, silent: bool = False) -> int:
     except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
         stream.close()
         code = INTERRUPTED
-    except BrokenPipeError:  # nobody reads the text any more, but the document may still be wanted
+    except BrokenPipeError:  # the reader of the text has gone, but the document may still be wanted
         stream.close()
     return code
 

@@ -1,4 +1,4 @@
-"""How a transformer is told where a token stands: four ways in a row, the sinusoids, and what a shift does to them.
+"""How a transformer learns the position of a token: four schemes side by side, the sinusoids, and a shift of them.
 
 From "Attention is all you need" (Vaswani et al., 2017, section 3.5); the ways that were weighed before it as lectures
 tell them.
@@ -29,7 +29,7 @@ class Scheme:
 
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:
-    """The same T positions told in four ways, the last two in W numbers each."""
+    """The same T positions encoded in four ways, the last two in W numbers each."""
     positions = torch.arange(length).float()  # (T,)
     bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), the lowest digit first
     return {

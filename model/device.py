@@ -83,7 +83,7 @@ def free_memory(device: torch.device) -> int:
     free = psutil.virtual_memory().available
     if (limit := _control_group("memory.max")) is None:
         return free
-    reclaimable = 0  # files that the kernel keeps in memory only as long as nobody needs the room
+    reclaimable = 0  # cached files, which the kernel drops when memory is needed
     for line in _control_group_text("memory.stat").splitlines():
         if line.startswith("inactive_file "):
             reclaimable = int(line.split()[1])

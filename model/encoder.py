@@ -22,7 +22,7 @@ from model.errors import AttendError
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One token as people see it."""
+    """One token as shown."""
 
     label: str  # as the vocabulary writes it, so a piece that goes on with a word begins with ## in WordPiece
     first: int  # where its characters begin in the text

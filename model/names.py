@@ -90,7 +90,7 @@ def is_installed(entry: Entry) -> bool:
     """Whether a model of the catalogue needs no download."""
     if entry.embedded:
         return entry.name in embedded()
-    from model.hub import repository as hub  # brings the Hub's client, which nobody needs before a page is there
+    from model.hub import repository as hub  # imports the Hub's client, which is not needed before a page is served
 
     return hub.is_installed(entry.location, _DEFAULT_REVISION)
 
@@ -104,7 +104,7 @@ def check_listed(name: str) -> None:
 
 
 def display_name(name: str) -> str:
-    """What people call the model that a name leads to: a folder goes by its last part."""
+    """The display name of a model; a folder's is its last part."""
     folder = _folder(name)
     return name if folder is None else _display_name(folder)
 
@@ -164,6 +164,6 @@ def _revision(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A long one by both of its ends: that of a path is what somebody has mistyped."""
+    """Quoted; a long one by both of its ends, since in a path the end is likely mistyped."""
     half = _MOST_QUOTED // 2
     return repr(text if len(text) <= _MOST_QUOTED else f"{text[:half]}…{text[-half:]}")

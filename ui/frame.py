@@ -115,7 +115,7 @@ class Frame:
 
 
 def _numbered(session: Session, screens: Iterator[Screen], *, in_turn: bool) -> Iterator[Screen]:
-    """Each with its number, taken before its token is waited for: whatever the visitor does meanwhile is newer."""
+    """Number each update before its token is computed, so that what the visitor does meanwhile is newer."""
     with session.lock if in_turn else nullcontext():  # all that a run is made of, and its claim of the session
         number, shown = session.next_update(), next(screens, None)
     while shown is not None:
@@ -169,7 +169,7 @@ class Tab:
         return {}
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
-        """The tab as it stands, with the visitor's model of this name."""
+        """The tab's current state, with the visitor's model of this name."""
         return Screen()
 
     @property

@@ -49,7 +49,7 @@ export function start() {
     } else all(STOPS).find((button) => button.checkVisibility())?.click();
   });
 
-  // Gradio's text box sends with Enter alone; of a box for longer texts people expect this as well.
+  // Gradio's text box submits with Enter alone; boxes for longer texts are expected to submit with Ctrl+Enter, too.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     const go = around(event, '#attend-given textarea') && find('#attend-go');
@@ -76,5 +76,5 @@ export function start() {
     pressed = false;
   });
 
-  document.body.toggleAttribute('data-ready', true); // for whoever drives the page: nothing typed from now on is missed
+  document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
 }

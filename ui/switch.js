@@ -31,7 +31,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {string[]} names */
   function offer(names) {
-    if (entries === String(names)) return; // whoever is at one with the keyboard stays there
+    if (entries === String(names)) return; // keep the keyboard focus
     entries = String(names);
     group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
       make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name) }),

@@ -28,7 +28,7 @@ from ui.screen import Screen
 
 @dataclass(frozen=True, slots=True)
 class SwitchState:
-    """Where the switch stands on the visitor's page."""
+    """The switch's state on the visitor's page."""
 
     tab: str  # whatever the page says; what it asks for is checked where it is done
     clicks: int

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from decoding.parameters.parameter import Control, Parameter, Value, number, shown
 from model.errors import AttendError
 
-MAX_ENTRIES, MAX_CHARACTERS = 100, 200  # nobody needs more, and each costs time a token
+MAX_ENTRIES, MAX_CHARACTERS = 100, 200  # enough, and each costs time for every token
 
 T = TypeVar("T", bound=Value)
 

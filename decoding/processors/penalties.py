@@ -139,7 +139,7 @@ class PresencePenalty:
 
 
 def _counts(logits: Tensor, context: Context) -> Tensor:
-    """(rows, V): how often each token stands in what was generated."""
+    """(rows, V): how often each token was generated."""
     return torch.stack(
         [
             torch.bincount(torch.tensor(tokens, dtype=torch.long), minlength=logits.shape[-1])

@@ -1,4 +1,4 @@
-"""Makes a transformer's single steps fast, by compiled layers beside its modules; no result changes but for rounding.
+"""Makes a transformer's single steps fast with compiled layers beside its modules; results change by rounding only.
 
 `make bench` shows what a step costs.
 """

@@ -27,7 +27,7 @@ from model.limits import check_length, check_room
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceCache:
-    """A cache of transformers that nobody changes: each pass works on a copy of the record, not of its tensors."""
+    """An immutable cache of transformers: each pass works on a copy of the record, not of its tensors."""
 
     hf_cache: Any  # a Cache of transformers, whose layers all hold keys and values
     length: int  # columns, padding included
@@ -60,7 +60,7 @@ class HuggingFaceCache:
 
 
 def opened(hf_cache: Any) -> Any:
-    """A cache of transformers to hand to a pass, which only ever puts new tensors in the place of the old."""
+    """A cache to hand to a pass, which only replaces tensors and never changes them."""
     cache = copy.copy(hf_cache)
     cache.layers = [copy.copy(layer) for layer in hf_cache.layers]
     return cache

@@ -18,7 +18,7 @@ from torch import Tensor
 from model.errors import AttendError
 from model.transformer.config import RotaryScaling, TransformerConfig
 
-# What a config says of training, of other tasks or of how it was stored, none of which changes a logit.
+# Fields about training, other tasks or storage; none changes a logit.
 _WITHOUT_EFFECT = frozenset(
     {
         "_name_or_path",

@@ -84,7 +84,7 @@ class EncoderTokenizer:
         self._names = described["model"]["type"] == "WordPiece"
 
     def cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
-        """The ids of a text between the special tokens that frame it, and what people see of them."""
+        """The ids of a text with its special tokens around it, and the tokens as shown."""
         check_whole(text)
         encoding = self._backend.encode(text, add_special_tokens=True)
         pieces = []

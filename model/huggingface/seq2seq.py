@@ -53,7 +53,7 @@ class Seq2SeqCache:
         return self.hf_cache.cross_attention_cache.layers[0].keys.shape[2]
 
     def opened(self) -> Any:
-        """One to hand to a pass, which only ever puts new tensors in the place of the old."""
+        """A cache to hand to a pass, which only replaces tensors and never changes them."""
         return EncoderDecoderCache(opened(self.hf_cache.self_attention_cache), self.hf_cache.cross_attention_cache)
 
     def select(self, rows: Sequence[int]) -> Self:
@@ -77,7 +77,7 @@ class Seq2SeqCache:
         )
 
     def join(self, other: Self) -> Self:
-        """See `Cache.join`; `AttendError` for a family of which nobody has seen that it reads padding well."""
+        """See `Cache.join`; `AttendError` for a family that is not known to handle padding."""
         if not self.joinable:
             raise AttendError("This model can't read several sources in one batch: run them one after the other.")
         mine, other_cache = self.hf_cache, other.hf_cache

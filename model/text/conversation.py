@@ -74,7 +74,7 @@ def message_from_dict(entry: object, name: str) -> Message:
 class Chat(Protocol):
     """A way in which conversations are written for a model."""
 
-    manner: str  # in which way, in words for people
+    manner: str  # how turns are written, in words
     stop_texts: tuple[str, ...]  # what ends an answer besides the model's end tokens
     no_system: str  # why conversations have no system prompt, as the end of a sentence; "": they may have one
 
@@ -127,7 +127,7 @@ def fitted(
 
 
 def _refuse(system: str, reason: str) -> None:
-    """`ValueError` for a system prompt that nobody should have let come so far."""
+    """`ValueError` for a system prompt, which callers must check before."""
     if system:
         raise ValueError(f"no system prompt can be written: {reason}")
 

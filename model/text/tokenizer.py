@@ -80,16 +80,16 @@ class TextTokenizer(ABC):
 
 
 class StreamingDetokenizer:
-    """Turns ids into text one at a time, keeping the bytes of a character until it is whole."""
+    """Turns ids into text one at a time, keeping the bytes of a character until it is complete."""
 
     def __init__(self, bytes_of: Sequence[bytes], prefix: bytes = b"") -> None:
-        """`prefix`: what the first bytes may begin with that is not shown; one byte or nothing."""
+        """`prefix`: removed from the beginning of the text; one byte or none."""
         self._bytes_of = bytes_of
         self._prefix = prefix
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def push(self, piece: int) -> str:
-        """The text that this token completes; empty while a character is still open."""
+        """The text that this token completes; empty while a character is incomplete."""
         raw = self._bytes_of[piece]
         if raw and self._prefix:
             raw, self._prefix = raw.removeprefix(self._prefix), b""
@@ -97,11 +97,11 @@ class StreamingDetokenizer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no character is open."""
+        """Whether the text so far ends with a complete character."""
         return not self._decoder.getstate()[0]
 
     def finish(self) -> str:
-        """The bytes of an open character, as U+FFFD; they stay open, should the text go on."""
+        """The bytes of an incomplete character, as U+FFFD; the text may still be continued."""
         return self._decoder.getstate()[0].decode(errors="replace")
 
 

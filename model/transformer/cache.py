@@ -67,7 +67,7 @@ class _Columns:
         return self.store.columns[..., : self.length, :]  # (layers, 2, heads, rows, columns, head width)
 
     def grown(self, count: int) -> Self:
-        """So many columns more; in the same memory if it has room that nobody else has taken."""
+        """Add columns, in the same memory if it has room that no other cache uses."""
         store, length = self.store, self.length + count
         if store.taken != self.length or store.columns.shape[4] < length:
             store = _Store(_with_room(self.used, length + _SPARE), self.length)

@@ -40,7 +40,7 @@ def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16
         del weights[_TIED]
     written = folder / f"{WEIGHTS}.tmp"
     save_file(weights, written)
-    os.replace(written, folder / WEIGHTS)  # atomic, for whoever reads during a training
+    os.replace(written, folder / WEIGHTS)  # atomic, for readers during a training
 
 
 def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32) -> Transformer:

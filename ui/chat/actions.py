@@ -40,7 +40,7 @@ class ChatScreen(Screen):
 
     conversation: ConversationValue | None = None
     answer: AnswerUpdate | None = None  # what is new of the newest answer, where the conversation is the same
-    message: str | None = None  # what stands in the message box
+    message: str | None = None  # the text in the message box
     prompt: PromptValue | None = None
     running: bool | None = None  # whether Stop is shown
     replaced: str | None = None  # what was done to the conversation and can be undone: clear; "": nothing
@@ -98,7 +98,7 @@ def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
 
 
 def clear(session: Session, models: Models, name: str) -> ChatScreen:
-    """Start anew; the conversation can be brought back until the next message."""
+    """Clear the conversation; it can be restored until the next message."""
     session.cancel()
     session.former = session.turns or session.former
     session.turns = []
@@ -106,7 +106,7 @@ def clear(session: Session, models: Models, name: str) -> ChatScreen:
 
 
 def restore(session: Session, models: Models, name: str) -> ChatScreen:
-    """Bring back the conversation that was cleared, edited or answered anew, with its runs."""
+    """Restore the conversation as it was before Clear, Edit or Retry, with its runs."""
     session.refuse_while_busy()
     if session.former is not None:
         session.turns, session.former = session.former, None
@@ -128,7 +128,7 @@ def resend(session: Session) -> ChatScreen:
 
 
 def overview(session: Session, models: Models, name: str) -> ChatScreen:
-    """Chat as it stands: the conversation, the newest answer's numbers, and the context usage."""
+    """The current state of Chat: the conversation, the newest answer's numbers, and the context usage."""
     loaded = models.get(name)
     session.shown = None
     run = session.newest_answer

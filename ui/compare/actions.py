@@ -134,7 +134,7 @@ def remove(session: Session, models: Models, name: str, identifiers: Sequence[ob
 
 
 def overview(session: Session, models: Models, name: str) -> CompareScreen:
-    """Compare as it stands: the cards, the first one's numbers, and how full the context is."""
+    """The current state of Compare: the cards, the first one's numbers, and the context usage."""
     session.shown = None
     return replace(resend(session, models, name), inspector=_first_card(session, models))
 
@@ -163,7 +163,7 @@ def file(session: Session, kind: str) -> tuple[str, str]:
 
 
 def _value(session: Session, models: Models, name: str) -> CompareValue:
-    """What stands in Compare, whole."""
+    """The whole value of Compare."""
     chats, comparison = models.get(name).chat is not None, session.comparison
     if comparison is None:
         return no_comparison(chats=chats, history=bool(session.turns))
@@ -198,7 +198,7 @@ def _update(
 
 
 def _run_of_card(session: Session, identifier: str) -> Run:
-    """`AttendError` for a card that is not there, whoever made up its name."""
+    """The card with this run; `AttendError` if there is none."""
     cards = () if session.comparison is None else session.comparison.cards
     for card in cards:
         if card.run.id == identifier:

@@ -147,7 +147,7 @@ def update_cards(comparison: Comparison, progress: RunProgress) -> None:
 
 
 def passes_of(comparison: Comparison, models: Models, *, attention: bool) -> Passes:
-    """All cards to their ends; computing is timed anew for each turn."""
+    """Run all cards to their ends; computing is timed separately for each turn."""
     settings = [card.settings for card in comparison.cards]
     for indices in turns_of(settings):
         cards = {index + 1: settings[index] for index in indices}

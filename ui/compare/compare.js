@@ -31,7 +31,7 @@ export function start({ element, props, trigger, watch }) {
   let cards = [];
   /** @type {Card[]} those that were sent last */
   let asked = [];
-  /** @type {Map<string, Result>} what became of cards, by their runs */
+  /** @type {Map<string, Result>} by run */
   const results = new Map();
   const questions = new Questions(trigger);
   let run = null;
@@ -166,7 +166,7 @@ export function start({ element, props, trigger, watch }) {
     cards.forEach((card) => card.view.form.hold(shared));
   }
 
-  /** The server takes what became of them away, too. @param {Card[]} removed */
+  /** Drop these cards' results, here and on the server. @param {Card[]} removed */
   function forget(removed) {
     const runs = removed.map((card) => card.run).filter((name) => name && results.delete(name));
     if (runs.length) trigger('remove', { runs });

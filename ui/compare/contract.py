@@ -71,7 +71,7 @@ class CompareValue(TypedDict):
     run: str | None  # another name is another comparison, whose cards take the places of those asked for
     busy: bool
     chats: bool  # whether the model answers messages
-    history: bool  # whether there is a chat that a message could go on from
+    history: bool  # whether there is a chat that a message could continue
     cards: list[CardValue]
     update: NotRequired[int]  # of the page; an older one that comes late changes nothing
 

@@ -96,5 +96,5 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 
 def _harmless(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula, whoever wrote it; JSON has the text as it is."""
+    """A spreadsheet would run a text that looks like a formula, so it is escaped; JSON has the text unchanged."""
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

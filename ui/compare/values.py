@@ -92,7 +92,7 @@ def comparison_value(
     history: bool,
     since: Sequence[int] | None = None,
 ) -> CompareValue:
-    """The comparison as it stands, or what is new of it.
+    """The comparison, or what is new in it.
 
     Args:
         chats: whether the model that is chosen by now, maybe another, answers messages.
@@ -133,7 +133,7 @@ def card_settings(settings: DecodingSettings) -> dict[str, Any]:
 
 def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
     reason = card.builder.reason
-    # what is held back for a stop text may be let go much later
+    # a text held back for a possible stop text may be shown much later
     first = 0 if card.settings.stop_texts else max(0, since - len(comparison.prompt.ids) - OVERLAP)
     numbers = card_metrics(card, comparison.cards[0])
     return {

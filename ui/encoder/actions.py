@@ -28,7 +28,7 @@ MOST_LETTERS = 100  # of a word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderScreen(Screen):
-    """An encoder, in the place of all else until there is a tab again."""
+    """An encoder, shown instead of the tabs until a generating model is chosen."""
 
     inspection: InspectionValue
 

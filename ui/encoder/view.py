@@ -1,4 +1,4 @@
-"""What is shown of an encoder alone, on a page of its own or in the place of the tabs: components and their events."""
+"""The view of an encoder alone, on its own page or instead of the tabs: components and their events."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class StepValue(TypedDict):
     entropy: list[float]  # bits
     rank: int
     draw: float | None
-    origin: TokenOrigin  # how the token came to stand there
+    origin: TokenOrigin  # where the token comes from
     rest: list[float]
     rows: list[CandidateRow]
     weighed: NotRequired[list[WeighedRow]]  # under contrastive search

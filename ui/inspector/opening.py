@@ -1,4 +1,4 @@
-"""Runs in the inspector: one that is opened, and one that grows while somebody looks. Knows nothing of gradio."""
+"""Runs in the inspector: opened ones, and one that grows. Knows nothing of gradio."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ui.runs.values import OVERLAP
 
 
 def streamed(session: Session, run: Run, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
-    """What is new of a run from token `since` on, unless somebody is looking at another."""
+    """What is new in a run from token `since` on; None if the inspector shows another run."""
     if session.shown != run.id:
         return None
     return inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
 
 
 def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
-    """All of a run, with its attention computed again if it was let go; `AttendError` if its model is not there."""
+    """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded."""
     loaded = models.present(run.model)
     session.shown = run.id
     running = run.id in session.growing
@@ -34,7 +34,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
 
 
 def opened_if_loaded(session: Session, models: Models, run: Run | None) -> InspectorValue:
-    """All of a run, or nothing where there is none, or nobody uses its model any more."""
+    """All of a run; an empty inspector if there is none, or if its model is no longer loaded."""
     if run is not None and models.is_there(run.model):
         return opened(session, models, run)
     session.shown = None

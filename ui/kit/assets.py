@@ -1,4 +1,4 @@
-"""The page's scripts and styles as files that the page fetches: which there are, and how Gradio is told to load them.
+"""The page's scripts and styles as files that the page fetches: their list, and how Gradio loads them.
 
 Every `.js` file of ui/ is an ES module under its own path, so that modules import each other by relative addresses and
 each is loaded once a page. The styles of the components are one stylesheet. All addresses hold a version made of the

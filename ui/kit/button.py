@@ -1,4 +1,4 @@
-"""A button as wide as its words, as stand in rows under what they are for."""
+"""A button as wide as its label, for the rows of buttons under a component."""
 
 from __future__ import annotations
 

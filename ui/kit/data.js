@@ -1,5 +1,5 @@
 /**
- * The numbers behind the plots, as tables to read and as CSV to copy. They are made only while somebody looks.
+ * The numbers behind the plots, as tables to read and as CSV to copy. They are made only while they are shown.
  */
 
 import { make, makeTable } from './dom.js';

@@ -16,7 +16,7 @@ _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean"
 
 
 def contracts() -> list[Path]:
-    """The modules that declare what scripts are told."""
+    """The modules that declare the values sent to scripts."""
     return sorted(UI.rglob("contract.py"))
 
 

@@ -23,7 +23,7 @@ OURS = "Something went wrong on our side. Your text so far is kept: try again, o
 
 
 def warn(sentence: str, *, seconds: float | None = 10) -> None:
-    """A notice beside what is shown; without `seconds` it stays until somebody goes on."""
+    """A notice on the page; without `seconds` it stays until the visitor's next action."""
     gr.Warning(html.escape(sentence), seconds, title="That didn't work")  # a notice takes HTML
 
 

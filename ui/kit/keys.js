@@ -20,7 +20,7 @@ export const onPlane = (key) =>
 export const presses = (key) => key === 'Enter' || key === ' ';
 
 /**
- * Walk with the keys over elements of which one at a time can be reached by Tab, and open the one that has the focus.
+ * Keyboard navigation over a group of elements with one tab stop (a roving tabindex); Enter opens the focused one.
  * @param {KeyboardEvent} event
  * @param {HTMLElement[]} items
  * @param {(item: HTMLElement) => void} open

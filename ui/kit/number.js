@@ -1,5 +1,5 @@
 /**
- * Numbers as people type them.
+ * Parses numbers as typed.
  */
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What the parts of the page tell each other, so that none has to know another.
  *
- * Scripts arrive in any order, so a subject keeps what was told last and tells it to whoever subscribes later.
+ * Scripts load in any order, so a subject keeps its last value for later subscribers.
  */
 
 /** @template Detail */
@@ -21,7 +21,7 @@ class Subject {
   }
 
   /**
-   * Calls the handler at once with what was told last, then with whatever is told.
+   * Calls the handler at once with the last value, then with every new one.
    * @param {Element | null} owner the subscription ends when it leaves the page; null: never
    * @param {(detail: Detail) => void} handler
    */

@@ -1,7 +1,7 @@
 /**
  * What the chapters of the lesson share: paragraphs, parts, fields, sliders.
  *
- * A chapter asks the server for what it shows, with whatever somebody changed, and draws the answer.
+ * A chapter asks the server for what it shows, with the visitor's changes, and draws the answer.
  *
  * @typedef {{title: string,
  *   build: (root: HTMLElement, ask: (given: object) => void, first: any) => (result: any) => void}} Chapter

@@ -30,7 +30,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
     make('figcaption', {}, title, size), make('div', { class: 'at-matrix-scroll' }, table), wrong);
   let names = { caption, rowNames, columnNames, digits };
   let numbers = rows ?? rowNames.map(() => columnNames.map(() => 0));
-  let waiting = !rows; // for the first numbers: until then nobody is told of the zeros
+  let waiting = !rows; // for the first numbers: until then the zeros mean nothing
   /** @type {(HTMLTableCellElement | HTMLInputElement)[][]} what takes the focus: the cells, or the fields in them */
   let cells = [];
 

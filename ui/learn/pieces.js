@@ -6,7 +6,7 @@ import { make } from '../kit/dom.js';
 import { counted, tokenChip, visible } from '../kit/text.js';
 
 /**
- * @param {Node[]} shown what stands in it
+ * @param {Node[]} shown its content
  * @param {{index: number, note?: string | number, title?: string, unknown?: boolean}} about `index` decides the colour, the
  *   note stands under it
  */

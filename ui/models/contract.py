@@ -26,5 +26,5 @@ class ModelValue(TypedDict):
     tagline: str  # what the page is for with it
     clears_input: bool  # whether the box for another model's name is to be emptied, since that model is there
     context: int  # how many tokens the model that writes reads at once
-    method: str  # of `ui.settings.methods.METHODS`: how its tokens are chosen as long as nobody has said
+    method: str  # of `ui.settings.methods.METHODS`, until the visitor chooses another
     languages: LanguagesValue  # of the model that is in use

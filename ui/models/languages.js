@@ -13,7 +13,7 @@ export function start({ element, props, trigger, watch }) {
   const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   let filled = '';
 
-  /* fra_Latn and fr_XX are French, zho_Hans is Simplified Chinese; languages that share a name are told by their codes. */
+  /* fra_Latn and fr_XX are French, zho_Hans is Simplified Chinese; languages that share a name are shown with their codes. */
   function called(code) {
     try {
       const [language, rest] = code.split('_');

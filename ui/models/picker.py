@@ -45,7 +45,9 @@ class Picker:
         value = screen.model
         return {
             self.listed: gr.update(choices=value["choices"], value=value["name"]),
-            self.other: gr.update(value="") if value["clears_input"] else gr.update(),  # somebody may be typing in it
+            self.other: gr.update(value="")
+            if value["clears_input"]
+            else gr.update(),  # the visitor may be typing in it
             self.state: _state(value),
             self.cancel: gr.update(value=_CANCEL, visible=bool(value["title"])),
             self.languages: packed(value["languages"]),

@@ -1,4 +1,4 @@
-"""What happens when a visitor chooses a model: it loads while everything goes on, and then takes the other's place.
+"""Choosing a model: it loads in the background and then replaces the visitor's model.
 
 Until it is there the visitor keeps the model of before, and whatever goes wrong is one sentence. The file knows nothing
 of gradio.
@@ -48,7 +48,7 @@ def tagline(model: LoadedModel | Encoder) -> str:
 
 
 def choose(session: Session, models: Models, name: object, *, typed: bool = False) -> Iterator[PickerScreen]:
-    """Load a model and let the visitor have it; who chooses another meanwhile waits for that one alone.
+    """Load a model for the visitor; choosing another one meanwhile gives this one up.
 
     An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
     Of the page only the choice is told here; `Session.model_changed` says that the rest is to follow.
@@ -146,7 +146,7 @@ def standing(session: Session, models: Models) -> ModelValue:
 
 
 def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
-    """What the model can be told of languages, and what it is told; of an encoder alone, None, nothing."""
+    """The languages that the model offers and uses; none for an encoder alone (None)."""
     languages = None if loaded is None else loaded.languages
     if languages is None:
         return {"sources": [], "targets": [], "source": "", "target": ""}

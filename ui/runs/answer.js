@@ -102,7 +102,7 @@ function commonPrefix(tokens, others) {
   return count;
 }
 
-/** Whether a token stands behind a word. @param {Token[]} tokens @param {number} index */
+/** Whether a token follows a word. @param {Token[]} tokens @param {number} index */
 function isWithinLine(tokens, index) {
   let before = index - 1;
   while (before >= 0 && !tokens[before][0]) before -= 1;
@@ -127,7 +127,7 @@ function tokenSpan([text, p], index, inLine) {
 export function offerTokens(container, ask, opened = () => {}) {
   /** @param {HTMLElement | null} span the inspector shows it at once, or the server is asked for its run */
   function open(span) {
-    if (!span || String(getSelection()).length) return; // somebody is marking text, not clicking a token
+    if (!span || String(getSelection()).length) return; // a text selection, not a click on a token
     const answer = answers.get(span.parentElement);
     const index = Number(span.dataset.index);
     if (!selectToken(answer.run(), index)) ask(answer, index);

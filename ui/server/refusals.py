@@ -1,4 +1,4 @@
-"""What a call is told that reaches no function of ours: one with too few values, to no endpoint, or of no JSON.
+"""Error messages for calls that reach none of our functions: too few values, an unknown endpoint, or invalid JSON.
 
 Gradio would let it fail without a word; what comes in and is no such call, `ui/server/endpoints.py` checks.
 """

@@ -27,7 +27,7 @@ class Reproduction:
     model: str  # a name or a folder
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
-    languages: Languages | None = None  # that a translator is told
+    languages: Languages | None = None  # of a translator
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
@@ -71,7 +71,7 @@ def command(run: Reproduction) -> str:
         flags += _flag("strategy", run.settings.strategy)
     for parameter, value in chosen.items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
-    if run.prompt.startswith("-"):  # which is no flag where it stands behind two dashes
+    if run.prompt.startswith("-"):  # after two dashes it is no flag
         return shlex.join(["python", "generate.py", *flags, "--", run.prompt])
     return shlex.join(["python", "generate.py", run.prompt, *flags])
 
@@ -79,7 +79,7 @@ def command(run: Reproduction) -> str:
 def lines(run: Reproduction) -> str:
     """The same in Python, to be run in the repository's folder."""
     chosen = {parameter.name: value for parameter, value in _chosen(run.settings).items()}
-    if run.translates:  # of which `attend` would choose another one by itself
+    if run.translates:  # whose default strategy in `attend` is another
         chosen = {"strategy": run.settings.strategy, **chosen}
     settings = "".join(f", {name}={value!r}" for name, value in chosen.items())
     chats = bool(run.turns) and not run.translates

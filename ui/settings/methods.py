@@ -47,7 +47,7 @@ FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touch
 
 
 def default_method(*, translates: bool) -> str:
-    """How a model's tokens are chosen as long as nobody has said."""
+    """The decoding method until the visitor chooses one."""
     return DEFAULT_TRANSLATING if translates else DEFAULT_METHOD
 
 
@@ -61,7 +61,7 @@ def shown_by(method: Method, strategy: object) -> frozenset[str]:
 
 
 def misread_link(parts: Sequence[object]) -> str:
-    """What is said of the parts of the page's address that it does not know; they come from a browser, too."""
+    """The notice about unknown parts of the page's address, some of which browsers add."""
     shortened = [part if len(part) <= MOST_QUOTED else f"{part[:MOST_QUOTED]}…" for part in map(str, parts)]
     more = [f"{len(shortened) - MOST_NAMED} more"] if len(shortened) > MOST_NAMED else []
     *others, last = [*shortened[:MOST_NAMED], *more]

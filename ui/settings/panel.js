@@ -19,7 +19,7 @@ export function start({ element, props, trigger }) {
   const form = /** @type {PanelForm} */ (props.form);
   const state = { method: form.first.method, values: { ...form.first.values } };
   const fields = new Map(); // name -> {box, draw, parameter}
-  let suggested = form.first.method; // by the model, for as long as nobody has chosen
+  let suggested = form.first.method; // by the model, until the visitor chooses one
   let before = null; // the samplers' values before they were turned off
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
@@ -119,7 +119,7 @@ export function start({ element, props, trigger }) {
     draw();
   }
 
-  /** Another model is used in another way, unless somebody has chosen one. @param {string} method */
+  /** The method for another model, unless the visitor has chosen one. @param {string} method */
   function suggest(method) {
     if (suggested === null || suggested === method) return;
     change({}, method);

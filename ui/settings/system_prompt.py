@@ -23,7 +23,7 @@ def build(no_system: str) -> gr.Textbox:
 
 
 def update(no_system: str) -> dict[str, Any]:
-    """The box as this model leaves it; what somebody typed stays, for the next model that takes it.
+    """The box for this model; its text stays for the next model that supports system prompts.
 
     Args:
         no_system: why the model takes none; empty where it does.

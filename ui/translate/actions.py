@@ -47,7 +47,7 @@ EXAMPLES = {
 class TranslateScreen(Screen):
     """What changes in Translate."""
 
-    given: str | None = None  # what stands in the box
+    given: str | None = None  # the text in the box
     translation: TranslationValue | None = None
     answer: AnswerUpdate | None = None  # what is new of the translation, where it is the same
     alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
@@ -63,7 +63,7 @@ def examples(loaded: LoadedModel) -> tuple[str, ...]:
 def translate(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, example: bool = False
 ) -> Iterator[TranslateScreen]:
-    """The translation of a text, in the place of the one before.
+    """Translate a text; replaces the last translation.
 
     Args:
         example: whether the text is yet to be put into the box.
@@ -154,7 +154,7 @@ def resend(session: Session, models: Models, name: str) -> TranslateScreen:
 
 
 def overview(session: Session, models: Models, name: str) -> TranslateScreen:
-    """Translate as it stands; another model's translation is not shown, but one between other languages is."""
+    """The current state of Translate, without a translation of another model, but with one for other languages."""
     loaded = models.get(name)
     run = session.runs.get(session.translation.run or "") if session.translation else None
     if run is not None and not (models.is_there(run.model) and models.get(run.model).address == loaded.address):

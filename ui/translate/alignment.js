@@ -95,7 +95,7 @@ export function start({ element, props, trigger, watch }) {
     for (const kind of kinds) kind.receive(value[kind.name]);
     const layers = Math.max(...kinds.map(({ attention }) => attention.layers));
     const heads = Math.max(...kinds.map(({ attention }) => attention.heads));
-    // What is chosen where nobody has chosen yet: in most translators the last layer's mean aligns best.
+    // By default, the mean of the last layer, which aligns best in most translators.
     if (before !== cross.attention.layers) choice.layer = cross.attention.layers - 1;
     if (choice.head >= heads) choice.head = AVERAGE;
     fillSelect(layerSelect, 'layer', layers, choice.layer);

@@ -128,7 +128,7 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteS
 
 
 def overview(session: Session, models: Models, name: str) -> WriteScreen:
-    """Write as it stands, without the box's text: the visitor may be typing in it already."""
+    """The current state of Write, without the box's text: the visitor may be typing in it already."""
     loaded = models.get(name)
     if not session.draft.text:
         return replace(empty_screen(session, loaded), text=None)

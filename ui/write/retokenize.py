@@ -1,6 +1,6 @@
-"""An edited text as tokens: those of the model stay as far as the text still begins with them, the rest is cut anew.
+"""Tokenizes an edited text: generated tokens are kept as far as the text still begins with them, the rest is new.
 
-What was typed is explained by one look of the model at the whole text. Knows nothing of sessions or of the screen.
+One pass of the model over the whole text explains the typed tokens. Knows nothing of sessions or of the screen.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from model.text.tokenizer import TextTokenizer
 from ui.runs.attention import explain
 from ui.runs.run import TokenRecord
 
-_CANDIDATES = 10  # traced for tokens that a person typed
+_CANDIDATES = 10  # recorded for typed tokens
 
 
 def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[list[TokenRecord], tuple[int, int]]:
-    """The tokens of an edited text, those of the model kept as far as may be, and the shape of their attention."""
+    """The tokens of an edited text, generated ones kept where possible, and the shape of their attention."""
     kept = _kept(tokens, text, loaded)
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
@@ -30,10 +30,10 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
 
 
 def _kept(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> list[TokenRecord]:
-    """What an edited text still begins with, up to the last token that nobody typed.
+    """The tokens that an edited text still begins with, up to the last generated one.
 
-    Typed tokens behind it are cut anew, since words may have other tokens together than one by one; so is everything
-    behind a control token, which no text can say.
+    Typed tokens after it are tokenized again, since neighbouring words may share tokens; so is all from a control
+    token on, which has no text.
     """
     stream, decoded, kept = loaded.tokenizer.detokenizer(begins=True), "", 0
     start = len(loaded.prefix_tokens)
@@ -47,5 +47,5 @@ def _kept(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> list
 
 
 def text_of(tokens: Sequence[TokenRecord], tokenizer: TextTokenizer) -> str:
-    """What a whole text says."""
+    """The text of tokens from the beginning of a text."""
     return tokenizer.decode((token.id for token in tokens), begins=True)

@@ -1,4 +1,4 @@
-"""Write: a text that the model goes on with, its components and which function answers which of their events."""
+"""Write: a text that the model continues; its components, and the functions for their events."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
       scroller.scrollTop = top - scroller.clientHeight / 2;
     }
     scroller.scrollLeft = (query + 1) * size.cell - scroller.clientWidth;
-    keepUp(); // a map that has shrunk is scrolled back by the browser, which tells nobody
+    keepUp(); // the browser scrolls a map that has shrunk without an event
   }
 
   function keepUp() {

@@ -1,5 +1,5 @@
 /**
- * A search of texts: what each of its steps followed, and what became of it. Draws nothing.
+ * A beam search: the hypotheses of each step and their outcomes. Draws nothing.
  *
  * @typedef {{step: number, index: number}} Spot one hypothesis
  * @typedef {ReturnType<typeof makeSearch>} Search
@@ -102,7 +102,7 @@ export function makeSearch() {
   };
 }
 
-/** @param {DropRecord} fate why a text was let go, in words */
+/** @param {DropRecord} fate why a hypothesis was dropped, in words */
 function dropWords([, , reason, score, toBeat]) {
   const needed = score === null || toBeat === null ? '' : `: ${nats(score)}, needed ${nats(toBeat)}`;
   switch (reason) {

@@ -18,7 +18,7 @@ class WhatIfValue(TypedDict):
     """What other settings would have made of a run."""
 
     run: str
-    sentence: str  # goes on with the first token that differs, where one does
+    sentence: str  # continues with the first token that differs, if any
     settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
     original: dict[str, Any]  # those of the run
     first: int  # the number, among the inspector's explained tokens, of the first one here

@@ -13,7 +13,7 @@ import { makeSlider } from '../../kit/setting.js';
 import { selectToken } from '../../kit/signals.js';
 import { percent, tokenChip, visible, visibleText } from '../../kit/text.js';
 
-const PATIENCE = 1000; // milliseconds until somebody who waits is told so
+const PATIENCE = 1000; // milliseconds until a notice says that the model is busy
 
 /**
  * @param {WhatIfForm} form
@@ -68,7 +68,7 @@ export function makeWhatIf(form, ask) {
     text.replaceChildren(...spans);
   }
 
-  /** What stands there belongs to another run. */
+  /** The answer shown belongs to another run. */
   function clear() {
     answer = null;
     spans = [];
@@ -150,7 +150,7 @@ function makeToken([text, instead, p], index, difference) {
   }, ...children);
 }
 
-/** A space before a word, as it stands in a text. @param {string} text */
+/** With the space before a word as it is. @param {string} text */
 const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
 
 /** @param {string} text */

@@ -73,7 +73,7 @@ def changed(original: DecodingSettings, changes: object) -> DecodingSettings:
 
 
 def in_words(original: DecodingSettings, result: Counterfactual) -> str:
-    """How far the text stays; where it does not, the sentence goes on with the token taken and the one it replaces."""
+    """How far the text stays the same; after a difference, the page adds the new token and the one it replaces."""
     differing = [name for name in VARIED if getattr(result.settings, name) != getattr(original, name)]
     changes = [f"{LABELS[name].lower()} {getattr(result.settings, name):g}" for name in differing]
     having = f"With {', '.join(changes[:-1])} and {changes[-1]}" if len(changes) > 1 else f"With {' '.join(changes)}"

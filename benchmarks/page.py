@@ -64,13 +64,13 @@ def served(model: str, port: int) -> Iterator[None]:
             process.terminate()
 
 
-def open_page(browser: Browser, port: int, deadline: float = 120.0) -> Page:
+def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
     """A fresh visitor's page, as soon as a message can be typed."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     started = time.monotonic()
     while True:
         try:
-            page.goto(f"http://127.0.0.1:{port}")
+            page.goto(f"http://127.0.0.1:{port}{path}")
             break
         except Error:  # nobody listens yet
             if time.monotonic() - started > deadline:

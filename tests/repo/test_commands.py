@@ -44,6 +44,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         "training.talk --model atend-chat",
         "benchmarks.decoding --model atend-chat",
         "benchmarks.page --model atend-chat",
+        "benchmarks.streaming --model atend-chat",
         "benchmarks.together --model atend-chat",
         "benchmarks.translation --model atend-chat",
         "benchmarks.updates --model atend-chat",

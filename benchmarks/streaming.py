@@ -1,0 +1,223 @@
+"""What it costs the browser to show a text while it is written, and how fast people see it.
+
+    python -m benchmarks.streaming [--model attend-chat] [--tokens 128] [--cards 6] [--rounds 3] [--port 7862]
+
+Chromium's own counters say how long the page's main thread worked for a token; a loop of animation frames says how many
+tokens stood there when, and how long the longest frame took. The engine's rate is that of the same run without a page.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+import attend
+from benchmarks.flags import add_counts, add_model
+from benchmarks.page import BROWSER_FLAGS, open_page, served
+from benchmarks.timing import machine, table
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
+from model.names import locate
+
+OPENING = "Hi! How are you today?"
+TEXT = "Once upon a time there was a little fox who"
+COUNTERS = {
+    "main thread": "TaskDuration",
+    "style": "RecalcStyleDuration",
+    "layout": "LayoutDuration",
+    "script": "ScriptDuration",
+}
+STOP_AFTER, STOPPED_LENGTH = 20, 400  # tokens: when Stop is clicked, and how many there would be without
+
+# Notes in every frame how many tokens of the run the page shows; layout shifts are those that nobody caused.
+_WATCH = """(selector) => {
+  const seen = { frames: [], shift: 0 };
+  window.seen = seen;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value;
+  }).observe({ type: 'layout-shift' });
+  const look = (now) => {
+    seen.frames.push([now, document.querySelectorAll(selector).length]);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A text that is written somewhere on the page."""
+
+    tab: str
+    tokens: str  # selects those that were generated
+    start: Callable[[Page], None]
+    stop: str  # selects the button that is there while it writes
+    runs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one run showed."""
+
+    milliseconds: dict[str, float]  # of the main thread a token, by what it did
+    rate: float  # tokens that became visible in a second
+    longest: float  # milliseconds between two frames
+    shift: float  # cumulative layout shift
+
+
+def _chat(page: Page) -> None:
+    page.locator("#attend-message textarea").fill(OPENING)
+    page.locator("#attend-message textarea").press("Enter")
+
+
+def _write(page: Page) -> None:
+    page.locator("#attend-text textarea").fill(TEXT)
+    page.get_by_role("button", name="Continue", exact=True).click()
+
+
+def _compare(page: Page) -> None:
+    page.locator(".at-ask").get_by_role("button", name="Compare").click()
+
+
+def scenes(cards: int) -> list[Scene]:
+    """The three tabs in which texts grow."""
+    return [
+        Scene("Chat", ".at-assistant .at-tok", _chat, "#attend-stop"),
+        Scene("Write", ".at-box.at-generated", _write, "#attend-halt"),
+        Scene("Compare", ".at-card .at-tok", _compare, "#attend-compare .at-stop", cards),
+    ]
+
+
+def _counters(session: Any) -> dict[str, float]:
+    """Seconds of the main thread since the page was opened."""
+    counted = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    return {name: counted[key] for name, key in COUNTERS.items()}
+
+
+def _prepare(page: Page, scene: Scene) -> None:
+    page.locator("#attend-tabs label", has_text=scene.tab).click()
+    for _ in range(scene.runs - page.locator(".at-card").count() if scene.runs > 1 else 0):
+        page.get_by_role("button", name="+ Add card").click()
+    page.wait_for_timeout(500)
+
+
+def stream(page: Page, scene: Scene) -> Measured:
+    """Let the page write one text, and see what that costs."""
+    _prepare(page, scene)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.evaluate(_WATCH, scene.tokens)
+    before = _counters(session)
+    scene.start(page)
+    page.locator(scene.stop).wait_for()
+    page.locator(scene.stop).wait_for(state="hidden", timeout=300_000)
+    page.wait_for_timeout(200)
+    after = _counters(session)
+    frames: list[tuple[float, int]] = page.evaluate("window.seen.frames")
+    total = frames[-1][1]
+    growing = [(at, count) for at, count in frames if 0 < count < total]
+    ended = next(at for at, count in frames if count == total)
+    begun, first = growing[0] if growing else (frames[0][0], 0)
+    gaps = [later - at for (at, _), (later, _) in itertools.pairwise(frames)]
+    return Measured(
+        {name: 1e3 * (after[name] - before[name]) / max(1, total) for name in COUNTERS},
+        1e3 * (total - first) / max(1e-3, ended - begun),
+        max(gaps),
+        page.evaluate("window.seen.shift"),
+    )
+
+
+def stopped(page: Page, scene: Scene) -> float:
+    """Milliseconds from a click on Stop to the last frame in which the text grew."""
+    _prepare(page, scene)
+    page.evaluate(_WATCH, scene.tokens)
+    scene.start(page)
+    page.wait_for_function(f"document.querySelectorAll({scene.tokens!r}).length >= {STOP_AFTER}")
+    clicked = page.evaluate(
+        """(stop) => {
+      const now = performance.now();
+      document.querySelector(stop).click();
+      return now;
+    }""",
+        scene.stop,
+    )
+    page.locator(scene.stop).wait_for(state="hidden")
+    page.wait_for_timeout(1500)
+    frames = page.evaluate("window.seen.frames")
+    grown = [later for (_, count), (later, more) in itertools.pairwise(frames) if more > count]
+    return max(0.0, max(grown) - clicked)
+
+
+def _query(tokens: int) -> str:
+    """An address whose texts have just so many tokens."""
+    return f"/?min_new_tokens={tokens}&max_new_tokens={tokens}&seed=7"
+
+
+def engine_rate(name: str, tokens: int) -> float:
+    """Tokens a second of the same answer, traced, where no page shows it."""
+    model = attend.load(name)
+    settings: dict[str, Any] = {"max_new_tokens": tokens, "min_new_tokens": tokens, "seed": 7, "attention": True}
+    model.generate(TEXT, **settings)
+    begun = time.perf_counter()
+    model.generate(TEXT, **settings)
+    return tokens / (time.perf_counter() - begun)
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.streaming", description="What a streamed text costs the browser.")
+    add_model(parser)
+    parser.add_argument("--port", metavar="N", type=int, default=7862, help="port to serve the page on (default 7862)")
+    add_counts(parser, tokens=128, cards=6, rounds=3)
+    options = parser.parse_args(arguments)
+    locate(options.model)
+    if shutil.which("chromium") is None:
+        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
+
+    rate = engine_rate(options.model, options.tokens)
+    results: dict[str, list[Measured]] = {}
+    stops: dict[str, list[float]] = {}
+    with served(options.model, options.port), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+        for _ in range(options.rounds):
+            for scene in scenes(options.cards):
+                page = open_page(browser, options.port, _query(options.tokens))
+                results.setdefault(scene.tab, []).append(stream(page, scene))
+                page.close()
+                page = open_page(browser, options.port, _query(STOPPED_LENGTH))
+                stops.setdefault(scene.tab, []).append(stopped(page, scene))
+                page.close()
+        browser.close()
+
+    rows = [["a token", *(f"{name} ms" for name in COUNTERS), "tokens/s", "longest frame ms", "shift", "stop ms"]]
+    medians: dict[str, dict[str, float]] = {}
+    for tab, measured in results.items():
+        of = medians[tab] = {
+            **{name: round(statistics.median(one.milliseconds[name] for one in measured), 2) for name in COUNTERS},
+            "tokens/s": round(statistics.median(one.rate for one in measured), 1),
+            "longest frame": round(statistics.median(one.longest for one in measured)),
+            "shift": round(statistics.median(one.shift for one in measured), 3),
+            "stop": round(statistics.median(stops[tab])),
+        }
+        rows.append([tab, *(f"{value:,}" for value in of.values())])
+    print(f"{options.model} in Chromium, {options.tokens} tokens, {options.cards} cards, {options.rounds} rounds")
+    print(table(rows))
+    print(f"the engine alone: {rate:.1f} tokens/s")
+    figures = {"engine_tokens_per_second": round(rate, 1), "median": medians}
+    print(json.dumps({"benchmark": "streaming", "model": options.model, **figures, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -114,9 +114,9 @@ def fitted(
     last = len(messages) - 1
     alone = len(ids_from(last))
     if alone >= context_length:
-        what, them = (f"The system prompt and the {called} have", "them") if system else (f"The {called} has", "it")
+        subject, them = (f"The system prompt and the {called} have", "them") if system else (f"The {called} has", "it")
         raise AttendError(
-            f"{what} {alone - frame:,} tokens, but this model's context holds {context_length - frame - 1:,}: "
+            f"{subject} {alone - frame:,} tokens, but this model's context holds {context_length - frame - 1:,}: "
             f"shorten {them}."
         )
     room = context_length - min(reserve, context_length // 2)

@@ -88,10 +88,10 @@ def commit_of(folder: Path) -> str:
 def _sibling(path: Path, folder: Path) -> dict[str, Any]:
     content = path.read_bytes()
     blob = hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
-    told: dict[str, Any] = {"rfilename": path.relative_to(folder).as_posix(), "size": len(content), "blobId": blob}
+    entry: dict[str, Any] = {"rfilename": path.relative_to(folder).as_posix(), "size": len(content), "blobId": blob}
     if len(content) >= LARGE:
-        told["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 134}
-    return told
+        entry["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 134}
+    return entry
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -108,18 +108,18 @@ class _Handler(BaseHTTPRequestHandler):
             if path.endswith(end):
                 return self._say(status, b"", {"X-Error-Code": code} if code else {})
         if about := re.fullmatch(r"/api/models/([^/]+/[^/]+)/revision/(.+)", path):
-            told = self.hub.describe(*about.groups())
-            if told is not None:
-                return self._say(200, json.dumps(told).encode(), {"Content-Type": "application/json"})
+            description = self.hub.describe(*about.groups())
+            if description is not None:
+                return self._say(200, json.dumps(description).encode(), {"Content-Type": "application/json"})
             known = any(name == about[1] for name, _ in self.hub.repositories)
             return self._say(404, b"", {"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"})
-        if asked := re.fullmatch(r"(?:/cdn)?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
-            content = self.hub.file(*asked.groups())
+        if match := re.fullmatch(r"(?:/cdn)?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
+            content = self.hub.file(*match.groups())
             if content is None:
                 return self._say(404, b"", {"X-Error-Code": "EntryNotFound"})
             if self.hub.elsewhere and len(content) >= LARGE and not path.startswith("/cdn"):
                 return self._say(302, b"", {"Location": f"http://localhost:{self.hub.port}/cdn{path}"})
-            return self._send(asked[3], content)
+            return self._send(match[3], content)
         return self._say(404, b"", {})
 
     def _send(self, name: str, content: bytes) -> None:

@@ -27,8 +27,8 @@ def test_what_is_no_word_of_it_is_refused(tiny: LoadedModel, word: str) -> None:
 
 def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
     found = attention_of_word(tiny, "The quick brown fox jumps", "brown", 96)
-    own = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
-    assert torch.equal(found.weights, own.float())
+    attention = tiny.model.inspect(found.tokens).attention.decoder[0, :, :, list(found.word)].mean(dim=2)
+    assert torch.equal(found.weights, attention.float())
     assert found.weights[:, :, found.word.stop :].abs().max() == 0
     assert (found.weights.sum(dim=-1) - 1).abs().max() < 1e-5
     read = attention_of_word(tiny_translator, "the cat sat", "the", 96)

@@ -52,8 +52,8 @@ def by_hand() -> Vectors:
 
 
 def test_a_word_is_its_token_or_the_mean_of_its_tokens(by_hand: Vectors) -> None:
-    whole, parts = by_hand.word("man"), by_hand.word("stepson")
-    assert whole.ids == (3,) and whole.pieces == (" man",) and whole.vector.tolist() == [2.0, 0.0, 0.0]
+    single, parts = by_hand.word("man"), by_hand.word("stepson")
+    assert single.ids == (3,) and single.pieces == (" man",) and single.vector.tolist() == [2.0, 0.0, 0.0]
     assert parts.pieces == (" step", "son") and parts.vector.tolist() == [-0.5, 0.0, -0.5]
     assert by_hand.word("son").ids == (8,)  # one token, where " son" would be two
     assert by_hand.size == (10, 3)
@@ -85,13 +85,13 @@ def test_an_analogy_by_hand(by_hand: Vectors) -> None:
 def test_half_precision_is_read_in_chunks_like_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(3)
     matrix = torch.randn(10, 64, dtype=torch.bfloat16)
-    whole = Vectors(matrix.float(), Words())
+    full = Vectors(matrix.float(), Words())
     monkeypatch.setattr(vectors, "_ROWS", 3)
     chunked = Vectors(matrix, Words())
     words = [chunked.word(word) for word in ("girl", "boy", "stepson")]
     assert {word.vector.dtype for word in words} == {torch.float32}
     for word, found in zip(words, chunked.neighbours(words, 5), strict=True):
-        (alone,) = whole.neighbours([whole.word(word.text)], 5)
+        (alone,) = full.neighbours([full.word(word.text)], 5)
         assert [neighbour.id for neighbour in found] == [neighbour.id for neighbour in alone]
         for neighbour in found:
             slow = sum(a * b for a, b in zip(word.vector.tolist(), matrix[neighbour.id].tolist(), strict=True))

@@ -84,9 +84,9 @@ def check_against_definition(
 
 @pytest.mark.parametrize("seed", range(20))
 def test_texts_and_layers_are_those_of_the_definition(seed: int) -> None:
-    asked, layers = (("low", (2,)), ("high", (2, 4)), ([3, 0, 1], (0, 1, 3)), (3, (3,)))[seed % 4]
+    requested, layers = (("low", (2,)), ("high", (2, 4)), ([3, 0, 1], (0, 1, 3)), (3, (3,)))[seed % 4]
     model = random_model(30, seed, scale=2)  # five layers
-    steps = check_against_definition(model, (3, 1), asked, layers)
+    steps = check_against_definition(model, (3, 1), requested, layers)
     chosen = {step.hypotheses[0].choice.contrast.layer for step in steps if step.hypotheses[0].choice.contrast}
     assert chosen <= set(layers)
     assert len(chosen) > 1 or len(layers) == 1
@@ -184,9 +184,9 @@ def test_other_layers_are_refused_by_name(value: object) -> None:
 
 def test_the_document_tells_the_layer_and_the_divergences() -> None:
     model, settings = random_model(9, seed=1), dola(max_new_tokens=3, seed=1)
-    asked = make_request((3,), layer_count=model.layer_count)
-    trace = Trace("tiny", "3", asked, settings, str)
-    trace.collect(generate(model, asked.prompt, settings.strategy_for(asked)))
+    request = make_request((3,), layer_count=model.layer_count)
+    trace = Trace("tiny", "3", request, settings, str)
+    trace.collect(generate(model, request.prompt, settings.strategy_for(request)))
     document = json.loads(json.dumps(trace.document(), allow_nan=False))
     for step in document["steps"]:
         divergences = {entry["layer"]: entry["bits"] for entry in step["contrast"]["divergences"]}

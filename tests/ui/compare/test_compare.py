@@ -45,7 +45,7 @@ def values(screens: list[CompareScreen]) -> Iterator[CompareValue]:
             yield screen.comparison
 
 
-def whole(session: Session, models: Models) -> CompareValue:
+def full_value(session: Session, models: Models) -> CompareValue:
     return next(values([comparing.resend(session, models, models.default)]))
 
 
@@ -90,7 +90,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
 
     models, session = Models((tiny.name,), lambda *_: tiny, wrap=slowly), Session()
     run(session, models)
-    words = [text for text, _ in whole(session, models)["cards"][0]["tokens"]]
+    words = [text for text, _ in full_value(session, models)["cards"][0]["tokens"]]
     spoken, half = "".join(words), "".join(words[1:6])
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
     joined: dict[str, list] = {}
@@ -99,7 +99,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
         for value in values([screen]):
             for card in value["cards"]:
                 joined[card["run"]] = joined.get(card["run"], [])[: card["since"]] + list(card["tokens"])
-            for card in whole(session, models)["cards"]:  # as it stands now
+            for card in full_value(session, models)["cards"]:  # as it stands now
                 assert joined[card["run"]] == list(card["tokens"])
     never, early = ("".join(text for text, _ in joined[f"compare-2-{number}"]) for number in (1, 2))
     assert never == spoken and early == spoken[: spoken.index(words[3])]
@@ -132,9 +132,9 @@ def test_a_message_is_answered_and_its_prompt_is_a_conversations(models: Models,
 def test_a_message_goes_on_from_the_chat_as_the_chats_next_answer_would(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     greedy = DecodingSettings(strategy="greedy", max_new_tokens=6)
-    assert whole(session, models)["history"] is False
+    assert full_value(session, models)["history"] is False
     list(chat.send(session, models, models.default, "I have a dog.", greedy))
-    assert whole(session, models)["history"] is True
+    assert full_value(session, models)["history"] is True
     cards = [greedy.to_dict(), WARM[2]]
     run(session, models, cards, "What do I have?", answer=True, history=True)
     assert session.comparison is not None
@@ -216,11 +216,11 @@ def test_a_refusal_is_one_sentence_and_the_last_comparison_stays(
 ) -> None:
     session = Session()
     run(session, models)
-    before = whole(session, models)
+    before = full_value(session, models)
     with pytest.raises(AttendError) as refused:
         run(session, models, cards, text, **changes)
     assert sentence in str(refused.value) and "\n" not in str(refused.value)
-    assert whole(session, models) == before and not session.busy
+    assert full_value(session, models) == before and not session.busy
 
 
 def test_nothing_else_runs_beside_it(tiny: LoadedModel) -> None:
@@ -291,7 +291,7 @@ def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Mod
     assert len(session.comparison.cards) == 3
     gone = [card.run.id for card in session.comparison.cards]
     assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("chat")
-    assert session.comparison is None and whole(session, models)["cards"] == []
+    assert session.comparison is None and full_value(session, models)["cards"] == []
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_token_that_is_not_there_is_refused(models: Models, identifier: str, i
 def test_a_comparison_outlives_a_change_of_the_model(models: Models) -> None:
     session = Session()
     run(session, models)
-    before = whole(session, models)
+    before = full_value(session, models)
     other = next(values([comparing.overview(session, models, "tiny-writer")]))
     assert other == {**before, "chats": False}
 

@@ -77,9 +77,9 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     around = integer(given, "around", FIRST["around"], 0, MOST_AROUND)
     plane = vectors.plane([word.vector for word in words])
     near = [(number, token) for number, few in enumerate(learned.neighbours(words, around)) for token in few]
-    own = {token for word in words if len(word.ids) == 1 for token in word.ids}
+    word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
-    beside = {token.id: (number, token) for number, token in near if token.id not in own}
+    beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
     points = plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]).tolist()
     points = [[rounded(number) for number in point] for point in points]
     neighbours = zip(beside.values(), points[len(words) :], strict=True)

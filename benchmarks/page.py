@@ -1,8 +1,8 @@
-"""The page in a real browser: from `python app.py` to usable, from Enter to the first token, from a click to the table.
+"""The page in a real browser: start-up, the time from Enter to the first token, and from a click to its table.
 
     python -m benchmarks.page [--model attend-chat] [--starts 3] [--rounds 10] [--port 7861]
 
-Times on the screen are taken by the browser's own clock, up to the frame that shows the change.
+The browser measures its times itself, up to the frame that shows the change.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def served(model: str, port: int) -> Iterator[None]:
 
 
 def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
-    """A fresh visitor's page, as soon as a message can be typed."""
+    """The page of a new visitor, once a message can be typed."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     started = time.monotonic()
     while True:
         try:
             page.goto(f"http://127.0.0.1:{port}{path}")
             break
-        except Error:  # nobody listens yet
+        except Error:  # the server is not up yet
             if time.monotonic() - started > deadline:
                 raise
             time.sleep(0.05)
@@ -124,19 +124,19 @@ def _measure(arguments: Sequence[str] | None) -> None:
     parser.add_argument("--port", metavar="N", type=int, default=7861, help="port to serve the page on (default 7861)")
     add_counts(parser, starts=3, rounds=10)
     options = parser.parse_args(arguments)
-    locate(options.model)  # a mistyped one is refused here, not by the page that would never be there
+    locate(options.model)  # refuse a mistyped name here: the page would never come up
     if shutil.which("chromium") is None:
         raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
 
     taken = measure(options.model, options.port, options.starts, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]
-    for what, times in taken.items():
-        aim = f"< {AIMS[what]:,.0f}" if what in AIMS else ""
-        rows.append([what, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
+    for measurement, times in taken.items():
+        aim = f"< {AIMS[measurement]:,.0f}" if measurement in AIMS else ""
+        rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
     print(f"{options.model} in Chromium, {options.starts} starts, {options.rounds} visits")
     print(table(rows))
-    medians = {what: round(statistics.median(times), 1) for what, times in taken.items()}
-    worst = {what: round(max(times), 1) for what, times in taken.items()}
+    medians = {measurement: round(statistics.median(times), 1) for measurement, times in taken.items()}
+    worst = {measurement: round(max(times), 1) for measurement, times in taken.items()}
     print(
         json.dumps({"benchmark": "page", "model": options.model, "median_ms": medians, "worst_ms": worst, **machine()})
     )

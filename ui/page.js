@@ -18,17 +18,9 @@ export function start() {
   find('#attend-theme')?.addEventListener('click', () => document.body.classList.toggle('dark'));
   const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
   const areOpen = () => Boolean(find('#attend-settings.open'));
-  if (!narrow.matches) openSettings();
   narrow.addEventListener('change', () => {
     if (narrow.matches && areOpen()) toggleSettings();
   });
-
-  /** On a busy machine the sidebar comes after this script, and hears of no click before it is whole. */
-  function openSettings() {
-    if (areOpen() || !find('#attend-open-settings')) return;
-    toggleSettings();
-    requestAnimationFrame(openSettings);
-  }
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
   const ask = reopenStream(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-poll')));
@@ -76,5 +68,13 @@ export function start() {
     pressed = false;
   });
 
-  document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+  show();
+
+  /** The sidebar may come after this script, on a busy machine, and hears of no click before it is whole. */
+  function show() {
+    if (narrow.matches && areOpen()) {
+      toggleSettings();
+      requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen
+    } else document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+  }
 }

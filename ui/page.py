@@ -50,7 +50,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         first = models.first
         first_tab = switch.possible(first, "")
         session = gr.State(Session(model=models.default))
-        with gr.Sidebar(open=False, width=312, elem_id="attend-settings"):
+        with gr.Sidebar(open=True, width=312, elem_id="attend-settings"):
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
             system = system_prompt.build(first.no_system)

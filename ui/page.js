@@ -5,6 +5,7 @@
 
 import { around } from './kit/dom.js';
 import { reopenStream } from './kit/late_events.js';
+import { remember, remembered } from './kit/storage.js';
 
 export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
@@ -15,7 +16,11 @@ export function start() {
   const toggleSettings = () => find('#attend-settings .toggle-button')?.click();
   find('#attend-open-settings')?.addEventListener('click', toggleSettings);
   find('#attend-api')?.addEventListener('click', () => find('footer .show-api')?.click());
-  find('#attend-theme')?.addEventListener('click', () => document.body.classList.toggle('dark'));
+  const theme = remembered('theme', '');
+  if (theme && !new URLSearchParams(location.search).has('__theme')) document.body.classList.toggle('dark', theme === 'dark');
+  find('#attend-theme')?.addEventListener('click', () => {
+    remember('theme', document.body.classList.toggle('dark') ? 'dark' : 'light');
+  });
   const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
   const areOpen = () => Boolean(find('#attend-settings.open'));
   narrow.addEventListener('change', () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, Opener
@@ -10,6 +11,14 @@ from tests.helpers.visitor import choose, rest, say, set_number, to_write
 
 pytestmark = BROWSER
 
+
+# What moved without anybody's doing, of which Chromium tells in the frame after.
+_SHIFTS = """() => new Promise((done) => {
+  const shifts = [];
+  new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value)))
+    .observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => done(shifts), 500);
+})"""
 
 Edges = tuple[float, float, float, float]  # left, top, right, bottom
 _EDGES = """(selectors) => {
@@ -21,6 +30,13 @@ _EDGES = """(selectors) => {
 def edges(page: Page, *selectors: str) -> list[Edges]:
     """Of several elements in the same moment: the last update may still draw some of them anew."""
     return page.wait_for_function(_EDGES, arg=list(selectors)).json_value()
+
+
+@pytest.mark.parametrize("width", [1440, 900, 390])
+def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
+    page = visit(viewport={"width": width, "height": 900})
+    assert page.evaluate(_SHIFTS) == []
+    assert (page.locator("#attend-settings.open").count() == 1) is (width > 1000)
 
 
 def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:

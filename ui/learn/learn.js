@@ -67,7 +67,7 @@ export function start({ element, props, trigger, watch }) {
     const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
     const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
     const node = make('section', { class: 'at-lesson-chapter', 'aria-label': CHAPTERS[key].title },
-      make('div', { class: 'at-lesson-top' }, make('h2', { text: CHAPTERS[key].title }), waits), refused, inside);
+      make('div', { class: 'at-lesson-top' }, make('h2', { text: CHAPTERS[key].title, tabindex: -1 }), waits), refused, inside, neighbours(key));
     body.append(node);
     let latest = 0;
     let patience = 0;
@@ -89,6 +89,21 @@ export function start({ element, props, trigger, watch }) {
       if (result) draw(result);
     }
     return { node };
+  }
+
+  /** The chapters before and after one, to go on to at its end. @param {string} key */
+  function neighbours(key) {
+    const index = offered.indexOf(key);
+    const link = (other, text) => make('button', {
+      type: 'button', class: 'at-plain', text, onclick: () => {
+        show(other);
+        find(body, 'section:not([hidden]) h2').focus();
+      },
+    });
+    const [before, after] = [offered[index - 1], offered[index + 1]];
+    return make('nav', { class: 'at-lesson-neighbours', 'aria-label': 'Previous and next chapter' },
+      ...(before ? [link(before, `← ${CHAPTERS[before].title}`)] : []),
+      ...(after ? [link(after, `${CHAPTERS[after].title} →`)] : []));
   }
 
   function receive() {

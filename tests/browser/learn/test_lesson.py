@@ -136,3 +136,17 @@ def test_the_lesson_fits_a_phone(visit: Opener) -> None:
         chapter(page, title)
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_end_of_a_chapter_leads_to_those_beside_it(shared_page: Page) -> None:
+    page = shared_page
+    first = chapter(page, "Tokens, side by side")
+    links = first.get_by_role("navigation", name="Previous and next chapter").get_by_role("button")
+    expect(links).to_have_text(["A vocabulary of your own →"])
+    links.click()
+    second = page.get_by_role("region", name="A vocabulary of your own", exact=True)
+    expect(second.get_by_role("heading", name="A vocabulary of your own")).to_be_focused()
+    expect(first).to_be_hidden()
+    expect(page.locator(".at-lesson-list [aria-current]")).to_contain_text("A vocabulary of your own")
+    second.get_by_role("button", name="← Tokens, side by side").click()
+    expect(first).to_be_visible()

@@ -138,7 +138,7 @@ def test_a_checkpoint_of_others_is_read_where_it_runs_as_our_own(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "analogy", "expected"),
     [
-        (CHAT, "sister brother father", "mother"),
+        (CHAT, "mother father brother", "sister"),
         (CHAT, "went go see", "saw"),
         (CHAT, "dogs dog cat", "cats"),
         (CHAT, "first one three", "third"),

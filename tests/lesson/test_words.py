@@ -263,7 +263,7 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     handlers["leave"](visit)
     gc.collect()
     assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
-    assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # sister - brother + father is mother
+    assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
 
     kept: dict[str, LoadedModel] = {}
     models.with_embedded_cache(kept).get("tiny-writer")

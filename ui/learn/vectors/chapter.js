@@ -130,7 +130,7 @@ function analogyPart(asking) {
   const found = make('div');
   const example = ['a', 'b', 'c', 'expected'].map((key) => asking.first[key]).join(' ');
   const node = lessonPart('Analogies',
-    paragraph('If the step from brother to sister is a direction, it should also lead from father to mother: a − '
+    paragraph('If the step from father to mother is a direction, it should also lead from brother to sister: a − '
       + 'b + c, each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, '
       + 'because the nearest word is often one of them.'),
     make('div', { class: 'at-lesson-row at-analogy' },

@@ -16,10 +16,10 @@ from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {
     "word": "dog",
-    "a": "sister",
-    "b": "brother",
-    "c": "father",
-    "expected": "mother",
+    "a": "mother",
+    "b": "father",
+    "c": "brother",
+    "expected": "sister",
     "words": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
     "football baseball hockey",
     "around": 1,

@@ -22,7 +22,7 @@ from training.skills.facts import Kind, kinds, lead
 from training.skills.scoring import places, score, weight_on_value
 from training.skills.small_talk import SmallTalk
 from training.skills.testing import Item, read_items, write, write_items
-from training.skills.values import draw, read, values, within
+from training.skills.values import draw, draw_any, read, values, within
 
 TALK = SmallTalk([("Lovely day.", "Yes."), ("Oh well.", "Indeed.", "Right.", "Sure.")])
 LISTS = tuple(read("values.toml"))
@@ -85,6 +85,18 @@ def test_invented_names_belong_to_one_part_alone() -> None:
     drawn = {part: {draw(dice, "people", part) for _ in range(2000)} for part in ("seen", "unseen")}
     assert len(drawn["seen"]) > 500 and len(drawn["unseen"]) > 500  # far more than are listed
     assert not drawn["seen"] & drawn["unseen"]
+
+
+def test_the_shorter_a_list_the_more_often_a_fact_has_a_value_that_nobody_expects() -> None:
+    dice = random.Random(1)
+    expected = {
+        name: sum(draw_any(dice, name, "seen") in values(name, "seen") for _ in range(2000)) / 2000 for name in LISTS
+    }
+    # 4 days of 40 are a tenth; long lists have their own values three times in five, or one by chance from another list
+    assert 0.08 < expected["days"] < 0.16
+    assert expected["days"] < expected["months"] < expected["drinks"] < expected["cities"]
+    assert 0.55 < expected["cities"] < 0.65
+    assert draw_any(dice, "days", "unseen") in values("days", "unseen")
 
 
 def exercise(skill: str, number: int) -> tuple[str, str]:

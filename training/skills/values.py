@@ -20,6 +20,7 @@ Part = Literal["seen", "unseen"]  # by training
 FOLDER = Path(__file__).parent
 _INVENTED = 0.4  # of the names of people and pets: copying, not knowing, must be what finds them
 _STRANGE = 0.4  # of the values of all facts in training, for the same reason: its lists of colours or days are short
+_SHORT = 40  # values of a list; where there are fewer, more are strange: of the four days that training has, 0.9
 _ONSETS = ("b", "br", "c", "ch", "d", "dr", *"fg", "gr", *"hjklmnp", "qu", *"rs", "sh", "st", "t", "th", "tr", *"vwyz")
 _VOWELS = (*"aeiou", "ai", "ee", "ia", "o", "a")
 _MIDDLES = ("", "", "", "n", "l", "r", "m", "s")  # end a syllable before another
@@ -52,9 +53,12 @@ def draw_any(dice: random.Random, name: str, part: Part) -> str:
     """The same for a fact: in training often a value that nobody expects there, invented or of another list.
 
     A model that has seen 32 colours learns to guess among them; one whose favourite color was "Tuesday" or "quenor" as
-    well learns to look up what was told.
+    well learns to look up what was told. The shorter a list, the better a guess would be, so the rarer its own values:
+    of days that training lacks, a model that had met four others 60 % of the time recalled 1 in 29.
     """
-    if part == "unseen" or name == "digits" or dice.random() >= _STRANGE:
+    if part == "unseen" or name == "digits":
+        return draw(dice, name, part)
+    if dice.random() >= max(_STRANGE, 1 - len(values(name, part)) / _SHORT):
         return draw(dice, name, part)
     if dice.random() < 0.5:
         return draw(dice, dice.choice(sorted(_lists())), part)

@@ -57,7 +57,7 @@ export function start({ element, props, trigger, watch }) {
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
     make('p', {
       class: 'at-quiet at-how',
-      text: 'Each row shows where the model looked when choosing that token.',
+      text: 'Each row is a token and shows which tokens it attends to.',
     }),
   ];
 

@@ -64,7 +64,7 @@ const embeddingSteps = (side, text) => [
     text: text.embeddings, stages: [[`${side}.embeddings`, 'Embeddings']],
   },
   {
-    name: 'Positions are added', formula: 'PE(pos, 2i) = sin(pos / 10000^(2i/6)),  PE(pos, 2i+1) = cos(same)',
+    name: 'Positions are added', formula: 'PE(pos, 2i) = sin(pos / 10000^(2i/6)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/6))',
     code: '`sinusoids` in model/transformer/positions.py', text: text.positions,
     stages: [[`${side}.positions`, 'Positions'], [`${side}.input`, 'Sum x']],
   },

@@ -47,7 +47,7 @@ export const chapter = {
       sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
         plainButton('Reset', () => ask({}))),
       examples, ...look.nodes,
-      paragraph('Most heads attend to grammar, to the first token or to the word itself; a few find the noun. '
+      paragraph('Most heads follow the grammar, or attend to the first token or to the word itself; a few find the noun. '
         + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
         + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
         + 'decides.'),

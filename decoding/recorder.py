@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decoding.parameters.parameter import Parameter
-from decoding.step import Candidate, Choice
+from decoding.step import CandidateRecord, Choice
 from model.lazy import torch
 
 if TYPE_CHECKING:
@@ -161,11 +161,11 @@ class Recording:
         return (1.0, *(before.mass_kept_by(after) for before, after in pairwise(self._stages)))
 
     @cached_property
-    def _top(self) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
+    def _top(self) -> tuple[tuple[CandidateRecord, ...], tuple[float, ...]]:
         """The best by the model's probability, ties by id; computed once for all beams that continue this row."""
         return self._describe(self._stages[0].best(self._top_candidates))
 
-    def _describe(self, ids: list[int]) -> tuple[tuple[Candidate, ...], tuple[float, ...]]:
+    def _describe(self, ids: list[int]) -> tuple[tuple[CandidateRecord, ...], tuple[float, ...]]:
         """These candidates with their probabilities, and the probability of all others, per stage."""
         logits = np.array([stage.logits[ids] for stage in self._stages], dtype=np.float64)  # (S, C)
         totals = np.array([stage.log_total for stage in self._stages])  # (S,)
@@ -177,7 +177,7 @@ class Recording:
             for kept, known, mass in zip(self._kept, shown.tolist(), probabilities.sum(axis=-1).tolist(), strict=True)
         )
         columns = probabilities.T.tolist()  # C lists of S
-        return tuple(Candidate(token, tuple(column)) for token, column in zip(ids, columns, strict=True)), rest
+        return tuple(CandidateRecord(token, tuple(column)) for token, column in zip(ids, columns, strict=True)), rest
 
     def _rank(self, token: int) -> int:
         """From 1, by the model's own probability, ties by id."""

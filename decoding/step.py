@@ -20,8 +20,8 @@ FinishReason = Literal["stop", "length", "stop_text", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A token that could have been chosen."""
+class CandidateRecord:
+    """A token that could have been chosen, with its probability after every stage."""
 
     id: int
     probabilities: tuple[float, ...]  # per stage, the model's own first; 0 from the stage that removed it
@@ -54,7 +54,7 @@ class Choice:
     draw: float | None  # in [0, 1): the uniform number behind a sampled token; None where nothing was drawn
     stages: tuple[str, ...]  # "model", then the name of every processor in the order they ran
     kept: tuple[int, ...]  # tokens with a finite logit after each stage
-    candidates: tuple[Candidate, ...]  # best first by the model's probability; the chosen token is always among them
+    candidates: tuple[CandidateRecord, ...]  # best first by the model's probability, and always the chosen token
     rest: tuple[float, ...]  # probability of all other tokens together, per stage
     # The share of the previous stage's probability that each stage kept; 1 where it removed nothing.
     mass: tuple[float, ...]
@@ -64,7 +64,7 @@ class Choice:
     attention: Tensor | None = None  # (layers, heads, keys) float16 on the CPU; the query is the token before it
 
     @property
-    def chosen(self) -> Candidate:
+    def chosen(self) -> CandidateRecord:
         """The candidate that was chosen; `AttendError` where candidates were not recorded (see `Request.explained`)."""
         for candidate in self.candidates:
             if candidate.id == self.token:

@@ -15,7 +15,7 @@ from decoding.batch import generate_batch
 from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings, StrategyName
-from decoding.step import Candidate, Choice, Hypothesis, Step
+from decoding.step import CandidateRecord, Choice, Hypothesis, Step
 from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
 from model.transformer.config import TransformerConfig
@@ -310,7 +310,7 @@ def test_all_that_a_strategy_may_want_is_shared_out() -> None:
         )
 
 
-CHOICE = Choice(0, 1, None, ("model",), (1,), (Candidate(0, (1.0,)),), (0.0,), (1.0,), (0.0,))  # what it decides
+CHOICE = Choice(0, 1, None, ("model",), (1,), (CandidateRecord(0, (1.0,)),), (0.0,), (1.0,), (0.0,))  # what it decides
 
 
 class RecordingStrategy:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from decoding.processors import Context, Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
-from decoding.step import Candidate, Choice
+from decoding.step import CandidateRecord, Choice
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 CHAIN = (Temperature(0.7), TopK(6), TopP(0.8))
@@ -34,7 +34,7 @@ def slow_choice(stages: list[list[float]], token: int, count: int) -> Choice:
         draw=None,
         stages=NAMES[: len(stages)],
         kept=tuple(sum(value > -math.inf for value in row) for row in stages),
-        candidates=tuple(Candidate(i, tuple(row[i] for row in probabilities)) for i in shown),
+        candidates=tuple(CandidateRecord(i, tuple(row[i] for row in probabilities)) for i in shown),
         rest=tuple(math.fsum(p for i, p in enumerate(row) if i not in shown) for row in probabilities),
         mass=(
             1.0,

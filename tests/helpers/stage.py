@@ -12,7 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser
 
-from decoding.step import Candidate, Choice
+from decoding.step import CandidateRecord, Choice
 from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE
 from tests.helpers.waiting import eventually
@@ -121,15 +121,15 @@ def choice(token: int, p: float = 0.25, draw: float | None = 0.8) -> Choice:
 
     With p = 0.25 the two that top-k left share the line from 0 to 1 at 0.6 / 0.85 = 0.7059.
     """
-    better = Candidate(900, (0.6, 0.6 / (0.6 + p)))
-    mine = Candidate(token, (p, p / (0.6 + p)))
+    better = CandidateRecord(900, (0.6, 0.6 / (0.6 + p)))
+    mine = CandidateRecord(token, (p, p / (0.6 + p)))
     return Choice(
         token=token,
         rank=2,
         draw=draw,
         stages=("model", "top_k"),
         kept=(VOCABULARY, 2),
-        candidates=(better, mine, Candidate(901, (0.00001, 0.0))),
+        candidates=(better, mine, CandidateRecord(901, (0.00001, 0.0))),
         rest=(0.4 - p - 0.00001, 0.0),
         mass=(1.0, 0.6 + p),
         stage_entropy=(2.0, 0.9),

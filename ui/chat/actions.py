@@ -27,7 +27,7 @@ from ui.runs.contract import AnswerUpdate, MeterValue
 from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session, Turn
 from ui.runs.values import meter_value
@@ -140,7 +140,7 @@ def overview(session: Session, models: Models, name: str) -> ChatScreen:
     )
 
 
-def _context_usage(session: Session, loaded: LoadedModel, run: Run | None) -> MeterValue:
+def _context_usage(session: Session, loaded: LoadedModel, run: RunRecord | None) -> MeterValue:
     """Context usage; of a model that has not answered yet, by its own tokens of what has been said."""
     limit = loaded.model.context_length
     if run is None or run.model == loaded.name:

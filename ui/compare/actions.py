@@ -27,7 +27,7 @@ from ui.runs.comparison import Comparison
 from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session, Turn
 from ui.runs.values import meter_value
 from ui.screen import Screen
@@ -197,7 +197,7 @@ def _update(
     )
 
 
-def _run_of_card(session: Session, identifier: str) -> Run:
+def _run_of_card(session: Session, identifier: str) -> RunRecord:
     """The card with this run; `AttendError` if there is none."""
     cards = () if session.comparison is None else session.comparison.cards
     for card in cards:

@@ -9,19 +9,19 @@ from ui.inspector.values import empty_inspector, inspector_value
 from ui.runs.attention import restore_attention
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import OVERLAP
 
 
-def streamed(session: Session, run: Run, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
+def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
     """What is new in a run from token `since` on; None if the inspector shows another run."""
     if session.shown != run.id:
         return None
     return inspector_value(run, loaded.tokenizer, busy=busy, since=max(0, since - OVERLAP))
 
 
-def opened(session: Session, models: Models, run: Run, selected: int | None = None) -> InspectorValue:
+def opened(session: Session, models: Models, run: RunRecord, selected: int | None = None) -> InspectorValue:
     """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded."""
     loaded = models.present(run.model)
     session.shown = run.id
@@ -33,7 +33,7 @@ def opened(session: Session, models: Models, run: Run, selected: int | None = No
     return value
 
 
-def opened_if_loaded(session: Session, models: Models, run: Run | None) -> InspectorValue:
+def opened_if_loaded(session: Session, models: Models, run: RunRecord | None) -> InspectorValue:
     """All of a run; an empty inspector if there is none, or if its model is no longer loaded."""
     if run is not None and models.is_there(run.model):
         return opened(session, models, run)
@@ -41,7 +41,7 @@ def opened_if_loaded(session: Session, models: Models, run: Run | None) -> Inspe
     return empty_inspector("chat", unloaded="" if run is None else models.display_name(run.model))
 
 
-def open_token(session: Session, models: Models, run: Run, index: int, *, again: str) -> InspectorValue:
+def open_token(session: Session, models: Models, run: RunRecord, index: int, *, again: str) -> InspectorValue:
     """What lies behind one generated token of a run.
 
     Args:

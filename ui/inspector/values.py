@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from decoding.step import Candidate, Choice, ContrastiveCandidate
+from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
 from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
 from ui.inspector.contract import CandidateRow, InspectorValue, StepValue, WeighedRow
 from ui.runs.contract import TokenKind, TokenOrigin
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.values import MOST_ROWS, short
 
 
 def inspector_value(
-    run: Run, tokenizer: TextTokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+    run: RunRecord, tokenizer: TextTokenizer, *, busy: bool, since: int = 0, selected: int | None = None
 ) -> InspectorValue:
     """The run from token `since` on (0: all of it), as the inspector's contract has it."""
     first = run.first
@@ -98,7 +98,7 @@ def _token(token: TokenRecord, tokenizer: TextTokenizer) -> tuple[str, TokenKind
     return tokenizer.label(token.id), kind, short(token.choice.probability) if token.choice is not None else None
 
 
-def _row(candidate: Candidate, choice: Choice, label: Callable[[int], str]) -> CandidateRow:
+def _row(candidate: CandidateRecord, choice: Choice, label: Callable[[int], str]) -> CandidateRow:
     probabilities = candidate.probabilities
     removed_by = next(
         (

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decoding.step import FinishReason
 from ui.runs.answer_text import AnswerText
 from ui.runs.contract import AnswerUpdate
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Turn
 from ui.runs.stream import Ending
@@ -61,7 +61,7 @@ class GrowingAnswer:
         }
 
 
-def ending_note(run: Run, ending: Ending | None, reason: FinishReason | None) -> str | None:
+def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | None) -> str | None:
     """Why a text ended, where that is not obvious.
 
     Args:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from decoding.recorder import record_text
 from model.interface import Inspection, LanguageModel
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 
 
 def attention_row(attention: Tensor) -> str:
@@ -54,7 +54,7 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
     return attention.shape[0], attention.shape[1]
 
 
-def restore_attention(run: Run, model: LanguageModel, lock: threading.Lock) -> None:
+def restore_attention(run: RunRecord, model: LanguageModel, lock: threading.Lock) -> None:
     """Compute a run's attention again after it was dropped to save memory."""
     if all(token.row is not None for token in run.tokens[run.first :]):
         return

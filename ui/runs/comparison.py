@@ -14,7 +14,7 @@ from model.errors import AttendError
 from model.interface import Forward, Want
 from ui.kit.validation import on_card
 from ui.runs.answer_text import AnswerText
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.stream import Ending
 
@@ -64,7 +64,7 @@ class Card:
         return self.builder.settings
 
     @property
-    def run(self) -> Run:
+    def run(self) -> RunRecord:
         """The run that the inspector shows."""
         return self.builder.run
 

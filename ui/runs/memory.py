@@ -19,7 +19,7 @@ from typing import Self
 
 from decoding.step import Choice, Dropped, Hypothesis
 from decoding.trace import Trace
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
 
 MOST_BYTES = 64_000_000  # per visitor
@@ -67,7 +67,7 @@ def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
         let_go()
 
 
-def _all_runs(session: Session) -> list[Run]:
+def _all_runs(session: Session) -> list[RunRecord]:
     """Oldest first, with those of a comparison."""
     return list(session.runs.values())
 
@@ -95,18 +95,18 @@ def _releases(session: Session, ledger: Ledger) -> Iterator[Callable[[], None]]:
         yield lambda run=run: _forget_attention(run, ledger)
 
 
-def _forget_attention(run: Run, ledger: Ledger) -> None:
+def _forget_attention(run: RunRecord, ledger: Ledger) -> None:
     ledger.release(_of_tokens(run.tokens))
     run.forget_attention()
     ledger.add(_of_tokens(run.tokens))
 
 
-def _forget_trace(run: Run, ledger: Ledger) -> None:
+def _forget_trace(run: RunRecord, ledger: Ledger) -> None:
     ledger.release(_of_trace(run.trace))
     run.trace = None
 
 
-def _forget_explanations(run: Run, ledger: Ledger) -> None:
+def _forget_explanations(run: RunRecord, ledger: Ledger) -> None:
     ledger.release(_of_tokens(run.tokens))
     run.forget_explanations()
     ledger.add(_of_tokens(run.tokens))

@@ -29,7 +29,7 @@ class TokenRecord:
 
 
 @dataclass(slots=True)
-class Run:
+class RunRecord:
     """A text that the model continued: the whole context, token by token."""
 
     id: str

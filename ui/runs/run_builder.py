@@ -13,7 +13,7 @@ from decoding.step import FinishReason, Hypothesis, Step
 from decoding.trace import Trace
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.contract import TokenOrigin
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 
 
 class RunBuilder:
@@ -23,7 +23,7 @@ class RunBuilder:
     would keep those of all rows of a pass in memory.
     """
 
-    def __init__(self, run: Run, trace: Trace) -> None:
+    def __init__(self, run: RunRecord, trace: Trace) -> None:
         """
         Args:
             trace: becomes the run's. If it has steps already, a text is continued: its prompt and tokens are the run's.

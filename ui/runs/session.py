@@ -17,7 +17,7 @@ from decoding.trace import Trace
 from model.errors import AttendError
 from ui.runs.comparison import Comparison
 from ui.runs.contract import AnswerState
-from ui.runs.run import Mode, Run, TokenRecord
+from ui.runs.run import Mode, RunRecord, TokenRecord
 
 if TYPE_CHECKING:
     from model.encoder import Encoder
@@ -95,7 +95,7 @@ class Session:
     former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
     translation: Turn | None = None  # what Translate shows; the source is in its box
     draft: Draft = field(default_factory=Draft)
-    runs: dict[str, Run] = field(default_factory=dict)  # oldest first
+    runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
     stop: threading.Event | None = None  # set to end the current run; None if there is none
     seed: int = -1  # of the last run; -1 if nothing was drawn
@@ -150,9 +150,11 @@ class Session:
         self.updates += 1
         return self.updates
 
-    def add_run(self, mode: Mode, model: str, tokens: Sequence[TokenRecord], *, source: tuple[int, ...] = ()) -> Run:
+    def add_run(
+        self, mode: Mode, model: str, tokens: Sequence[TokenRecord], *, source: tuple[int, ...] = ()
+    ) -> RunRecord:
         self.counter += 1
-        run = Run(f"{mode}-{self.counter}", mode, model, list(tokens), source=source)
+        run = RunRecord(f"{mode}-{self.counter}", mode, model, list(tokens), source=source)
         self.runs[run.id] = run
         return run
 
@@ -173,7 +175,7 @@ class Session:
         self.draft.typed = typed
 
     @property
-    def newest_answer(self) -> Run | None:
+    def newest_answer(self) -> RunRecord | None:
         """The run behind the last message, if that is an answer."""
         return self.runs.get(self.turns[-1].run or "") if self.turns else None
 
@@ -182,7 +184,7 @@ class Session:
         """How many of the oldest turns no longer fit into the context."""
         return self.newest_answer.dropped if self.newest_answer else 0
 
-    def run(self, identifier: str | None) -> Run:
+    def run(self, identifier: str | None) -> RunRecord:
         """The run with this name; `AttendError` if there is none."""
         if identifier is None or identifier not in self.runs:
             raise AttendError("The details of this answer are no longer stored: retry it to see them.")

@@ -12,14 +12,14 @@ from torch import Tensor
 
 from model.loaded import LoadedModel
 from ui.runs.attention import attention_row
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.values import MOST_ROWS
 from ui.translate.contract import AlignmentValue, HeadsValue
 
 MOST_DRAWN = 64  # tokens of either text: beyond that no label of a map could be read
 
 
-def alignment_value(run: Run, loaded: LoadedModel) -> AlignmentValue | None:
+def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | None:
     """The three maps of a run whose decoding is over, or why there are none; None before its first token.
 
     Row i of the decoder's maps is the pass that chose token i of what was written: its query is the token before, the

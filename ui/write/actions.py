@@ -24,7 +24,7 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note
 from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.values import meter_value
@@ -136,7 +136,7 @@ def overview(session: Session, models: Models, name: str) -> WriteScreen:
     return replace(screen_of(session, models, run), text=None)
 
 
-def _resumed_trace(run: Run, settings: DecodingSettings) -> Trace | None:
+def _resumed_trace(run: RunRecord, settings: DecodingSettings) -> Trace | None:
     """The run's trace, to be continued; None where it has none, or where these settings would not have generated the
     same text in one go."""
     trace = run.trace
@@ -152,7 +152,7 @@ def _resumed_trace(run: Run, settings: DecodingSettings) -> Trace | None:
     return trace.resumed(replace(seeded, max_new_tokens=length))
 
 
-def _new_trace(run: Run, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Trace:
+def _new_trace(run: RunRecord, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Trace:
     """A new trace, whose prompt is the whole text so far."""
     drawn = sum(not token.given for token in run.tokens)
     return Models.trace(loaded, text, Request.of(loaded, run.ids, draws_used=drawn), settings)

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from model.loaded import LoadedModel
 from ui.kit.validation import checked_text
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
 from ui.write.retokenize import cut, text_of
 
 
-def update_draft(session: Session, loaded: LoadedModel, text: object) -> Run | None:
+def update_draft(session: Session, loaded: LoadedModel, text: object) -> RunRecord | None:
     """Bring the draft up to date with the box; None when the box is empty."""
     session.refuse_while_busy()
     checked = checked_text(text, "The text")
@@ -27,7 +27,7 @@ def update_draft(session: Session, loaded: LoadedModel, text: object) -> Run | N
     return None
 
 
-def draft_run(session: Session, loaded: LoadedModel, text: str) -> Run:
+def draft_run(session: Session, loaded: LoadedModel, text: str) -> RunRecord:
     """The draft's run if it still says the text in the box; otherwise a new one for that text."""
     run = session.runs.get(session.draft.run or "")
     same_model = run is not None and run.model == loaded.name
@@ -38,7 +38,7 @@ def draft_run(session: Session, loaded: LoadedModel, text: str) -> Run:
     return replace_run(session, loaded, tokens, shape, text)
 
 
-def without_stop_text(session: Session, loaded: LoadedModel, run: Run) -> Run:
+def without_stop_text(session: Session, loaded: LoadedModel, run: RunRecord) -> RunRecord:
     """The run to be continued: without the stop text that ended it, which the box does not show."""
     text, decoded = session.draft.text, text_of(run.tokens, loaded.tokenizer)
     if decoded == text or not decoded.startswith(text):
@@ -52,7 +52,7 @@ def replace_run(
     tokens: Sequence[TokenRecord],
     shape: tuple[int, int],
     text: str | None = None,
-) -> Run:
+) -> RunRecord:
     """Replace the draft's run by a new one; its new name makes the page forget which token was selected.
 
     Args:

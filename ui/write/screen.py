@@ -8,7 +8,7 @@ from model.loaded import LoadedModel
 from ui.inspector.opening import opened
 from ui.inspector.values import empty_inspector
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.screen import Screen
@@ -23,7 +23,7 @@ class WriteScreen(Screen):
     history: tuple[bool, bool] | None = None  # whether there is anything to undo, and to redo
 
 
-def screen_of(session: Session, models: Models, run: Run) -> WriteScreen:
+def screen_of(session: Session, models: Models, run: RunRecord) -> WriteScreen:
     """Write with the draft's run, open in the inspector."""
     loaded = models.present(run.model)
     return WriteScreen(
@@ -50,6 +50,6 @@ def undo_and_redo(session: Session) -> tuple[bool, bool]:
     return (not session.busy and bool(session.draft.undo), not session.busy and bool(session.draft.redo))
 
 
-def ended_by_model(run: Run, loaded: LoadedModel) -> str | None:
+def ended_by_model(run: RunRecord, loaded: LoadedModel) -> str | None:
     """A note where the text ends with an end token, so that nothing can follow it; else None."""
     return "the model ended its text here" if run.tokens[-1].id in loaded.end_tokens else None

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from decoding.settings import DecodingSettings
-from decoding.step import Candidate, Choice, Hypothesis, Step
+from decoding.step import CandidateRecord, Choice, Hypothesis, Step
 from decoding.trace import Trace
 from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
@@ -24,7 +24,7 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import RunProgress
 from ui.runs.models import Models
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_builder import RunBuilder
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -43,13 +43,13 @@ class Letters(TextTokenizer):
 def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence[float], bits: Sequence[float]) -> Card:
     """A finished card whose every number is given."""
     trace = Trace("tiny", "0", make_request((0,)), SEEDED, str)
-    run = Run("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
+    run = RunRecord("compare-1", "chat", "tiny", [TokenRecord(0, "given")])
     builder = RunBuilder(run, trace)
     builder.seconds = 2.0
     total = 0.0
     for index, (token, rank, probability, entropy) in enumerate(zip(tokens, ranks, probabilities, bits, strict=True)):
         total += math.log(probability)
-        candidate = Candidate(token, (probability,))
+        candidate = CandidateRecord(token, (probability,))
         choice = Choice(token, rank, 0.5, ("model",), (9,), (candidate,), (1 - probability,), (1.0,), (entropy,))
         score = math.log(probability)
         reason = "length" if index == len(tokens) - 1 else None

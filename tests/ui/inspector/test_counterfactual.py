@@ -15,12 +15,12 @@ from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import replay
 from ui.inspector.toolbar.contract import WhatIfValue
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
 
 
-def direct(tiny: LoadedModel, run: Run, settings: DecodingSettings) -> Counterfactual:
+def direct(tiny: LoadedModel, run: RunRecord, settings: DecodingSettings) -> Counterfactual:
     trace = trace_of(run)
     return choose_again(tiny.model, trace.request, trace.choices(), settings)
 

@@ -16,7 +16,7 @@ from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write import history
@@ -31,7 +31,7 @@ def to_the_end(screens: Iterator[object]) -> None:
         pass
 
 
-def answered(models: Models, text: str, settings: DecodingSettings, session: Session | None = None) -> Run:
+def answered(models: Models, text: str, settings: DecodingSettings, session: Session | None = None) -> RunRecord:
     session = session or Session()
     to_the_end(chat.send(session, models, models.default, text, settings))
     run = session.newest_answer
@@ -39,12 +39,12 @@ def answered(models: Models, text: str, settings: DecodingSettings, session: Ses
     return run
 
 
-def written(models: Models, session: Session, text: str, settings: DecodingSettings) -> Run:
+def written(models: Models, session: Session, text: str, settings: DecodingSettings) -> RunRecord:
     to_the_end(write.write(session, models, models.default, text, settings))
     return session.run(session.draft.run)
 
 
-def trace_of(run: Run) -> Trace:
+def trace_of(run: RunRecord) -> Trace:
     """A run's trace, which must be that of its tokens."""
     assert run.trace is not None
     assert (*run.trace.request.prompt, *run.trace.ids) == run.ids

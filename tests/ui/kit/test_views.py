@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from decoding.step import Candidate, Choice, ContrastiveCandidate, LayerContrast
+from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, LayerContrast
 from model.loaded import LoadedModel
 from tests.helpers.stage import conversation_view, inspector_view
 from ui.inspector import values
@@ -21,7 +21,7 @@ from ui.kit import assets
 from ui.kit.packing import packed
 from ui.runs.answer_text import AnswerText
 from ui.runs.attention import attention_row
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.values import answer_tokens
 
 SCRIPTS = sorted(assets.FOLDER.rglob("*.js"))
@@ -37,10 +37,10 @@ def make_choice() -> Choice:
         stages=("model", "temperature", "top_k", "top_p"),
         kept=(50, 50, 3, 2),
         candidates=(
-            Candidate(5, (0.5, 0.6, 0.75, 0.8)),
-            Candidate(7, (0.25, 0.15, 0.1875, 0.2)),
-            Candidate(9, (0.1, 0.05, 0.0625, 0.0)),
-            Candidate(3, (0.05, 0.01, 0.0, 0.0)),
+            CandidateRecord(5, (0.5, 0.6, 0.75, 0.8)),
+            CandidateRecord(7, (0.25, 0.15, 0.1875, 0.2)),
+            CandidateRecord(9, (0.1, 0.05, 0.0625, 0.0)),
+            CandidateRecord(3, (0.05, 0.01, 0.0, 0.0)),
         ),
         rest=(0.1, 0.19, 0.0, 0.0),
         mass=(1.0, 1.0, 0.8, 0.9375),  # 0.6 + 0.15 + 0.05, then 0.75 + 0.1875
@@ -80,7 +80,7 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
         draw=None,
         stages=("model", "temperature"),
         kept=(2, 2),
-        candidates=(Candidate(1, (0.9, 1.0)), Candidate(2, (0.1, 0.0))),
+        candidates=(CandidateRecord(1, (0.9, 1.0)), CandidateRecord(2, (0.1, 0.0))),
         rest=(0.0, 0.0),
         mass=(1.0, 1.0),
         stage_entropy=(0.469, 0.0),
@@ -89,15 +89,16 @@ def test_a_probability_too_small_to_write_was_not_removed() -> None:
 
 
 def test_numbers_are_sent_with_six_digits() -> None:
-    choice = Choice(1, 1, None, ("model",), (9,), (Candidate(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
+    choice = Choice(1, 1, None, ("model",), (9,), (CandidateRecord(1, (1 / 3,)),), (2 / 3,), (1.0,), (math.pi,))
     value = values.step_value(choice, str)
     assert (value["entropy"], value["rows"][0][3], value["rest"]) == ([3.14159], [0.333333], [0.666667])
 
 
 def test_a_token_has_the_probability_of_its_row(tiny: LoadedModel) -> None:
     """0.123449996 is 12.34 %, but with six digits 0.12345, which is 12.35 % or, as a binary fraction, less."""
-    choice = Choice(7, 1, None, ("model",), (400,), (Candidate(7, (0.123449996,)),), (0.876550004,), (1.0,), (2.0,))
-    run = Run("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
+    candidate = CandidateRecord(7, (0.123449996,))
+    choice = Choice(7, 1, None, ("model",), (400,), (candidate,), (0.876550004,), (1.0,), (2.0,))
+    run = RunRecord("r1", "write", tiny.name, [TokenRecord(7, "chosen", choice)])
     value = values.inspector_value(run, tiny.tokenizer, busy=False)
     assert value["tokens"][0][2] == value["steps"][0]["rows"][0][3][0] == 0.12345
     ((_, label),) = answer_tokens(run.tokens, AnswerText(tiny.tokenizer), finished=True)

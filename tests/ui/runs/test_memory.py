@@ -20,7 +20,7 @@ from ui.compare import actions as compare
 from ui.inspector.opening import open_token
 from ui.runs.memory import MOST_BYTES, Ledger, limit_memory
 from ui.runs.models import Models
-from ui.runs.run import Run, TokenRecord
+from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.write import actions as write
@@ -34,7 +34,7 @@ def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tup
     """A builder that is still empty, and the steps of its run."""
     ids = loaded.prompt("The quick")
     trace = models.prepare(loaded, ids, settings, text="The quick")
-    run = Run("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
+    run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
     request = Request.of(loaded, ids, attention=True)
     return RunBuilder(run, trace), list(generate(loaded.model, ids, settings.strategy_for(request)))
 
@@ -147,9 +147,9 @@ def test_a_session_stays_within_its_budget_whatever_is_done(models: Models, monk
         assert Ledger.of(session).total <= max(60_000, bare + 20_000)
 
 
-def replace_trace(run: Run) -> int:
+def replace_trace(run: RunRecord) -> int:
     """What a run keeps without its trace and its attention."""
-    bare = Run(run.id, run.mode, run.model, [replace(token, row=None) for token in run.tokens])
+    bare = RunRecord(run.id, run.mode, run.model, [replace(token, row=None) for token in run.tokens])
     return Ledger.of(Session(runs={run.id: bare})).total
 
 

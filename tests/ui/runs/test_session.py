@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from decoding.step import Candidate, Choice
+from decoding.step import CandidateRecord, Choice
 from model.errors import AttendError
 from ui.runs.run import TokenRecord
 from ui.runs.session import Session, Turn
@@ -17,7 +17,7 @@ def choice(token: int) -> Choice:
         draw=None,
         stages=("model",),
         kept=(2,),
-        candidates=(Candidate(token, (1.0,)),),
+        candidates=(CandidateRecord(token, (1.0,)),),
         rest=(0.0,),
         mass=(1.0,),
         stage_entropy=(0.0,),

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from decoding.settings import DecodingSettings
-from decoding.step import Candidate
+from decoding.step import CandidateRecord
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import USER
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write import history
@@ -28,7 +28,7 @@ def last(screens: Iterator[WriteScreen]) -> WriteScreen:
     return list(screens)[-1]
 
 
-def run_of(session: Session) -> Run:
+def run_of(session: Session) -> RunRecord:
     return session.run(session.draft.run)
 
 
@@ -301,7 +301,7 @@ def test_a_token_without_a_text_cannot_be_taken(models: Models, tiny: LoadedMode
     run, control = run_of(session), tiny.tokenizer.special_token_id(USER)
     newest = run.tokens[-1]
     assert newest.choice is not None
-    offered = Candidate(control, (0.0,) * len(newest.choice.stages))
+    offered = CandidateRecord(control, (0.0,) * len(newest.choice.stages))
     run.tokens[-1] = replace(newest, choice=replace(newest.choice, candidates=(*newest.choice.candidates, offered)))
     before = session.draft.text
     with pytest.raises(

@@ -15,7 +15,7 @@ from model.loaded import LoadedModel
 from ui.inspector.toolbar import counterfactual as whatif
 from ui.inspector.toolbar import record
 from ui.runs.models import Models
-from ui.runs.run import Run
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.write import actions as write
 from ui.write import history
@@ -24,7 +24,7 @@ SAMPLE = DecodingSettings(temperature=1.3, max_new_tokens=8, seed=11)
 START = "The quick brown fox"
 
 
-def run_of(session: Session) -> Run:
+def run_of(session: Session) -> RunRecord:
     return session.run(session.draft.run)
 
 

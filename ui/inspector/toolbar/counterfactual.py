@@ -19,7 +19,8 @@ from ui.inspector.toolbar.replay import is_replay
 from ui.kit.labels import LABELS, WORDS
 from ui.kit.setting import setting_field
 from ui.runs.models import Models
-from ui.runs.session import Run, Session
+from ui.runs.run import RunRecord
+from ui.runs.session import Session
 
 VARIED = ("temperature", "top_k", "top_p")
 QUICK = (0.0, 0.5, 1.0, 1.5)  # temperatures
@@ -88,7 +89,7 @@ def in_words(original: DecodingSettings, result: Counterfactual) -> str:
 
 
 def _value(
-    run: Run, trace: Trace, original: DecodingSettings, result: Counterfactual, loaded: LoadedModel
+    run: RunRecord, trace: Trace, original: DecodingSettings, result: Counterfactual, loaded: LoadedModel
 ) -> WhatIfValue:
     label = loaded.tokenizer.label
     return {

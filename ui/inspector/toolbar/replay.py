@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from decoding.parameters.parameter import shown
 from decoding.settings import DecodingSettings
-from decoding.step import Candidate, Choice, ContrastiveCandidate, DropReason, LayerContrast
+from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, DropReason, LayerContrast
 from decoding.trace import SCHEMA
 from model.errors import AttendError
 from ui.inspector.contract import BeamRecord, DropRecord, InspectorValue, SearchValue
@@ -171,7 +171,7 @@ def _choice(number: int, value: object) -> tuple[Choice, dict[int, str]]:
         candidate, label = _token(f"a candidate of {subject}", entry)
         labels[candidate] = label
         probabilities = _numbers(f"a candidate of {subject}", entry, "probabilities", 1.0, stages)
-        candidates.append(Candidate(candidate, probabilities))
+        candidates.append(CandidateRecord(candidate, probabilities))
     if all(candidate.id != token for candidate in candidates):
         raise _refused(f"the token of {subject} is not among its candidates")
     draw = step.get("draw")

@@ -27,10 +27,10 @@ from model.loaded import LoadedModel
 from model.transformer.encoder_decoder import build
 from training.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
 from training.run.loop import learn
-from training.run.optimizer import make_optimizers, rate
+from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TRANSLATE
 from training.translate import LONGEST_ANSWER, scored, translated
-from training.translation import TranslationLessons
+from training.translation import TranslationTask
 
 BUDGET = 3_000_000  # target tokens
 TIMED_STEPS, ROUNDS = 10, 3
@@ -71,18 +71,18 @@ def learning_rate_of(kind: Any) -> float:
     return RECURRENT_RATE if isinstance(kind, RecurrentConfig) else SETTINGS.learning_rate
 
 
-def within_budget(lessons: TranslationLessons) -> Iterator[Sequence[Any]]:
+def within_budget(task: TranslationTask) -> Iterator[Sequence[Any]]:
     """The first batches, up to the budget of target tokens."""
     learned = 0
-    for batch in lessons.batches:
+    for batch in task.batches:
         if learned >= BUDGET:
             return
-        learned += lessons.learned(batch)
+        learned += task.target_tokens(batch)
         yield batch
 
 
 def train(
-    model: nn.Module, name: str, lessons: TranslationLessons, batches: Sequence[Sequence[Any]], *, highest: float
+    model: nn.Module, name: str, task: TranslationTask, batches: Sequence[Sequence[Any]], *, highest: float
 ) -> None:
     """Train a model in place, at a learning rate that rises to the highest and falls again."""
     accelerator = Accelerator(mixed_precision=SETTINGS.precision, cpu=not torch.cuda.is_available())
@@ -90,22 +90,24 @@ def train(
     prepared, optimizer = accelerator.prepare(model.train(), plain)
     with tqdm(batches, desc=name, unit="step", mininterval=5) as bar:
         for step, batch in enumerate(bar):
-            share = rate(step, len(batches), warm_up=SETTINGS.warm_up, decay=SETTINGS.decay, schedule="inverse_sqrt")
+            share = lr_schedule(
+                step, len(batches), warm_up=SETTINGS.warm_up, decay=SETTINGS.decay, schedule="inverse_sqrt"
+            )
             for group in optimizer.param_groups:
                 group["lr"] = highest * share
-            loss = learn(accelerator, lessons, prepared, [optimizer], batch, SETTINGS.clip)
+            loss = learn(accelerator, task, prepared, [optimizer], batch, SETTINGS.clip)
             bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
 
 
-def speeds(lessons: TranslationLessons) -> dict[str, int]:
+def speeds(task: TranslationTask) -> dict[str, int]:
     """Target tokens per second of training, the best of several rounds in which all models take turns."""
-    batches = list(within_budget(lessons))
+    batches = list(within_budget(task))
     timed, best = batches[:: max(1, len(batches) // TIMED_STEPS)], dict.fromkeys(MODELS, 0.0)
-    tokens = sum(map(lessons.learned, timed))
+    tokens = sum(map(task.target_tokens, timed))
     for _ in range(ROUNDS):
         for name, kind in MODELS.items():
             model, start = make_network(kind), time.perf_counter()
-            train(model, f"timing: {name}", lessons, timed, highest=learning_rate_of(kind))
+            train(model, f"timing: {name}", task, timed, highest=learning_rate_of(kind))
             best[name] = max(best[name], tokens / (time.perf_counter() - start))
     return {name: round(speed) for name, speed in best.items()}
 
@@ -132,18 +134,18 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
     Args:
         highest: one learning rate for all, instead of one for each kind.
     """
-    lessons = TranslationLessons(SETTINGS, folder, output)
+    task = TranslationTask(SETTINGS, folder, output)
     references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
-    figures, models, speed_of = {}, {}, speeds(lessons)
+    figures, models, speed_of = {}, {}, speeds(task)
     rates = {name: learning_rate_of(kind) if highest is None else highest for name, kind in MODELS.items()}
     for name, kind in MODELS.items():
         run_name = name if highest is None else f"{name}, {highest:g}"
         weights, model = output / f"{run_name}.safetensors", make_network(kind)
         if not weights.exists():
-            train(model, name, lessons, list(within_budget(lessons)), highest=rates[name])
+            train(model, name, task, list(within_budget(task)), highest=rates[name])
             save_model(model, str(weights))
         load_model(model, weights)
-        models[name] = LoadedModel.from_transformer(name, model.eval(), lessons.tokenizer)
+        models[name] = LoadedModel.from_transformer(name, model.eval(), task.tokenizer)
         figures[name] = {
             "highest_rate": rates[name],
             "target_tokens_per_second": speed_of[name],

@@ -1,4 +1,4 @@
-"""Lessons for the chat: conversations and stories in packed rows, every token predicted from those before it."""
+"""The chat model's task: conversations and stories in packed rows, every token predicted from those before it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
 from training.data import IGNORED, Document, Row, documents, encode, mixed, pack, present, schedule, visible
 from training.evaluate import bits_per_byte
-from training.recipe import CHAT_RECIPE, scaled
+from training.mixture import CHAT_MIXTURE, scaled
 from training.settings import TrainingSettings
 from training.skills.dialogues import skill_dialogues
 from training.skills.small_talk import SmallTalk
@@ -26,17 +26,17 @@ from training.vocabulary import train_vocabulary
 QUICK_VALIDATION = 24  # dialogues measured during a run
 
 
-class ChatLessons:
-    """The recipe's documents: first in rows of half the context, then in rows of the whole."""
+class ChatTask:
+    """The mixture's documents: first in rows of half the context, then in rows of the whole."""
 
-    figure = "bits per byte on unseen dialogues"
+    metric = "bits per byte on unseen dialogues"
     notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
         """Raises `AttendError` when the data is missing or too little."""
-        recipe, missing = present(CHAT_RECIPE, folder)
+        sources, missing = present(CHAT_MIXTURE, folder)
         if missing:
-            files = len({source.path for source in CHAT_RECIPE})
+            files = len({source.path for source in CHAT_MIXTURE})
             self.notes = (
                 f"{len(missing)} of the mixture's {files} files are not in {folder}, and the model learns from the "
                 f"others: {', '.join(missing)}.",
@@ -44,22 +44,22 @@ class ChatLessons:
         self._tokenizer = make_tokenizer(settings, folder, output)
         self._chat = ChatFormat(self._tokenizer)
         self.batches = make_batches(settings, folder, self._tokenizer, self._chat)
-        self._validation = documents(recipe[0], folder, "valid")
+        self._validation = documents(sources[0], folder, "valid")
         if not self.batches or not self._validation:
             raise AttendError(f"{folder} has too few dialogues for training and validation: add more.")
 
-    def learned(self, rows: Sequence[Row]) -> int:
+    def target_tokens(self, rows: Sequence[Row]) -> int:
         return sum(int((row.targets != IGNORED).sum()) for row in rows)
 
     def loss(self, model: nn.Module, rows: Sequence[Row], device: torch.device) -> Tensor:
         tokens, targets, positions, mask = (part.to(device) for part in collate(rows))
-        learned = targets != IGNORED  # (R, T)
-        logits = model(tokens, positions, mask, learned)  # (learned tokens, V)
-        return functional.cross_entropy(logits.float(), targets[learned], reduction="sum")
+        loss_mask = targets != IGNORED  # (R, T)
+        logits = model(tokens, positions, mask, loss_mask)  # (target tokens, V)
+        return functional.cross_entropy(logits.float(), targets[loss_mask], reduction="sum")
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
-        some = self._validation if whole else self._validation[:QUICK_VALIDATION]
-        return bits_per_byte(model, self._tokenizer, self._chat, some)
+        dialogues = self._validation if whole else self._validation[:QUICK_VALIDATION]
+        return bits_per_byte(model, self._tokenizer, self._chat, dialogues)
 
     def fingerprint(self) -> str:
         digest = hashlib.blake2b(digest_size=16)
@@ -80,9 +80,9 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
         path.write_bytes(first.read_bytes())
     if not path.exists():
         texts: list[str] = []
-        for source in present(CHAT_RECIPE, folder)[0]:
+        for source in present(CHAT_MIXTURE, folder)[0]:
             found = [turn for document in documents(source, folder, "train") for turn in document.turns]
-            texts += found * (3 if source == CHAT_RECIPE[0] else 1)
+            texts += found * (3 if source == CHAT_MIXTURE[0] else 1)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(train_vocabulary(texts, settings.vocabulary_size))
     return Tokenizer.load(path)
@@ -90,8 +90,8 @@ def make_tokenizer(settings: TrainingSettings, folder: Path, output: Path) -> To
 
 def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer, chat: ChatFormat) -> list[list[Row]]:
     """Every step's rows, in order: rows of half the context first, then rows of the whole."""
-    recipe, _ = present(CHAT_RECIPE, folder)
-    order: Sequence[Document] = schedule(scaled(recipe, settings.passes), folder, settings.seed)
+    sources, _ = present(CHAT_MIXTURE, folder)
+    order: Sequence[Document] = schedule(scaled(sources, settings.passes), folder, settings.seed)
     turn = round(settings.short_part * len(order))
     batches = []
     for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):

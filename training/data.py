@@ -26,7 +26,7 @@ from model.errors import AttendError
 from model.lazy import torch
 from model.text.conversation import ChatFormat, Message
 from model.text.sentencepiece_tokenizer import Tokenizer
-from training.recipe import CHAT_RECIPE, Record, Source, Turns
+from training.mixture import CHAT_MIXTURE, Record, Source, Turns
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,10 +46,10 @@ class Document:
 
 
 class Text(NamedTuple):
-    """A document's ids as they are fed, or a piece of them."""
+    """A document's token ids, or a piece of them."""
 
     ids: list[int]
-    learned: list[bool]  # for each id whether it is predicted and learned; never the first
+    loss_mask: list[bool]  # whether each id is a target; never the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Row:
     """Documents packed side by side; every tensor is (context length,), of short integers: a run holds millions."""
 
     tokens: Tensor  # ids fed
-    targets: Tensor  # the id that follows each, IGNORED where it is not learned
+    targets: Tensor  # the id that follows each, IGNORED where it does not count in the loss
     positions: Tensor  # from 0 in each document
     segments: Tensor  # which document a token belongs to; -1 for the padding behind the last one
 
@@ -74,13 +74,13 @@ def read_records(path: Path) -> Iterator[Record]:
         raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
 
 
-def present(recipe: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """The sources of a recipe whose files are in the data folder, and the names of the other files.
+def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """The sources of a mixture whose files are in the data folder, and the names of the missing files.
 
     Raises `AttendError` where there is none at all.
     """
-    here = tuple(source for source in recipe if (folder / f"{source.path}.jsonl.gz").is_file())
-    missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in recipe if source not in here)
+    here = tuple(source for source in mixture if (folder / f"{source.path}.jsonl.gz").is_file())
+    missing = dict.fromkeys(f"{source.path}.jsonl.gz" for source in mixture if source not in here)
     if not here:
         raise AttendError(f"{folder} has none of the training files: give the folder that holds {next(iter(missing))}.")
     return here, tuple(missing)
@@ -89,8 +89,8 @@ def present(recipe: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...],
 def split_of(record: Record) -> Split:
     """Where a record belongs: 3 % each for validation and test, by a checksum of its text."""
     text = record["text"] if "text" in record else "\n".join(record["turns"])
-    place = zlib.crc32(text.encode()) % 100
-    return "valid" if place < 3 else "test" if place < 6 else "train"
+    bucket = zlib.crc32(text.encode()) % 100
+    return "valid" if bucket < 3 else "test" if bucket < 6 else "train"
 
 
 def documents(source: Source, folder: Path, split: Split) -> list[Document]:
@@ -106,20 +106,20 @@ def documents(source: Source, folder: Path, split: Split) -> list[Document]:
     return found
 
 
-def schedule(recipe: Sequence[Source], folder: Path, seed: int) -> list[Document]:
+def schedule(mixture: Sequence[Source], folder: Path, seed: int) -> list[Document]:
     """All training documents in the order in which they are read: each source spread evenly over its span."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     timed: list[tuple[float, Document]] = []
-    for source in recipe:
+    for source in mixture:
         pool = documents(source, folder, "train")
         whole, part = divmod(source.passes, 1)
         for reading in range(int(whole) + 1):
-            shuffled = _varied(dice.sample(pool, len(pool)), source.alike)
+            shuffled = _varied(rng.sample(pool, len(pool)), source.alike)
             shuffled = shuffled if reading < whole else shuffled[: round(part * len(shuffled))]
-            strung = list(_together(shuffled, source.together, dice))
+            strung = list(_together(shuffled, source.together, rng))
             # One reading of a source comes after another, so that repeats lie far apart.
             start, end = (_within(source.span, at / source.passes) for at in (reading, reading + 1))
-            timed += [(dice.uniform(start, end), document) for document in strung]
+            timed += [(rng.uniform(start, end), document) for document in strung]
     timed.sort(key=lambda item: item[0])
     return [document for _, document in timed]
 
@@ -153,10 +153,10 @@ def _within(span: tuple[float, float], part: float) -> float:
     return span[0] + (span[1] - span[0]) * min(1.0, part)
 
 
-def _together(pool: Sequence[Document], most: int, dice: random.Random) -> Iterator[Document]:
+def _together(pool: Sequence[Document], most: int, rng: random.Random) -> Iterator[Document]:
     """Short dialogues strung into longer ones of 1 to `most` parts; those with an odd number of turns stay alone."""
     waiting: list[str] = []
-    parts = dice.randint(1, most)
+    parts = rng.randint(1, most)
     for document in pool:
         if document.story or most == 1 or len(document.turns) % 2:
             yield document
@@ -165,7 +165,7 @@ def _together(pool: Sequence[Document], most: int, dice: random.Random) -> Itera
         parts -= 1
         if parts == 0:
             yield Document(tuple(waiting))
-            waiting, parts = [], dice.randint(1, most)
+            waiting, parts = [], rng.randint(1, most)
     if waiting:
         yield Document(tuple(waiting))
 
@@ -178,8 +178,8 @@ def messages(turns: Turns | Sequence[str]) -> list[Message]:
 def encode(document: Document, tokenizer: Tokenizer, chat: ChatFormat, longest: int) -> Iterator[Text]:
     """A document's ids; one that is longer than `longest` comes as several, a dialogue cut before a user's turn.
 
-    Everything but the `<s>` in front is learned: both speakers' turns, their roles and their end tokens. An exchange
-    that is too long even alone is cut short. Of a written dialogue only the answers are learned, since its user's turns
+    Everything but the `<s>` in front is a target: both speakers' turns, their roles and their end tokens. An exchange
+    that is too long even alone is cut short. Of a written dialogue only the answers are targets, since its user's turns
     hold values drawn by chance; one that is too long is left out, since its end asks for its beginning.
     """
     if document.story:
@@ -212,7 +212,7 @@ def _text(ids: list[int]) -> Text:
 def pack(texts: Iterable[Text], length: int, *, open_rows: int = 32) -> Iterator[Row]:
     """Rows of `length` tokens, each text whole within one row.
 
-    A text of n ids takes n - 1 places (its last id is only a target). It goes into the fullest open row that has room;
+    A text of n ids takes n - 1 columns (its last id is only a target). It goes into the fullest open row that has room;
     when too many rows are open, the fullest is closed, so the order of reading is kept up to that many rows.
     """
     rows: list[list[Text]] = []
@@ -239,11 +239,11 @@ def _row(texts: list[Text], length: int) -> Row:
     tokens, targets = torch.zeros(length, dtype=torch.int32), torch.full((length,), IGNORED, dtype=torch.int32)
     positions, segments = torch.zeros(length, dtype=torch.int16), torch.full((length,), -1, dtype=torch.int16)
     start = 0
-    for number, (ids, learned) in enumerate(texts):
+    for number, (ids, loss_mask) in enumerate(texts):
         end = start + len(ids) - 1
         following = torch.tensor(ids[1:], dtype=torch.int32)
         tokens[start:end] = torch.tensor(ids[:-1])
-        targets[start:end] = following.masked_fill(~torch.tensor(learned[1:], dtype=torch.bool), IGNORED)
+        targets[start:end] = following.masked_fill(~torch.tensor(loss_mask[1:], dtype=torch.bool), IGNORED)
         positions[start:end], segments[start:end] = torch.arange(end - start), number
         start = end
     return Row(tokens, targets, positions, segments)
@@ -260,7 +260,7 @@ def _command(arguments: Sequence[str] | None) -> None:
         prog="python -m training.data", description="Write one split of one source as a file for training.evaluate."
     )
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
-    sources = dict.fromkeys(source.path for source in CHAT_RECIPE)
+    sources = dict.fromkeys(source.path for source in CHAT_MIXTURE)
     parser.add_argument(
         "--source", metavar="SOURCE", required=True, choices=sources, help=f"which source: {', '.join(sources)}"
     )
@@ -269,7 +269,7 @@ def _command(arguments: Sequence[str] | None) -> None:
     )
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
     read = parser.parse_args(arguments)
-    source = next(source for source in CHAT_RECIPE if source.path == read.source)
+    source = next(source for source in CHAT_MIXTURE if source.path == read.source)
     found = documents(source, read.data, read.split)
     try:
         with gzip.open(read.output, "wt", encoding="utf-8") as lines:

@@ -111,15 +111,20 @@ def read_documents(path: Path, limit: int | None = None) -> list[Document]:
     return found
 
 
-def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
-    """The figures of the JSON line; `AttendError` for a model that has not our chat format."""
+def _chat_format(loaded: LoadedModel) -> ChatFormat:
+    """The model's chat format; `AttendError` where it is not ours."""
     if not isinstance(loaded.chat, ChatFormat):
         raise AttendError(
             f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
         )
-    found = read_documents(path, limit)
+    return loaded.chat
+
+
+def evaluate_dialogues(loaded: LoadedModel, path: Path, limit: int | None) -> dict[str, Any]:
+    """The fields of the JSON line; `AttendError` for a model that does not use our chat format."""
+    chat, found = _chat_format(loaded), read_documents(path, limit)
     start = time.perf_counter()
-    result = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found, progress=True)
+    result = bits_per_byte(loaded.model, loaded.tokenizer, chat, found, progress=True)
     seconds = time.perf_counter() - start
     print(f"{loaded.name} on {path.name}: {result:.4f} bits per byte ({len(found):,} documents)")
     size = sum(len(turn.encode()) for document in found for turn in document.turns)
@@ -141,9 +146,9 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
             strategy="beam" if count > 1 else "greedy", num_beams=count, max_new_tokens=LONGEST_ANSWER
         )
         start = time.perf_counter()
-        said = translated(loaded, list(references), settings, progress=True)
+        translations = translated(loaded, list(references), settings, progress=True)
         speed = len(references) / (time.perf_counter() - start)
-        scores = scored(said, list(references.values()))
+        scores = scored(translations, list(references.values()))
         print(f"{count:5} {scores.bleu:6.2f} {scores.chrf:6.2f} {speed:12.1f}", flush=True)
         row = {"num_beams": count, "bleu": round(scores.bleu, 3), "chrf": round(scores.chrf, 3)}
         rows.append({**row, "sentences_per_second": round(speed, 2)})
@@ -151,16 +156,14 @@ def evaluate_pairs(loaded: LoadedModel, path: Path, limit: int | None, beams: Se
 
 
 def evaluate_skills(loaded: LoadedModel, path: Path, limit: int | None, *, answers: bool) -> dict[str, Any]:
-    """The figures of the JSON line; `AttendError` for a model that has not our chat format."""
-    if not isinstance(loaded.chat, ChatFormat):
-        raise AttendError(
-            f"{loaded.name} does not use Attend's chat format: choose a model that does, such as attend-chat."
-        )
+    """The fields of the JSON line; `AttendError` for a model that does not use our chat format."""
+    _chat_format(loaded)
     items = read_items(path)[:limit]
     scores = score(loaded, items, progress=True)
     if answers:
-        for item, said in zip(items, scores.answers, strict=True):
-            print(f"{'right' if item.is_right(said) else 'wrong'}  {item.skill}  {' | '.join(item.turns)}  ->  {said}")
+        for item, answer in zip(items, scores.answers, strict=True):
+            verdict = "right" if item.is_right(answer) else "wrong"
+            print(f"{verdict}  {item.skill}  {' | '.join(item.turns)}  ->  {answer}")
     tables: dict[str, dict[Any, Tally]] = {
         "skills": scores.skills,
         "recall_by_exchanges_between": scores.distances,

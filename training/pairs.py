@@ -67,8 +67,8 @@ def split_pairs(pairs: Sequence[Pair]) -> dict[Split, list[Pair]]:
         root = groups.root(sentence)
         first[root] = min(first.get(root, sentence), sentence)
     for pair in pairs:
-        place = zlib.crc32(first[groups.root("fr " + _bare(pair.source))].encode()) % 100
-        parts["valid" if place < 1 else "test" if place < 3 else "train"].append(pair)
+        bucket = zlib.crc32(first[groups.root("fr " + _bare(pair.source))].encode()) % 100
+        parts["valid" if bucket < 1 else "test" if bucket < 3 else "train"].append(pair)
     return parts
 
 
@@ -98,7 +98,7 @@ class _Groups:
     def root(self, sentence: str) -> str:
         above = self._parent.setdefault(sentence, sentence)
         while above != sentence:
-            self._parent[sentence] = self._parent[above]  # halves the way for whoever comes next
+            self._parent[sentence] = self._parent[above]  # path halving
             sentence = self._parent[sentence]
             above = self._parent[sentence]
         return sentence
@@ -110,14 +110,14 @@ class _Groups:
 Encoded = tuple[list[int], list[int]]  # source and target ids
 
 
-def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) -> Iterator[list[Encoded]]:
+def by_length(pairs: Sequence[Encoded], batch_tokens: int, rng: random.Random) -> Iterator[list[Encoded]]:
     """Batches of pairs of about the same lengths, so that little is padding; in random order.
 
     Args:
         batch_tokens: the most that a batch holds on both sides together, every pair counted as its longest one; the
             padding of the two sides comes on top of it, where the longest source has not the longest target.
     """
-    shuffled = dice.sample(pairs, len(pairs))
+    shuffled = rng.sample(pairs, len(pairs))
     shuffled.sort(key=lambda pair: (len(pair[0]), len(pair[1])))  # stable: equal lengths stay shuffled
     batches: list[list[Encoded]] = []
     batch: list[Encoded] = []
@@ -131,7 +131,7 @@ def by_length(pairs: Sequence[Encoded], batch_tokens: int, dice: random.Random) 
         longest = longer
     if batch:
         batches.append(batch)
-    dice.shuffle(batches)
+    rng.shuffle(batches)
     yield from batches
 
 

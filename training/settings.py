@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from model.errors import AttendError
 from model.transformer.config import Activation, Biases, Norm, NormPlace, Positions, TransformerConfig
 
-Task = Literal["chat", "translate"]
+TaskName = Literal["chat", "translate"]
 Optimizer = Literal["muon", "adamw"]
 Schedule = Literal["flat", "inverse_sqrt"]
 
@@ -26,7 +26,7 @@ def flag(default: Any, help: str) -> Any:
 class TrainingSettings:
     """One training run; each field is a flag of the command. Raises `AttendError` for a value that no run could use."""
 
-    task: Task = flag("chat", "chat (conversations and stories) or translate (sentence pairs)")
+    task: TaskName = flag("chat", "chat (conversations and stories) or translate (sentence pairs)")
     init_from: str = flag(
         "", "a checkpoint folder to begin with, its weights and vocabulary, instead of random weights"
     )
@@ -68,7 +68,7 @@ class TrainingSettings:
     seed: int = flag(1, "seed of all randomness")
 
     def __post_init__(self) -> None:
-        choices = {"task": get_args(Task), "optimizer": get_args(Optimizer), "schedule": get_args(Schedule)}
+        choices = {"task": get_args(TaskName), "optimizer": get_args(Optimizer), "schedule": get_args(Schedule)}
         for name, known in {**choices, "precision": ("auto", "bf16", "no")}.items():
             if (value := getattr(self, name)) not in known:
                 raise AttendError(f"{name} is {value!r}, but must be one of {', '.join(known)}.")

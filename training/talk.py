@@ -43,9 +43,9 @@ def talk(loaded: LoadedModel, turns: Sequence[str], settings: DecodingSettings) 
     messages: list[Message] = []
     for turn in turns:
         messages.append(Message("user", turn))
-        said = answer(loaded, messages, settings)
-        messages.append(Message("assistant", said))
-        yield turn, said
+        reply = answer(loaded, messages, settings)
+        messages.append(Message("assistant", reply))
+        yield turn, reply
 
 
 def read_lines(path: Path) -> list[str]:
@@ -76,8 +76,8 @@ def _command(arguments: Sequence[str] | None) -> None:
     for line in read_lines(read.file):
         for seed in read.seeds:
             settings = DecodingSettings.from_dict({**SETTINGS.to_dict(), "seed": seed})
-            for turn, said in talk(loaded, [part.strip() for part in line.split("||")], settings):
-                print(f"- **{turn}** {said}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {said}")
+            for turn, reply in talk(loaded, [part.strip() for part in line.split("||")], settings):
+                print(f"- **{turn}** {reply}" if len(read.seeds) == 1 else f"- {seed}. **{turn}** {reply}")
         print()
 
 

@@ -20,7 +20,7 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 
 LONGEST_ANSWER = 100  # tokens; no sentence of Tatoeba has as many
-_TOGETHER = 64  # sentences in one batch
+_BATCH_SIZE = 64  # sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +36,37 @@ def translated(
 ) -> list[str]:
     """Each sentence's translation. Sentences of about the same length share a batch; a text does not depend on it."""
     prompts = [loaded.prompt(sentence) for sentence in sentences]
-    order = sorted(range(len(sentences)), key=lambda place: len(prompts[place]))
-    found = [""] * len(sentences)
-    together = _TOGETHER if loaded.model.joinable else 1
+    order = sorted(range(len(sentences)), key=lambda index: len(prompts[index]))
+    translations = [""] * len(sentences)
+    batch_size = _BATCH_SIZE if loaded.model.joinable else 1
     with tqdm(total=len(sentences), disable=not progress, unit="sentence", leave=False) as bar:
-        for start in range(0, len(order), together):
-            places = order[start : start + together]
-            answers = answered(loaded, [prompts[place] for place in places], settings)
-            for place, tokens in zip(places, answers, strict=True):
-                found[place] = loaded.text_of(tokens)
-            bar.update(len(places))
-    return found
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            answers = answered(loaded, [prompts[index] for index in batch], settings)
+            for index, tokens in zip(batch, answers, strict=True):
+                translations[index] = loaded.text_of(tokens)
+            bar.update(len(batch))
+    return translations
 
 
 def answered(
     loaded: LoadedModel, prompts: Sequence[Sequence[int]], settings: DecodingSettings
 ) -> list[tuple[int, ...]]:
-    """The tokens of each prompt's answer, all in one batch; of none it is kept what they were chosen from."""
+    """The tokens of each prompt's answer, decoded in one batch and without recording what they were chosen from."""
     requests = [Request.of(loaded, prompt, explained=False) for prompt in prompts]
     strategies = [settings.strategy_for(request) for request in requests]
     answers: list[tuple[int, ...]] = [()] * len(prompts)
     for steps in generate_batch(loaded.model, prompts, strategies):
-        for place, step in enumerate(steps):
+        for index, step in enumerate(steps):
             if step is not None and step.finished:
-                answers[place] = step.returned[0].tokens
+                answers[index] = step.returned[0].tokens
     return answers
 
 
-def scored(said: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
+def scored(translations: Sequence[str], references: Sequence[Sequence[str]]) -> TranslationScores:
     """One translation a sentence against its references, however many there are."""
     most = max(map(len, references))
-    # One stream a place; sacreBLEU leaves out of it the sentences that have fewer references.
-    streams: Any = [[one[place] if place < len(one) else None for one in references] for place in range(most)]
-    return TranslationScores(BLEU().corpus_score(said, streams).score, CHRF().corpus_score(said, streams).score)
+    # A stream holds the n-th reference of every sentence; sacreBLEU skips the sentences that have fewer.
+    streams: Any = [[texts[n] if n < len(texts) else None for texts in references] for n in range(most)]
+    bleu, chrf = BLEU().corpus_score(translations, streams), CHRF().corpus_score(translations, streams)
+    return TranslationScores(bleu.score, chrf.score)

@@ -1,7 +1,6 @@
-"""Lessons for the translator: sentence pairs, taught by showing the decoder what it should have said so far.
+"""The translator's task: sentence pairs, trained with teacher forcing (Williams and Zipser, 1989).
 
-The decoder reads padding and then the target; at each place it is to predict what comes next, and `<end>` at last
-(teacher forcing, Williams and Zipser, 1989).
+The decoder reads padding and then the target; at each position it predicts the next token, and `<end>` at the last.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from training.vocabulary import train_pairs_vocabulary
 QUICK_VALIDATION = 200  # sentences translated during a run
 
 
-class TranslationLessons:
+class TranslationTask:
     """Pairs in batches of about equal length, another order in every pass."""
 
-    figure = "BLEU of greedy translations of unseen sentences"
+    metric = "BLEU of greedy translations of unseen sentences"
     notes: Sequence[str] = ()
 
     def __init__(self, settings: TrainingSettings, folder: Path, output: Path) -> None:
@@ -61,7 +60,7 @@ class TranslationLessons:
     def _encoded(self, pair: Pair) -> Encoded:
         return [*self.tokenizer.encode(pair.source), self._end], [*self.tokenizer.encode(pair.target), self._end]
 
-    def learned(self, rows: Sequence[Encoded]) -> int:
+    def target_tokens(self, rows: Sequence[Encoded]) -> int:
         return sum(len(target) for _, target in rows)
 
     def loss(self, model: nn.Module, rows: Sequence[Encoded], device: torch.device) -> Tensor:
@@ -80,11 +79,11 @@ class TranslationLessons:
     def measure(self, model: Transformer, *, whole: bool) -> float:
         sentences = list(self._validation)[: None if whole else QUICK_VALIDATION]
         loaded = LoadedModel.from_transformer("the translator in training", model, self.tokenizer)
-        said = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
-        return scored(said, [self._validation[sentence] for sentence in sentences]).bleu
+        translations = translated(loaded, sentences, DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER))
+        return scored(translations, [self._validation[sentence] for sentence in sentences]).bleu
 
     def fingerprint(self) -> str:
-        """Of the first reading's lessons, which begin every run however many readings it has."""
+        """Of the encoded pairs alone, so that a run may be resumed with more passes."""
         return hashlib.blake2b(repr(self._first).encode(), digest_size=16).hexdigest()
 
 

@@ -20,7 +20,7 @@ from tests.model.text.test_tokenizer import TOKENIZER
 from tests.training.test_training import TINY
 from training.conversations import make_batches
 from training.data import IGNORED, Document, mixed, schedule
-from training.recipe import Source, honest, keep_turns
+from training.mixture import Source, honest, keep_turns
 from training.run.loop import train
 from training.settings import TrainingSettings
 
@@ -82,7 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for number in range(120):
             lines.write(json.dumps({"turns": [f"Hello {number}!", "How are you?", "Fine.", "That is good."]}) + "\n")
     for module in ("training.conversations", "training.skills.small_talk"):
-        monkeypatch.setattr(f"{module}.CHAT_RECIPE", (Source("chat/talk", passes=2.5),))
+        monkeypatch.setattr(f"{module}.CHAT_MIXTURE", (Source("chat/talk", passes=2.5),))
     return tmp_path
 
 

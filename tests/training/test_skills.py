@@ -19,7 +19,7 @@ from training.data import messages
 from training.skills.dialogues import skill_dialogues
 from training.skills.exercises import EXERCISES, draw_exercise
 from training.skills.facts import Kind, kinds, lead
-from training.skills.scoring import places, score, weight_on_value
+from training.skills.scoring import score, value_positions, weight_on_value
 from training.skills.small_talk import SmallTalk
 from training.skills.testing import Item, read_items, write, write_items
 from training.skills.values import draw, draw_any, read, values, within
@@ -81,22 +81,22 @@ def test_every_kind_can_be_told_and_asked_in_wordings_that_training_lacks(kind: 
 
 
 def test_invented_names_belong_to_one_part_alone() -> None:
-    dice = random.Random(1)
-    drawn = {part: {draw(dice, "people", part) for _ in range(2000)} for part in ("seen", "unseen")}
+    rng = random.Random(1)
+    drawn = {part: {draw(rng, "people", part) for _ in range(2000)} for part in ("seen", "unseen")}
     assert len(drawn["seen"]) > 500 and len(drawn["unseen"]) > 500  # far more than are listed
     assert not drawn["seen"] & drawn["unseen"]
 
 
 def test_the_shorter_a_list_the_more_often_a_fact_has_a_value_that_nobody_expects() -> None:
-    dice = random.Random(1)
+    rng = random.Random(1)
     expected = {
-        name: sum(draw_any(dice, name, "seen") in values(name, "seen") for _ in range(2000)) / 2000 for name in LISTS
+        name: sum(draw_any(rng, name, "seen") in values(name, "seen") for _ in range(2000)) / 2000 for name in LISTS
     }
     # 4 days of 40 are a tenth; long lists have their own values three times in five, or one by chance from another list
     assert 0.08 < expected["days"] < 0.16
     assert expected["days"] < expected["months"] < expected["drinks"] < expected["cities"]
     assert 0.55 < expected["cities"] < 0.65
-    assert draw_any(dice, "days", "unseen") in values("days", "unseen")
+    assert draw_any(rng, "days", "unseen") in values("days", "unseen")
 
 
 def exercise(skill: str, number: int) -> tuple[str, str]:
@@ -182,7 +182,7 @@ def test_every_item_can_be_answered(items: list[Item]) -> None:
 def test_a_value_is_found_in_its_tokens(tiny: LoadedModel) -> None:
     text = "My dog is called Biscuit, of course."
     tokens = tiny.tokenizer.encode(text)
-    found = tiny.tokenizer.decode([tokens[place] for place in places(tiny, tokens, "biscuit")])
+    found = tiny.tokenizer.decode([tokens[place] for place in value_positions(tiny, tokens, "biscuit")])
     assert found.strip(" ,") == "Biscuit"
 
 

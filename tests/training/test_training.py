@@ -25,14 +25,14 @@ from model.transformer import checkpoint
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 from tests.model.text.test_tokenizer import TOKENIZER, WORDS
-from training import recipe
+from training import mixture
 from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
 from training.evaluate import bits_per_byte, read_documents, windows
 from training.pairs import read_pairs
 from training.run import curve
 from training.run.loop import train
 from training.run.muon import Muon, orthogonalized
-from training.run.optimizer import Optimizer, make_optimizers, rate
+from training.run.optimizer import Optimizer, lr_schedule, make_optimizers
 from training.settings import TrainingSettings
 from training.talk import answer
 
@@ -90,7 +90,7 @@ def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
     assert all(TOKENIZER.label(piece.ids[1]) == "<user>" for piece in pieces)
     whole = ids_of(dialogue(12))
     assert [token for piece in pieces for token in piece.ids[1:]] == whole[1:]
-    assert all(piece.learned == [False] + [True] * (len(piece.ids) - 1) for piece in pieces)  # both speakers alike
+    assert all(piece.loss_mask == [False] + [True] * (len(piece.ids) - 1) for piece in pieces)  # both speakers alike
 
 
 def test_a_written_dialogue_is_never_cut() -> None:
@@ -202,7 +202,7 @@ def test_an_orthogonalized_matrix_keeps_its_singular_vectors() -> None:
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
-    shares = [rate(step, 100, warm_up=0.1, decay=0.5) for step in range(100)]
+    shares = [lr_schedule(step, 100, warm_up=0.1, decay=0.5) for step in range(100)]
     assert shares[0] == pytest.approx(0.1)  # (0 + 1) / (0.1 x 100)
     assert shares[9:51] == [1.0] * 42
     assert shares[75] == pytest.approx(0.5)  # 25 steps left of 50
@@ -216,19 +216,19 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with gzip.open(tmp_path / "chat" / "talk.jsonl.gz", "wt") as lines:
         for number in range(120):
             lines.write(json.dumps({"turns": [f"{turn} {number}." for turn in dialogue(6, number).turns]}) + "\n")
-    sources = (recipe.Source("chat/talk", passes=2.5),)
+    sources = (mixture.Source("chat/talk", passes=2.5),)
     for module in ("training.conversations", "training.skills.small_talk"):
-        monkeypatch.setattr(f"{module}.CHAT_RECIPE", sources)
+        monkeypatch.setattr(f"{module}.CHAT_MIXTURE", sources)
     return tmp_path
 
 
 def test_the_schedule_reads_each_document_as_often_as_the_recipe_says(data_folder: Path) -> None:
-    order = schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=1)
+    order = schedule((mixture.Source("chat/talk", passes=2.5),), data_folder, seed=1)
     counts = {document: order.count(document) for document in order}
     assert set(counts.values()) == {2, 3}
     assert len(order) == 2 * len(counts) + round(len(counts) / 2)
-    assert order == schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=1)
-    assert order != schedule((recipe.Source("chat/talk", passes=2.5),), data_folder, seed=2)
+    assert order == schedule((mixture.Source("chat/talk", passes=2.5),), data_folder, seed=1)
+    assert order != schedule((mixture.Source("chat/talk", passes=2.5),), data_folder, seed=2)
 
 
 TINY = TrainingSettings(

@@ -25,7 +25,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from tests.helpers.paths import ROOT
 from training.evaluate import bits_per_byte, read_documents
-from training.recipe import CHAT_RECIPE, friendly, named, renamed, tidy
+from training.mixture import CHAT_MIXTURE, friendly, named, renamed, tidy
 from training.run import loop, machine
 from training.settings import TrainingSettings
 
@@ -49,7 +49,7 @@ def call(module: str, *arguments: str) -> int:
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a few lines in every file that the recipe reads."""
     folder = tmp_path_factory.mktemp("data")
-    for number, source in enumerate(CHAT_RECIPE):
+    for number, source in enumerate(CHAT_MIXTURE):
         path = folder / f"{source.path}.jsonl.gz"
         path.parent.mkdir(exist_ok=True)
         with gzip.open(path, "wt", encoding="utf-8") as lines:
@@ -76,7 +76,7 @@ def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(
     # The same sums in another order: float32 rounding, which training then carries on.
     assert losses(two) == pytest.approx(losses(one), abs=2e-3)
 
-    unseen = data_folder / f"{CHAT_RECIPE[0].path}.jsonl.gz"
+    unseen = data_folder / f"{CHAT_MIXTURE[0].path}.jsonl.gz"
     capsys.readouterr()
     call("evaluate", "--model", str(two), "--data", str(unseen))
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])

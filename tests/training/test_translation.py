@@ -30,11 +30,11 @@ from training import evaluate
 from training.pairs import SOURCE_FILE, Pair, by_length, by_source, read_pairs, split_pairs
 from training.run.average import Average
 from training.run.loop import train
-from training.run.optimizer import rate
+from training.run.optimizer import lr_schedule
 from training.settings import TRANSLATE
 from training.talk import answer
 from training.translate import scored
-from training.translation import TranslationLessons
+from training.translation import TranslationTask
 from training.vocabulary import train_pairs_vocabulary
 
 TINY = replace(
@@ -100,8 +100,8 @@ def test_the_split_does_not_depend_on_the_order_of_the_file() -> None:
 
 
 def test_a_batch_holds_each_pair_once_and_no_more_tokens_than_asked() -> None:
-    dice = random.Random(3)
-    pairs = [([number] * dice.randint(1, 20), [number] * dice.randint(1, 20)) for number in range(500)]
+    rng = random.Random(3)
+    pairs = [([number] * rng.randint(1, 20), [number] * rng.randint(1, 20)) for number in range(500)]
     batches = list(by_length(pairs, 200, random.Random(0)))
     assert sorted(source[0] for batch in batches for source, _ in batch) == list(range(500))
     padded = [len(batch) * (max(len(s) for s, _ in batch) + max(len(t) for _, t in batch)) for batch in batches]
@@ -132,10 +132,10 @@ def test_the_vocabulary_writes_spaces_quotes_and_accents_in_one_way(tmp_path: Pa
 
 def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) -> None:
     """Padding costs nothing, and label smoothing spreads its part over all tokens but padding: written out."""
-    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    task = TranslationTask(TINY, data_folder, tmp_path / "run")
     torch.manual_seed(0)
     model = build(TINY.config()).eval()
-    every = [pair for batch in lessons.batches for pair in batch]
+    every = [pair for batch in task.batches for pair in batch]
     rows = [find(every, key=lambda pair: len(pair[side])) for side in (0, 1) for find in (min, max)]
     assert all(len({len(pair[side]) for pair in rows}) > 1 for side in (0, 1))  # so that there is padding
     expected = 0.0
@@ -143,15 +143,15 @@ def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) 
         log_probabilities = functional.log_softmax(model.logits(source, target)[:, :-1], dim=-1)  # (T, V - 1)
         chosen = log_probabilities[range(len(target)), target]
         expected -= float(0.9 * chosen.sum() + 0.1 * log_probabilities.mean(dim=-1).sum())
-    loss = lessons.loss(model, rows, torch.device("cpu"))
+    loss = task.loss(model, rows, torch.device("cpu"))
     assert loss.item() == pytest.approx(expected, rel=1e-4)
-    assert lessons.learned(rows) == sum(len(target) for _, target in rows)
+    assert task.target_tokens(rows) == sum(len(target) for _, target in rows)
 
 
 def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: Path) -> None:
-    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
+    task = TranslationTask(TINY, data_folder, tmp_path / "run")
     model = build(TINY.config()).eval()
-    source, target = lessons.batches[0][0]
+    source, target = task.batches[0][0]
     changed = [*target[:-2], 5, target[-1]]
     told = torch.tensor([[TINY.vocabulary_size - 1, *target[:-1]], [TINY.vocabulary_size - 1, *changed[:-1]]])
     logits = model(torch.tensor([source, source]), told)
@@ -184,7 +184,7 @@ def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Pat
 
 def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_folder: Path, tmp_path: Path) -> None:
     settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, validate_steps=1000)
-    rows = TranslationLessons(settings, data_folder, tmp_path / "one").batches
+    rows = TranslationTask(settings, data_folder, tmp_path / "one").batches
     assert 1 in map(len, rows) and max(map(len, rows)) > 1
     train(settings, data_folder, tmp_path / "one")
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(settings).items()]
@@ -202,17 +202,17 @@ def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_fo
 
 def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) -> None:
     """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
-    lessons = TranslationLessons(TINY, data_folder, tmp_path / "run")
-    model, word = build(TINY.config()).eval(), lessons.tokenizer.encode("e")[-1]
+    task = TranslationTask(TINY, data_folder, tmp_path / "run")
+    model, word = build(TINY.config()).eval(), task.tokenizer.encode("e")[-1]
     with torch.no_grad():
         model.embedding.weight[:-1] = -1.0
         model.embedding.weight[word] = -0.5
         last = model.blocks[-1].feed_forward_norm
         last.weight.zero_()  # type: ignore[union-attr]
         last.bias.fill_(1.0)  # type: ignore[union-attr]
-    loaded = LoadedModel.from_transformer("translator", model, lessons.tokenizer)
+    loaded = LoadedModel.from_transformer("translator", model, task.tokenizer)
     said = answer(loaded, [Message("user", "Le chat.")], DecodingSettings(strategy="greedy", max_new_tokens=3))
-    assert said == lessons.tokenizer.decode([word] * 3)
+    assert said == task.tokenizer.decode([word] * 3)
 
 
 def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
@@ -248,9 +248,9 @@ def test_the_mean_of_one_is_the_model_as_it_is() -> None:
 def test_the_inverse_square_root_is_the_papers() -> None:
     """Vaswani et al., 2017, equation 3: in proportion to min(step^-1/2, step · warm-up^-3/2)."""
     paper = [min(step**-0.5, step * 100**-1.5) for step in range(1, 1001)]
-    rates = [rate(step, 1000, warm_up=0.1, decay=0.0, schedule="inverse_sqrt") for step in range(1000)]
+    rates = [lr_schedule(step, 1000, warm_up=0.1, decay=0.0, schedule="inverse_sqrt") for step in range(1000)]
     assert rates == pytest.approx([share / max(paper) for share in paper])
-    falling = [rate(step, 1000, warm_up=0.1, decay=0.4, schedule="inverse_sqrt") for step in range(1000)]
+    falling = [lr_schedule(step, 1000, warm_up=0.1, decay=0.4, schedule="inverse_sqrt") for step in range(1000)]
     assert falling[:600] == pytest.approx(rates[:600]) and falling[-1] < 0.001
     assert all(after < before for before, after in pairwise(falling[600:]))
 

@@ -28,7 +28,7 @@ def write(points: Sequence[Point], folder: Path, *, measured: str) -> None:
     """`curve.csv`, which a resumed run reads and which is therefore never there by halves, and `curve.png`.
 
     Args:
-        measured: what the points' figure is, in words.
+        measured: the metric behind the points' figures, in words.
     """
     with (folder / "curve.tmp").open("w", newline="") as file:
         rows = csv.writer(file)
@@ -54,7 +54,7 @@ def read(folder: Path) -> list[Point]:
 
 
 def draw(points: Sequence[Point], measured: str) -> Figure:
-    """The loss and, on an axis of its own, the figure."""
+    """The loss and, on a second axis, the metric on validation data."""
     from matplotlib.figure import Figure  # here, so that only a run that saves pays for it
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -62,9 +62,9 @@ def draw(points: Sequence[Point], measured: str) -> Figure:
     millions = [point.tokens / 1e6 for point in points]
     axes.plot(millions, [point.loss for point in points], color="#9db7cf", linewidth=0.7, label="loss of each step")
     axes.set(xlabel="million tokens", ylabel="nats per token")
-    told = [(point.tokens / 1e6, point.figure) for point in points if point.figure is not None]
+    validation = [(point.tokens / 1e6, point.figure) for point in points if point.figure is not None]
     right = axes.twinx()
-    right.plot(*zip(*told, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
+    right.plot(*zip(*validation, strict=True), color="#c2571a", marker="o", markersize=3, label="validation")
     right.set_ylabel(measured)
     figure.legend(loc="upper right", bbox_to_anchor=(0.9, 0.96))
     return figure

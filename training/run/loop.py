@@ -28,19 +28,19 @@ from model.errors import AttendError
 from model.transformer import checkpoint
 from model.transformer.decoder import Transformer
 from model.transformer.encoder_decoder import build
-from training.conversations import ChatLessons
-from training.lessons import Lessons
+from training.conversations import ChatTask
 from training.run import curve
 from training.run.average import Average
 from training.run.machine import fastest_precision
-from training.run.optimizer import make_optimizers, rate
+from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TrainingSettings
-from training.translation import TranslationLessons
+from training.task import TrainingTask
+from training.translation import TranslationTask
 
 
-def make_lessons(settings: TrainingSettings, folder: Path, output: Path) -> Lessons[Any]:
+def make_task(settings: TrainingSettings, folder: Path, output: Path) -> TrainingTask[Any]:
     """Those of the run's task; `AttendError` when the data is missing or too little."""
-    return (TranslationLessons if settings.task == "translate" else ChatLessons)(settings, folder, output)
+    return (TranslationTask if settings.task == "translate" else ChatTask)(settings, folder, output)
 
 
 def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
@@ -56,17 +56,17 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
     chosen, precision = _precision(settings.precision, device)
     accelerator = Accelerator(mixed_precision=chosen, cpu=device.type == "cpu")
     with accelerator.main_process_first():
-        lessons = make_lessons(settings, folder, output)
-    for note in lessons.notes:
+        task = make_task(settings, folder, output)
+    for note in task.notes:
         accelerator.print(f"Note: {note}")
-    bare, batches = _begin(settings), lessons.batches
+    bare, batches = _begin(settings), task.batches
     model = accelerator.prepare(bare)
     plain = make_optimizers(
         bare, settings.optimizer, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
     )
     optimizers = [accelerator.prepare(optimizer) for optimizer in plain]
     averaged = Average(bare, settings.average)
-    start, history = _resume(output, settings, lessons.fingerprint(), bare, averaged, optimizers, accelerator.device)
+    start, history = _resume(output, settings, task.fingerprint(), bare, averaged, optimizers, accelerator.device)
     accelerator.print(
         f"{sum(parameter.numel() for parameter in bare.parameters()):,} parameters, {len(batches):,} steps of "
         f"{settings.batch_tokens:,} tokens, from step {start:,}, in {precision}"
@@ -85,12 +85,14 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
         ) as bar,
     ):
         for step in bar:
-            share = rate(step, len(batches), warm_up=settings.warm_up, decay=settings.decay, schedule=settings.schedule)
+            share = lr_schedule(
+                step, len(batches), warm_up=settings.warm_up, decay=settings.decay, schedule=settings.schedule
+            )
             for optimizer in optimizers:
                 for group in optimizer.param_groups:
                     group["lr"] = settings.learning_rate * share
             torch.manual_seed(settings.seed * 1_000_003 + step * 1_009 + accelerator.process_index)
-            loss = learn(accelerator, lessons, model.train(), optimizers, batches[step], settings.clip)
+            loss = learn(accelerator, task, model.train(), optimizers, batches[step], settings.clip)
             if not math.isfinite(loss):
                 raise AttendError(f"The loss is {loss} at step {step}: lower --learning-rate and start again.")
             last = step + 1 == len(batches)
@@ -99,15 +101,15 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
             figure = None
             if accelerator.is_main_process and ((step + 1) % settings.validate_steps == 0 or last):
                 with averaged.weights():
-                    figure = lessons.measure(bare.eval(), whole=last)
-                tqdm.write(f"step {step + 1:,}: loss {loss:.4f}, {lessons.figure} {figure:.4f}")
+                    figure = task.measure(bare.eval(), whole=last)
+                tqdm.write(f"step {step + 1:,}: loss {loss:.4f}, {task.metric} {figure:.4f}")
             tokens, seconds = (step + 1) * settings.batch_tokens, time.monotonic() - began
             history.append(curve.Point(step + 1, tokens, spent + seconds, loss, figure))
             speed = (step + 1 - start) * settings.batch_tokens / seconds
             bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
             due = last or stopped() or time.monotonic() - saved > 60 * settings.save_minutes
             if accelerator.is_main_process and due:
-                _save(output, settings, step + 1, lessons, bare, averaged, optimizers, history)
+                _save(output, settings, step + 1, task, bare, averaged, optimizers, history)
                 saved = time.monotonic()
             if stopped() and not last:
                 bar.close()
@@ -160,21 +162,23 @@ def _begin(settings: TrainingSettings) -> Transformer:
 
 def learn(
     accelerator: Accelerator,
-    lessons: Lessons[Any],
+    task: TrainingTask[Any],
     model: nn.Module,
     optimizers: Sequence[torch.optim.Optimizer],
     batch: Sequence[Any],
     clip: float,
 ) -> float:
-    """One step on this process's share of a batch, forward, backward and optimizers; the whole batch's loss in nats per
-    learned token.
+    """One step on this process's share of a batch: forward, backward, optimizers.
 
-    Of a batch with fewer rows than processes, one without a share feeds a row that counts nothing: all of them must
-    meet where gradients are averaged.
+    Where a batch has fewer rows than there are processes, those without a row feed one with a loss of 0: all of them
+    must meet where gradients are averaged.
+
+    Returns:
+        The whole batch's loss, in nats per target token.
     """
     mine = batch[accelerator.process_index :: accelerator.num_processes]
     with accelerator.autocast():
-        loss = lessons.loss(model, mine or batch[:1], accelerator.device) * bool(mine) / lessons.learned(batch)
+        loss = task.loss(model, mine or batch[:1], accelerator.device) * bool(mine) / task.target_tokens(batch)
     accelerator.backward(loss * accelerator.num_processes)  # the processes' gradients are averaged, not summed
     accelerator.clip_grad_norm_(model.parameters(), clip)
     for optimizer in optimizers:
@@ -187,7 +191,7 @@ def _save(
     output: Path,
     settings: TrainingSettings,
     step: int,
-    lessons: Lessons[Any],
+    task: TrainingTask[Any],
     model: Transformer,
     averaged: Average,
     optimizers: Sequence[torch.optim.Optimizer],
@@ -196,10 +200,10 @@ def _save(
     """The checkpoint people use, the curve, and the state to resume from; the last by renaming, so never by halves."""
     with averaged.weights():
         checkpoint.save(model, output)
-    curve.write(history, output, measured=lessons.figure)
+    curve.write(history, output, measured=task.metric)
     state = {
         "settings": asdict(settings),
-        "lessons": lessons.fingerprint(),
+        "lessons": task.fingerprint(),
         "step": step,
         "model": model.state_dict(),
         "averaged": averaged.kept,
@@ -212,7 +216,7 @@ def _save(
 def _resume(
     output: Path,
     settings: TrainingSettings,
-    lessons: str,
+    fingerprint: str,
     model: Transformer,
     averaged: Average,
     optimizers: Sequence[torch.optim.Optimizer],
@@ -230,7 +234,7 @@ def _resume(
                 f"{output} has a run with {name} {held}, not {value}: resume it with that value, or choose a new "
                 "folder."
             )
-    if state["lessons"] != lessons:
+    if state["lessons"] != fingerprint:
         raise AttendError(
             f"{output} has a run with other data or another recipe: resume it with those, or choose a new folder."
         )

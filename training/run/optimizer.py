@@ -9,11 +9,16 @@ from training.run.muon import Muon
 from training.settings import Optimizer, Schedule
 
 
-def rate(step: int, steps: int, *, warm_up: float, decay: float, schedule: Schedule = "flat") -> float:
-    """The share of the peak learning rate at a step: a rise, a stretch, a straight fall to nothing.
+def lr_schedule(step: int, steps: int, *, warm_up: float, decay: float, schedule: Schedule = "flat") -> float:
+    """The learning rate at a step, as a share of its peak: linear warm-up, a plateau, linear decay to zero.
 
-    The stretch is level, or falls with the inverse square root of the step (Vaswani et al., 2017, section 5.3).
-    `warm_up` and `decay` are parts of the run, from 0 to 1; without decay there is no last fall.
+    Args:
+        step: from 0.
+        steps: in the whole run.
+        warm_up: the share of the run, 0 to 1, over which the rate rises.
+        decay: the same for its fall at the end; 0 for none.
+        schedule: "flat" keeps the plateau level; "inverse_sqrt" lets it fall with the inverse square root of the step
+            (Vaswani et al., 2017, section 5.3).
     """
     risen = max(1.0, warm_up * steps)
     rise = min(1.0, (step + 1) / risen)
@@ -33,14 +38,14 @@ def make_optimizers(
     """
     named = list(model.named_parameters())
     in_blocks = [parameter for name, parameter in named if parameter.dim() == 2 and "embedding" not in name]
-    turned = in_blocks if kind == "muon" else []
-    taken = {id(parameter) for parameter in turned}
+    orthogonal = in_blocks if kind == "muon" else []
+    taken = {id(parameter) for parameter in orthogonal}
     rest = [parameter for _, parameter in named if id(parameter) not in taken]
     groups = [
         {"params": [parameter for parameter in rest if parameter.dim() == 2], "weight_decay": weight_decay},
         {"params": [parameter for parameter in rest if parameter.dim() != 2], "weight_decay": 0.0},
     ]
     adamw = torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.95))
-    if not turned:
+    if not orthogonal:
         return [adamw]
-    return [adamw, Muon(turned, lr=learning_rate, weight_decay=weight_decay)]
+    return [adamw, Muon(orthogonal, lr=learning_rate, weight_decay=weight_decay)]

@@ -41,81 +41,81 @@ class Exercise:
     accepted: tuple[str, ...]
 
 
-def draw_exercise(dice: random.Random, part: Part, skill: str = "") -> Exercise:
+def draw_exercise(rng: random.Random, part: Part, skill: str = "") -> Exercise:
     """A task of a skill, or of any."""
-    return EXERCISES[skill or dice.choice(tuple(EXERCISES))](dice, part)
+    return EXERCISES[skill or rng.choice(tuple(EXERCISES))](rng, part)
 
 
-def _repeat(dice: random.Random, part: Part) -> Exercise:
+def _repeat(rng: random.Random, part: Part) -> Exercise:
     """A list to say again, at once or after an answer."""
-    items = _items(dice, part, dice.randint(2, 5))
-    listed = _joined(items, dice.choice(("and", "and", "")))
-    said = _joined(items, "and")
-    accepted = (said, ", ".join(items), ", and ".join(said.rsplit(" and ", 1)))
-    if dice.random() < 0.5:
-        asked = _wording(dice, part, "repeat").format(items=listed)
-        return Exercise("repeat a list", (sentence(asked),), sentence(said) + ".", accepted)
-    asked, again = _wording(dice, part, "list").format(items=listed), _wording(dice, part, "list_again")
-    reply = dice.choice(("Okay.", "Got it.", "I'll remember that.", "All right."))
-    answer = dice.choice(("{}.", "It was {}.", "You said {}.", "{}."))
-    return Exercise("repeat a list", (sentence(asked), reply, again), sentence(answer.format(said)), accepted)
+    items = _items(rng, part, rng.randint(2, 5))
+    listed = _joined(items, rng.choice(("and", "and", "")))
+    repeated = _joined(items, "and")
+    accepted = (repeated, ", ".join(items), ", and ".join(repeated.rsplit(" and ", 1)))
+    if rng.random() < 0.5:
+        question = _wording(rng, part, "repeat").format(items=listed)
+        return Exercise("repeat a list", (sentence(question),), sentence(repeated) + ".", accepted)
+    question, again = _wording(rng, part, "list").format(items=listed), _wording(rng, part, "list_again")
+    reply = rng.choice(("Okay.", "Got it.", "I'll remember that.", "All right."))
+    answer = rng.choice(("{}.", "It was {}.", "You said {}.", "{}."))
+    return Exercise("repeat a list", (sentence(question), reply, again), sentence(answer.format(repeated)), accepted)
 
 
-def _spell(dice: random.Random, part: Part) -> Exercise:
-    return _letters(dice, part, "spell a word", backwards=False)
+def _spell(rng: random.Random, part: Part) -> Exercise:
+    return _letters(rng, part, "spell a word", backwards=False)
 
 
-def _spell_backwards(dice: random.Random, part: Part) -> Exercise:
-    return _letters(dice, part, "spell backwards", backwards=True)
+def _spell_backwards(rng: random.Random, part: Part) -> Exercise:
+    return _letters(rng, part, "spell backwards", backwards=True)
 
 
-def _letters(dice: random.Random, part: Part, skill: str, *, backwards: bool) -> Exercise:
-    listed = dice.choice(("words", "animals", "objects", "people", "pets"))
-    while " " in (word := draw(dice, listed, part)) or not 3 <= len(word) <= (6 if backwards else 8):
+def _letters(rng: random.Random, part: Part, skill: str, *, backwards: bool) -> Exercise:
+    listed = rng.choice(("words", "animals", "objects", "people", "pets"))
+    while " " in (word := draw(rng, listed, part)) or not 3 <= len(word) <= (6 if backwards else 8):
         pass
     letters = "-".join(word[::-1] if backwards else word).upper()
-    asked = _wording(dice, part, skill.replace(" ", "_")).format(word=word)
-    return Exercise(skill, (asked,), letters + ".", (letters,))
+    question = _wording(rng, part, skill.replace(" ", "_")).format(word=word)
+    return Exercise(skill, (question,), letters + ".", (letters,))
 
 
-def _count(dice: random.Random, part: Part) -> Exercise:
+def _count(rng: random.Random, part: Part) -> Exercise:
     """How many things were listed."""
-    number = dice.randint(1, 7)
-    listed = dice.choice(("objects", "animals", "shopping", "colors", "people"))
-    items = _items(dice, part, number, listed)
+    number = rng.randint(1, 7)
+    listed = rng.choice(("objects", "animals", "shopping", "colors", "people"))
+    items = _items(rng, part, number, listed)
     shown = _joined([f"{article(item)} {item}" for item in items] if listed in ("objects", "animals") else items, "and")
-    asked = _wording(dice, part, "count").format(items=shown)
+    question = _wording(rng, part, "count").format(items=shown)
     word = _COUNTS[number]
-    answer = dice.choice(("{}.", "{}.", "There are {}.", "I count {}.")) if number > 1 else "{}."
-    return Exercise("count", (sentence(asked),), sentence(answer.format(word)), (word, str(number)))
+    answer = rng.choice(("{}.", "{}.", "There are {}.", "I count {}.")) if number > 1 else "{}."
+    return Exercise("count", (sentence(question),), sentence(answer.format(word)), (word, str(number)))
 
 
-def _next(dice: random.Random, part: Part) -> Exercise:
+def _next(rng: random.Random, part: Part) -> Exercise:
     """What follows a day, a month, a letter or a number, or comes before it."""
-    name, row = dice.choice(tuple(_ROWS.items()))
-    after = dice.random() < 0.7
+    name, row = rng.choice(tuple(_ROWS.items()))
+    after = rng.random() < 0.7
     while True:
-        place = dice.randrange(1, len(row) - 1)
-        given, wanted = row[place], row[place + (1 if after else -1)]
+        index = rng.randrange(1, len(row) - 1)
+        given, wanted = row[index], row[index + (1 if after else -1)]
         if _belongs(f"{name} {given} {after}", part):
             break
-    asked = _wording(dice, part, "after" if after else "before").format(given=given, name=name)
-    answer = dice.choice(("{1}.", "{1}.", "{1} comes after {0}." if after else "{1} comes before {0}."))
-    return Exercise("next in a row", (sentence(asked),), answer.format(given, wanted), (wanted,))
+    question = _wording(rng, part, "after" if after else "before").format(given=given, name=name)
+    answer = rng.choice(("{1}.", "{1}.", "{1} comes after {0}." if after else "{1} comes before {0}."))
+    return Exercise("next in a row", (sentence(question),), answer.format(given, wanted), (wanted,))
 
 
-def _sum(dice: random.Random, part: Part) -> Exercise:
+def _sum(rng: random.Random, part: Part) -> Exercise:
     """Addition and subtraction up to twenty."""
     while True:
-        first, second, plus = dice.randint(0, 10), dice.randint(0, 10), dice.random() < 0.6
+        first, second, plus = rng.randint(0, 10), rng.randint(0, 10), rng.random() < 0.6
         first, second = (first, second) if plus or first >= second else (second, first)
         if _belongs(f"{first} {plus} {second}", part):
             break
     result = str(first + second if plus else first - second)
-    asked = _wording(dice, part, "plus" if plus else "minus").format(first, second)
+    question = _wording(rng, part, "plus" if plus else "minus").format(first, second)
     sign = "plus" if plus else "minus"
-    answer = dice.choice(("{result}.", "It's {result}.", "{first} {sign} {second} is {result}."))
-    return Exercise("sum", (asked,), answer.format(result=result, first=first, sign=sign, second=second), (result,))
+    answer = rng.choice(("{result}.", "It's {result}.", "{first} {sign} {second} is {result}."))
+    return Exercise("sum", (question,), answer.format(result=result, first=first, sign=sign, second=second), (result,))
 
 
 EXERCISES: dict[str, Callable[[random.Random, Part], Exercise]] = {
@@ -135,13 +135,13 @@ _ROWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _items(dice: random.Random, part: Part, count: int, listed: str = "") -> list[str]:
+def _items(rng: random.Random, part: Part, count: int, listed: str = "") -> list[str]:
     """Different values of one list; the test's lists are shorter, so two of them may share an item in common."""
-    listed = listed or dice.choice(_LISTS)
+    listed = listed or rng.choice(_LISTS)
     pool = values(listed, part)
     while len(pool) < count:
-        pool = values(listed := dice.choice(("people", "objects", "animals", "pets")), part)
-    return dice.sample(pool, count)
+        pool = values(listed := rng.choice(("people", "objects", "animals", "pets")), part)
+    return rng.sample(pool, count)
 
 
 def _joined(items: list[str], conjunction: str) -> str:
@@ -152,8 +152,8 @@ def _joined(items: list[str], conjunction: str) -> str:
     return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
 
 
-def _wording(dice: random.Random, part: Part, name: str) -> str:
-    return dice.choice(read("exercises.toml")[part][name])
+def _wording(rng: random.Random, part: Part, name: str) -> str:
+    return rng.choice(read("exercises.toml")[part][name])
 
 
 def _belongs(text: str, part: Part) -> bool:

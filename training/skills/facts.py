@@ -89,39 +89,39 @@ class Fact:
             wording.format(thing=self.thing, value=self.value, noun=noun, old=self.old, a=article(self.value))
         )
 
-    def tell(self, dice: random.Random, part: Part) -> str:
-        return self.fill(dice.choice(self.kind.tell[part]))
+    def tell(self, rng: random.Random, part: Part) -> str:
+        return self.fill(rng.choice(self.kind.tell[part]))
 
-    def ask(self, dice: random.Random, part: Part) -> str:
-        return self.fill(dice.choice(self.kind.ask[part]))
+    def ask(self, rng: random.Random, part: Part) -> str:
+        return self.fill(rng.choice(self.kind.ask[part]))
 
-    def answer(self, dice: random.Random) -> str:
+    def answer(self, rng: random.Random) -> str:
         """Half of the time the kind's first wording, a whole sentence.
 
         It names the thing again, so that its value is found as any repetition is, and the likeliest answer is never
         "You haven't told me" for the reason alone that the right ones have many wordings.
         """
-        return self.fill(self.kind.answer[0] if dice.random() < 0.5 else dice.choice(self.kind.answer))
+        return self.fill(self.kind.answer[0] if rng.random() < 0.5 else rng.choice(self.kind.answer))
 
-    def corrected(self, dice: random.Random, part: Part) -> Fact:
+    def corrected(self, rng: random.Random, part: Part) -> Fact:
         """The same with another value."""
-        while (value := draw_any(dice, self.kind.values, part)) == self.value:
+        while (value := draw_any(rng, self.kind.values, part)) == self.value:
             pass
         return replace(self, value=value, old=self.value)
 
 
-def draw_fact(dice: random.Random, kind: Kind, part: Part) -> Fact:
+def draw_fact(rng: random.Random, kind: Kind, part: Part) -> Fact:
     """A fact of a kind, with a value of the part."""
-    thing = draw(dice, kind.thing[1:], part) if kind.thing.startswith("@") else kind.thing
-    while (value := draw_any(dice, kind.values, part)) == thing:
+    thing = draw(rng, kind.thing[1:], part) if kind.thing.startswith("@") else kind.thing
+    while (value := draw_any(rng, kind.values, part)) == thing:
         pass
-    return Fact(kind, thing, value, dice.choice(kind.nouns) if kind.nouns else "")
+    return Fact(kind, thing, value, rng.choice(kind.nouns) if kind.nouns else "")
 
 
-def draw_kind(dice: random.Random, *, unseen: bool) -> Kind:
+def draw_kind(rng: random.Random, *, unseen: bool) -> Kind:
     """A kind: each table of `kinds.toml` is as likely as any other, whatever the number of its things."""
     tables = _tables(unseen)
-    return dice.choice(tables[dice.choice(tuple(tables))])
+    return rng.choice(tables[rng.choice(tuple(tables))])
 
 
 @cache
@@ -133,16 +133,16 @@ def _tables(unseen: bool) -> dict[str, list[Kind]]:
     return found
 
 
-def draw_facts(dice: random.Random, count: int, part: Part, *, unseen: bool = False) -> list[Fact]:
+def draw_facts(rng: random.Random, count: int, part: Part, *, unseen: bool = False) -> list[Fact]:
     """Facts with values of their own, about different things; often two are of one kind, and so must be told apart."""
     found: list[Fact] = []
     while len(found) < count:
-        kind = draw_kind(dice, unseen=unseen)
-        if found and dice.random() < 0.4:
-            kind = dice.choice(
+        kind = draw_kind(rng, unseen=unseen)
+        if found and rng.random() < 0.4:
+            kind = rng.choice(
                 [other for other in kinds() if other.name == found[-1].kind.name and other.unseen == unseen]
             )
-        fact = draw_fact(dice, kind, part)
+        fact = draw_fact(rng, kind, part)
         if fits(fact, found):
             found.append(fact)
     return found

@@ -78,27 +78,27 @@ def score(loaded: LoadedModel, items: Sequence[Item], *, progress: bool = False)
 
 
 def weight_on_value(loaded: LoadedModel, item: Item, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
-    """How much of its weight each head puts on the told value when the answer's value is chosen: (layers, H).
+    """How much of its weight each head puts on the value in the conversation when the answer repeats it: (layers, H).
 
-    That is where the first token with a part of the value is predicted. All tokens of the value where it was told
-    count, those of other mentions do not.
+    The query is the one that predicts the first token with a part of the value; the keys are all tokens of the value in
+    the turn that told it, and no other mention.
     """
     assert isinstance(loaded.chat, ChatFormat)
     turns = [loaded.chat.turn(message) for message in messages(item.turns)]
     before = 1 + sum(map(len, turns[: item.told]))  # `<s>` and the turns before it
-    told = [before + place for place in places(loaded, turns[item.told], item.accepted[0])]
-    chosen = places(loaded, answer, item.accepted[0])[0]  # so many tokens of the answer are read by then
+    keys = [before + position for position in value_positions(loaded, turns[item.told], item.accepted[0])]
+    chosen = value_positions(loaded, answer, item.accepted[0])[0]  # so many tokens of the answer are read by then
     forward = loaded.model.prefill((*prompt, *answer[:chosen]), want=Want(attention=True))
     assert forward.attention is not None
-    return forward.attention.decoder[0, :, :, -1, told].sum(dim=-1)  # (layers, H)
+    return forward.attention.decoder[0, :, :, -1, keys].sum(dim=-1)  # (layers, H)
 
 
-def places(loaded: LoadedModel, tokens: Sequence[int], value: str) -> list[int]:
-    """At which places of a text are the tokens that hold a part of a value that it mentions once."""
+def value_positions(loaded: LoadedModel, tokens: Sequence[int], value: str) -> list[int]:
+    """The positions of the tokens that hold a part of a value, which the text mentions once."""
     ends = list(accumulate(len(loaded.tokenizer.decode([token])) for token in tokens))
     start = loaded.tokenizer.decode(tokens).casefold().index(value.casefold())
     return [
-        place
-        for place, (begin, end) in enumerate(zip([0, *ends], ends, strict=False))
+        position
+        for position, (begin, end) in enumerate(zip([0, *ends], ends, strict=False))
         if begin < start + len(value) and end > start
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from training.data import Split, documents
-from training.recipe import CHAT_RECIPE, honest, named
+from training.mixture import CHAT_MIXTURE, honest, named
 
 _LONGEST = 160  # characters of a turn of small talk
 _TELLING = re.compile(
@@ -28,17 +28,17 @@ class SmallTalk:
     @classmethod
     def of(cls, folder: Path, split: Split) -> Self:
         """Those of one split of the data folder's best dialogues; none where it lacks them."""
-        source = replace(CHAT_RECIPE[0], keep=honest(named))
+        source = replace(CHAT_MIXTURE[0], keep=honest(named))
         if not (folder / f"{source.path}.jsonl.gz").is_file():
             return cls([])
         return cls([document.turns for document in documents(source, folder, split)])
 
-    def draw(self, dice: random.Random, exchanges: int) -> list[str]:
+    def draw(self, rng: random.Random, exchanges: int) -> list[str]:
         """So many exchanges, of one dialogue where it is long enough; empty where there is no small talk at all."""
         found: list[str] = []
         while self._dialogues and len(found) < 2 * exchanges:
-            turns = dice.choice(self._dialogues)
-            start = 2 * dice.randrange(len(turns) // 2)
+            turns = rng.choice(self._dialogues)
+            start = 2 * rng.randrange(len(turns) // 2)
             for user, answer in zip(turns[start::2], turns[start + 1 :: 2], strict=False):
                 if len(found) == 2 * exchanges or max(len(user), len(answer)) > _LONGEST:
                     break

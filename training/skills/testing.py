@@ -51,88 +51,88 @@ class Item:
 
 def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
     """All items of the test: 60 of recall at each distance, 10 for held-out kinds, 40 or 60 for each other skill."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     for distance in range(LONGEST + 1):
         for _ in range(60):
-            yield _recall(dice, talk, distance, "recall")
+            yield _recall(rng, talk, distance, "recall")
         for _ in range(15):
-            yield _recall(dice, talk, distance, "recall, held-out kinds")
+            yield _recall(rng, talk, distance, "recall, held-out kinds")
     for _ in range(60):
-        yield _recall(dice, talk, dice.randint(0, 2), "one of several facts")
-        yield _corrected(dice, talk)
-        yield _not_told(dice, talk)
+        yield _recall(rng, talk, rng.randint(0, 2), "one of several facts")
+        yield _corrected(rng, talk)
+        yield _not_told(rng, talk)
     for _ in range(40):
-        yield _whose_name(dice, talk)
+        yield _whose_name(rng, talk)
     for skill in EXERCISES:
         for _ in range(40):
-            task = draw_exercise(dice, "unseen", skill)
+            task = draw_exercise(rng, "unseen", skill)
             yield Item(skill, skill, 0, task.turns, task.accepted)
 
 
-def _facts(dice: random.Random, count: int, *, held_out: bool = False) -> list[Fact]:
+def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fact]:
     """Facts of one kind, of a list with enough values for the test."""
     while True:
-        kind = draw_kind(dice, unseen=held_out)
+        kind = draw_kind(rng, unseen=held_out)
         if kind.values != "digits" and len(values(kind.values, "unseen")) < 3:
             continue
         alike = [other for other in kinds() if other.name == kind.name and other.unseen == held_out]
         alike = [other for other in alike if other.values == kind.values]
         found: list[Fact] = []
-        for other in dice.sample(alike * count, len(alike) * count):
-            fact = draw_fact(dice, other, "unseen")
+        for other in rng.sample(alike * count, len(alike) * count):
+            fact = draw_fact(rng, other, "unseen")
             if len(found) < count and fits(fact, found):
                 found.append(fact)
         if len(found) == count:
             return found
 
 
-def _recall(dice: random.Random, talk: SmallTalk, distance: int, skill: str) -> Item:
+def _recall(rng: random.Random, talk: SmallTalk, distance: int, skill: str) -> Item:
     """A fact, or several of one kind, small talk, and the question."""
     several = skill == "one of several facts"
-    facts = _facts(dice, dice.choice((2, 3)) if several else 1, held_out="held-out" in skill)
-    asked = dice.choice(facts)
-    turns = [" ".join(fact.tell(dice, "unseen") for fact in facts), _reply(dice)]
-    turns += talk.draw(dice, distance)
+    facts = _facts(rng, rng.choice((2, 3)) if several else 1, held_out="held-out" in skill)
+    asked = rng.choice(facts)
+    turns = [" ".join(fact.tell(rng, "unseen") for fact in facts), _reply(rng)]
+    turns += talk.draw(rng, distance)
     rejected = tuple(fact.value for fact in facts if fact != asked)
-    question = asked.ask(dice, "unseen")
+    question = asked.ask(rng, "unseen")
     return Item(skill, asked.kind.name, distance, (*turns, question), (asked.value,), rejected, told=0)
 
 
-def _corrected(dice: random.Random, talk: SmallTalk) -> Item:
-    (fact,) = _facts(dice, 1)
-    right = fact.corrected(dice, "unseen")
-    turns = [fact.tell(dice, "unseen"), _reply(dice), right.fill(dice.choice(_UNSEEN["correct"])), _reply(dice)]
-    distance = dice.randint(0, 2)
-    turns += [*talk.draw(dice, distance), right.ask(dice, "unseen")]
+def _corrected(rng: random.Random, talk: SmallTalk) -> Item:
+    (fact,) = _facts(rng, 1)
+    right = fact.corrected(rng, "unseen")
+    turns = [fact.tell(rng, "unseen"), _reply(rng), right.fill(rng.choice(_UNSEEN["correct"])), _reply(rng)]
+    distance = rng.randint(0, 2)
+    turns += [*talk.draw(rng, distance), right.ask(rng, "unseen")]
     return Item("a corrected fact", fact.kind.name, distance, tuple(turns), (right.value,), (fact.value,), told=2)
 
 
-def _not_told(dice: random.Random, talk: SmallTalk) -> Item:
+def _not_told(rng: random.Random, talk: SmallTalk) -> Item:
     """A question for what was not told, while something else was."""
-    (fact,) = _facts(dice, 1)
+    (fact,) = _facts(rng, 1)
     while True:
-        other = draw_fact(dice, draw_kind(dice, unseen=False), "unseen")
+        other = draw_fact(rng, draw_kind(rng, unseen=False), "unseen")
         if fits(other, [fact]):
             break
-    distance = dice.randint(0, 2)
-    turns = (fact.tell(dice, "unseen"), _reply(dice), *talk.draw(dice, distance), other.ask(dice, "unseen"))
+    distance = rng.randint(0, 2)
+    turns = (fact.tell(rng, "unseen"), _reply(rng), *talk.draw(rng, distance), other.ask(rng, "unseen"))
     return Item("not told", other.kind.name, distance, turns, _HONEST, (fact.value,))
 
 
-def _whose_name(dice: random.Random, talk: SmallTalk) -> Item:
+def _whose_name(rng: random.Random, talk: SmallTalk) -> Item:
     """The user says a name, hears the model's, and asks for one of the two."""
-    fact = draw_fact(dice, kinds()[0], "unseen")
-    turns = [fact.tell(dice, "unseen"), "Nice to meet you! I'm Attend.", *talk.draw(dice, dice.randint(0, 2))]
-    if dice.random() < 0.5:
+    fact = draw_fact(rng, kinds()[0], "unseen")
+    turns = [fact.tell(rng, "unseen"), "Nice to meet you! I'm Attend.", *talk.draw(rng, rng.randint(0, 2))]
+    if rng.random() < 0.5:
         return Item(
-            "whose name", "the user's", 0, (*turns, fact.ask(dice, "unseen")), (fact.value,), ("Attend",), told=0
+            "whose name", "the user's", 0, (*turns, fact.ask(rng, "unseen")), (fact.value,), ("Attend",), told=0
         )
-    question = dice.choice(("What was your name again?", "And you are called?", "Could you say your name?"))
+    question = rng.choice(("What was your name again?", "And you are called?", "Could you say your name?"))
     return Item("whose name", "the model's", 0, (*turns, question), ("Attend",), (fact.value,), told=1)
 
 
-def _reply(dice: random.Random) -> str:
-    return dice.choice(_UNSEEN["reply"])
+def _reply(rng: random.Random) -> str:
+    return rng.choice(_UNSEEN["reply"])
 
 
 def write(items: Iterator[Item], path: Path) -> int:

@@ -39,17 +39,17 @@ def read(name: str) -> dict[str, Any]:
         return tomllib.load(file)
 
 
-def draw(dice: random.Random, name: str, part: Part) -> str:
+def draw(rng: random.Random, name: str, part: Part) -> str:
     """A value of a list, a number of two to four digits for "digits"; some names are invented."""
-    if name == "digits" or (name in ("people", "pets") and dice.random() < _INVENTED):
+    if name == "digits" or (name in ("people", "pets") and rng.random() < _INVENTED):
         make = _number if name == "digits" else _invented
-        while _is_unseen(value := make(dice)) != (part == "unseen") or (name != "digits" and value in _all_listed()):
+        while _is_unseen(value := make(rng)) != (part == "unseen") or (name != "digits" and value in _all_listed()):
             pass
         return value
-    return dice.choice(values(name, part))
+    return rng.choice(values(name, part))
 
 
-def draw_any(dice: random.Random, name: str, part: Part) -> str:
+def draw_any(rng: random.Random, name: str, part: Part) -> str:
     """The same for a fact: in training often a value that nobody expects there, invented or of another list.
 
     A model that has seen 32 colours learns to guess among them; one whose favourite color was "Tuesday" or "quenor" as
@@ -57,12 +57,12 @@ def draw_any(dice: random.Random, name: str, part: Part) -> str:
     of days that training lacks, a model that had met four others 60 % of the time recalled 1 in 29.
     """
     if part == "unseen" or name == "digits":
-        return draw(dice, name, part)
-    if dice.random() >= max(_STRANGE, 1 - len(values(name, part)) / _SHORT):
-        return draw(dice, name, part)
-    if dice.random() < 0.5:
-        return draw(dice, dice.choice(sorted(_lists())), part)
-    while _is_unseen(value := _invented(dice)) or value in _all_listed():
+        return draw(rng, name, part)
+    if rng.random() >= max(_STRANGE, 1 - len(values(name, part)) / _SHORT):
+        return draw(rng, name, part)
+    if rng.random() < 0.5:
+        return draw(rng, rng.choice(sorted(_lists())), part)
+    while _is_unseen(value := _invented(rng)) or value in _all_listed():
         pass
     return value if values(name, part)[0][0].isupper() else value.lower()
 
@@ -106,8 +106,8 @@ def _all_listed() -> frozenset[str]:
 
 @cache
 def _unseen_values() -> frozenset[str]:
-    said = "\n".join(text for name in ("kinds.toml", "wordings.toml", "talk.toml") for text in _texts(read(name)))
-    return frozenset(value for value in _all_listed() if _is_unseen(value) and not within(value, said))
+    wordings = "\n".join(text for name in ("kinds.toml", "wordings.toml", "talk.toml") for text in _texts(read(name)))
+    return frozenset(value for value in _all_listed() if _is_unseen(value) and not within(value, wordings))
 
 
 def _texts(found: Any) -> Iterator[str]:
@@ -119,15 +119,13 @@ def _texts(found: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _number(dice: random.Random) -> str:
-    return str(dice.randint(10, 10 ** dice.randint(2, 4) - 1))
+def _number(rng: random.Random) -> str:
+    return str(rng.randint(10, 10 ** rng.randint(2, 4) - 1))
 
 
-def _invented(dice: random.Random) -> str:
+def _invented(rng: random.Random) -> str:
     while True:
-        before = (
-            dice.choice(_ONSETS) + dice.choice(_VOWELS) + dice.choice(_MIDDLES) for _ in range(dice.choice(_BEFORE))
-        )
-        name = "".join(before) + dice.choice(_ONSETS) + dice.choice(_VOWELS) + dice.choice(_CODAS)
+        before = (rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_MIDDLES) for _ in range(rng.choice(_BEFORE)))
+        name = "".join(before) + rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS)
         if len(name) > 2 and not _RUDE.search(name):
             return name.capitalize()

@@ -1,6 +1,6 @@
-"""What attend-chat learns from: each source, what is kept of it, how often it is read, and when.
+"""What attend-chat is trained on: each source, what is kept of it, how often it is read, and when.
 
-A recipe is data. `training.data` reads the files and turns them into packed rows; nothing here touches the disk.
+A mixture is data. `training.data` reads the files and turns them into packed rows; nothing here touches the disk.
 Judgements on the sources' style, and their licences, are in the model card.
 """
 
@@ -126,7 +126,7 @@ class Source:
 
 
 # The first source is also what validation and test measure, as its makers left it, so it is read like that first.
-CHAT_RECIPE = (
+CHAT_MIXTURE = (
     Source("chat/synthetic_persona_chat", passes=3, span=(0.0, 0.5)),
     Source("chat/synthetic_persona_chat", passes=9, span=(0.2, 1.0), keep=honest(named)),
     Source("chat/ms_personality_chat", passes=5, span=(0.2, 1.0), keep=friendly, alike=6, together=6),
@@ -145,6 +145,6 @@ CHAT_RECIPE = (
 )
 
 
-def scaled(recipe: Sequence[Source], factor: float) -> tuple[Source, ...]:
+def scaled(mixture: Sequence[Source], factor: float) -> tuple[Source, ...]:
     """The same mixture, read `factor` times as often."""
-    return tuple(replace(source, passes=source.passes * factor) for source in recipe)
+    return tuple(replace(source, passes=source.passes * factor) for source in mixture)

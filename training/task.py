@@ -1,4 +1,4 @@
-"""What a training run learns from, whatever its task: batches in order, their loss, and a figure on unseen text."""
+"""What a training run needs of its task: batches in order, their loss, and a metric on unseen text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from model.transformer.decoder import Transformer
 RowT = TypeVar("RowT")
 
 
-class Lessons(Protocol, Generic[RowT]):
+class TrainingTask(Protocol, Generic[RowT]):
     """Everything that differs between tasks."""
 
-    figure: str  # what `measure` measures, in words
+    metric: str  # what `measure` returns, in words
     notes: Sequence[str]  # what a person should know about the data
 
     @property
@@ -24,18 +24,18 @@ class Lessons(Protocol, Generic[RowT]):
         """Every step's rows, in order, over all processes."""
         ...
 
-    def learned(self, rows: Sequence[RowT]) -> int:
-        """How many tokens of these rows are predicted and learned."""
+    def target_tokens(self, rows: Sequence[RowT]) -> int:
+        """How many tokens of these rows count in the loss."""
         ...
 
     def loss(self, model: nn.Module, rows: Sequence[RowT], device: torch.device) -> Tensor:
-        """Their cost in nats, summed."""
+        """The cross-entropy of all their target tokens, summed, in nats."""
         ...
 
     def measure(self, model: Transformer, *, whole: bool) -> float:
-        """The figure on unseen text: on a little of it, or on the whole part that was set aside for validation."""
+        """The metric on a sample of the validation data or, with `whole`, on all of it."""
         ...
 
     def fingerprint(self) -> str:
-        """Tells a run's lessons from any others: another recipe, other data or another vocabulary give another one."""
+        """A hash of the batches, which changes with the mixture, the data and the vocabulary."""
         ...

@@ -17,7 +17,8 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from model.errors import AttendError
 from model.transformer.config import TransformerConfig
@@ -60,6 +61,18 @@ def from_config(
     return from_weights(TransformerConfig.from_dict(values), weights, folder, device, dtype)
 
 
+class _WithoutInit(TorchFunctionMode):
+    """Leaves out `torch.nn.init`, since the weights are read. Any arithmetic on `meta` imports PyTorch's compiler: two
+    seconds before the first token."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if getattr(func, "__module__", "") == nn.init.__name__:
+            return (kwargs or {}).get("tensor", next(iter(args), None))
+        return func(*args, **(kwargs or {}))
+
+
 def from_weights(
     config: TransformerConfig,
     weights: Mapping[str, Tensor],
@@ -77,9 +90,8 @@ def from_weights(
     if config.layers + config.encoder_layers > len(weights):
         raise AttendError(f"{folder} holds the weights of fewer layers than its {CONFIG} describes.")
     try:
-        with torch.device("meta"):  # shapes without memory
+        with torch.device("meta"), _WithoutInit():  # shapes without memory
             model = build(config)
-        model.register_position_tables()  # with memory
     except (RuntimeError, OverflowError) as error:  # sizes that no memory holds
         raise AttendError(
             f"{folder / CONFIG} describes a model too large for this machine: copy the checkpoint folder again."

@@ -50,12 +50,12 @@ class Transformer(nn.Module):
             self.unembedding.weight = self.embedding.weight
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context_length, config.width)
-        self.register_position_tables()
+        self._register_position_tables()
         self.compiled: CompiledLayers | None = None  # copies of the weights, so dropped when those change
         self._initialize()
 
-    def register_position_tables(self) -> None:
-        """Compute the tables that follow from the config alone and so are in no checkpoint, on the current device."""
+    def _register_position_tables(self) -> None:
+        """Compute the tables that follow from the config alone and so are in no checkpoint."""
         config = self.config
         if config.positions == "sinusoidal":
             self.register_buffer("sinusoids", sinusoids(config.context_length, config.width), persistent=False)

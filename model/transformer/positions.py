@@ -1,5 +1,7 @@
 """Where a token stands: sinusoidal positions to add, and rotary ones to turn queries and keys by.
 
+The tables are computed on the CPU, also of a model whose weights are still to be read and have no memory yet.
+
 Shapes: R rows, T tokens fed in this pass, H heads, D head width, W model width.
 """
 
@@ -12,10 +14,12 @@ from torch import Tensor
 
 from model.transformer.config import RotaryScaling
 
+_CPU = torch.device("cpu")
+
 
 def sinusoids(length: int, width: int) -> Tensor:
     """Sinusoidal positions (Vaswani et al., 2017, section 3.5): sine in even columns, cosine in odd; (length, W)."""
-    angles = torch.arange(length)[:, None].float() * _frequencies(width, 10_000.0)  # (length, W / 2)
+    angles = torch.arange(length, device=_CPU)[:, None].float() * _frequencies(width, 10_000.0)  # (length, W / 2)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width]  # (length, W)
 
 
@@ -29,7 +33,7 @@ def rotary_tables(
     frequencies = _frequencies(head_width, base)  # (D / 2,)
     if scaling is not None:
         frequencies = _scaled(frequencies, scaling)
-    angles = torch.arange(length)[:, None].float() * frequencies  # (length, D / 2)
+    angles = torch.arange(length, device=_CPU)[:, None].float() * frequencies  # (length, D / 2)
     cosines, sines = angles.cos(), angles.sin()
     return torch.cat((cosines, cosines), dim=-1), torch.cat((-sines, sines), dim=-1)  # (length, D) each
 
@@ -41,7 +45,7 @@ def rotate(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
 
 
 def _frequencies(width: int, base: float) -> Tensor:
-    return base ** -(torch.arange(0, width, 2) / width).float()  # (width / 2,) radians a position
+    return base ** -(torch.arange(0, width, 2, device=_CPU) / width).float()  # (width / 2,) radians a position
 
 
 def _scaled(frequencies: Tensor, scaling: RotaryScaling) -> Tensor:

@@ -21,14 +21,12 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_message, checked_system
-from ui.runs.answer_text import AnswerText
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate, MeterValue
-from ui.runs.generation import RunProgress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
-from ui.runs.run import RunRecord, TokenRecord
-from ui.runs.run_builder import RunBuilder
+from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.session import Session, Turn
 from ui.runs.values import meter_value
 from ui.screen import Screen
@@ -184,23 +182,15 @@ def _answer(
     request = trace.request
     # nothing is refused from here on
     session.system = instruction
-    run = session.add_run(
-        "chat", name, [TokenRecord(token, "given") for token in request.attended], source=request.source
-    )
+    run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
-    turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+    answer = GrowingAnswer.of(run, trace, loaded)
     session.former = session.turns if replacing else None
-    session.turns, session.shown = [*turns, turn], run.id
+    session.turns, session.shown = [*turns, answer.turn], run.id
     session.drop_unused_runs()
-    builder = RunBuilder(run, trace)
-    text = AnswerText(loaded.tokenizer, settings.stop_texts, begins=loaded.starts_new_text)
-    view = _Answer(session, loaded, builder, GrowingAnswer(turn, builder, text), message, replacing)
     passes = alone(models.decode(name, prompt.ids, settings, 0))
-    try:
-        yield from run_for_visitor(session, models, [builder], passes, view)
-    finally:
-        if turn.state == "streaming":
-            view.answer.stop()  # the visitor has left
+    view = _Answer(session, loaded, answer, message, replacing)
+    yield from answer_for_visitor(session, models, answer, passes, view)
 
 
 @dataclass(slots=True)
@@ -209,25 +199,24 @@ class _Answer:
 
     session: Session
     loaded: LoadedModel
-    builder: RunBuilder
     answer: GrowingAnswer
     message: str | None
     replacing: str
 
     def started(self) -> ChatScreen:
-        run, limit = self.builder.run, self.loaded.model.context_length
+        builder, limit = self.answer.builder, self.loaded.model.context_length
         return ChatScreen(
             conversation=conversation_value(self.session),
             prompt=prompt_value(self.session, self.loaded),
-            inspector=inspector_value(run, self.loaded.tokenizer, busy=True),
-            meter=meter_value(len(self.builder.request.prompt), limit, run.dropped),
+            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
             running=True,
             message=self.message,
             replaced="",
         )
 
     def updated(self, progress: RunProgress) -> ChatScreen:
-        session, run = self.session, self.builder.run
+        session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
         if not self._shown:
             return ChatScreen(running=False if progress.ended and not session.busy else None)

@@ -27,7 +27,7 @@ from ui.runs.comparison import Card, Comparison, Prompt
 from ui.runs.generation import Pass, Passes, RunProgress, follow, timed
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
-from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Turn
 from ui.runs.values import answer_tokens
@@ -126,8 +126,7 @@ def prepare(
         with on_card(number):
             trace = Models.prepare(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
         request = trace.request
-        tokens = [TokenRecord(token, "given") for token in request.attended]
-        name, source = f"{identifier}-{number}", request.source
+        name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "chat", loaded.name, tokens, dropped=prompt.dropped, source=source)
         text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
         cards.append(Card(RunBuilder(run, trace), text, length=min(card.max_new_tokens, limit - len(prompt.ids))))

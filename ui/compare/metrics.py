@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from decoding.trace import Trace
+from ui.runs.answer_text import common_prefix
 from ui.runs.comparison import Card, CardMetrics, Comparison
 
 SCHEMA = "attend.compare/1"
@@ -49,10 +50,9 @@ def measure(trace: Trace, seconds: float) -> CardMetrics:
 
 
 def first_difference(ids: Sequence[int], reference: Sequence[int]) -> int | None:
-    """The first place where two texts have different tokens; a text that only ends earlier differs nowhere."""
-    return next(
-        (index for index, (token, other) in enumerate(zip(ids, reference, strict=False)) if token != other), None
-    )
+    """The index of the first token that differs; None where one text is the beginning of the other."""
+    index = common_prefix(ids, reference)
+    return index if index < min(len(ids), len(reference)) else None
 
 
 def all_metrics(comparison: Comparison) -> list[CardMetrics]:

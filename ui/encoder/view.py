@@ -14,6 +14,7 @@ from ui.encoder import actions
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.contract import InspectionValue
 from ui.frame import Changes, Output
+from ui.kit.button import button
 from ui.kit.component import component
 from ui.kit.errors import for_people
 from ui.kit.events import RUNNING
@@ -44,7 +45,7 @@ class EncoderView:
                             scale=1,
                             elem_id="attend-read-text",
                         )
-                        self.read = gr.Button("Read", variant="primary", scale=0, min_width=84, elem_id="attend-read")
+                        self.read = button("Read", "attend-read", variant="primary", min_width=84)
                     self.reading = component("encoder/reading.js")
                 with gr.Column(min_width=320):
                     self.sentences = gr.Textbox(
@@ -68,9 +69,7 @@ class EncoderView:
                             min_width=120,
                             elem_id="attend-layer",
                         )
-                        self.compare = gr.Button(
-                            "Compare", variant="primary", scale=0, min_width=96, elem_id="attend-compare-words"
-                        )
+                        self.compare = button("Compare", "attend-compare-words", variant="primary", min_width=96)
                     self.words = component("encoder/words.js")
         if value is not None:
             self.about.value, self.reading.value, self.words.value = (
@@ -108,15 +107,16 @@ class EncoderView:
         """
         count = len(known_by)
 
-        def read_text(*given: Any) -> Any:
+        def answered(action: Callable[..., Any], given: Sequence[Any]) -> Any:
             with for_people():
-                return packed(actions.read(encoder_of(*given[:count]), *given[count:]))
+                return packed(action(encoder_of(*given[:count]), *given[count:]))
             return gr.skip()
 
+        def read_text(*given: Any) -> Any:
+            return answered(actions.read, given)
+
         def compare_words(*given: Any) -> Any:  # Gradio names a call by its function, and /compare is an endpoint
-            with for_people():
-                return packed(actions.compare(encoder_of(*given[:count]), *given[count:]))
-            return gr.skip()
+            return answered(actions.compare, given)
 
         reads = [self.text.submit, self.read.click]
         gr.on(reads, read_text, [*known_by, self.text], self.reading, **_NEWEST)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torch import Tensor
+
 from decoding.parameters.parameter import shown
 from model.errors import AttendError
 from model.text.tokenizer import check_whole
@@ -81,6 +83,11 @@ def matrix(
 def rounded(value: float, digits: int = 4) -> float | None:
     """As it is sent: so many significant digits; None for what is no finite number."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def rounded_rows(values: Tensor) -> list[list[float | None]]:
+    """A matrix as it is sent: `rounded` number by number."""
+    return [[rounded(value) for value in row] for row in values.tolist()]
 
 
 def brief(text: str, most: int = 40) -> str:

@@ -46,8 +46,7 @@ class AnswerText:
         if new[: len(known)] == known:
             self._push(new[len(known) :])
             return
-        pairs = enumerate(zip(known, new, strict=False))
-        agreed = next((index for index, (token, other) in pairs if token != other), len(new))
+        agreed = common_prefix(known, new)
         kept = end = self._first + agreed
         while kept and not self._complete[kept - 1]:
             kept -= 1
@@ -82,3 +81,9 @@ class AnswerText:
             self._ids.append(piece)
             self._texts.append(self._stream.push(piece))
             self._complete.append(self._stream.is_complete)
+
+
+def common_prefix(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many elements at the start of both are equal."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(other)))

@@ -6,10 +6,12 @@ Knows nothing of gradio.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from typing import Self
 
 from decoding.step import FinishReason
-from ui.runs.answer_text import AnswerText
+from decoding.trace import Trace
+from model.loaded import LoadedModel
+from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.contract import AnswerUpdate
 from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
@@ -25,19 +27,26 @@ class GrowingAnswer:
     """An answer while its run grows. Only one thread updates it; others may read its turn meanwhile."""
 
     def __init__(self, turn: Turn, builder: RunBuilder, text: AnswerText) -> None:
-        self.turn = turn
-        self._builder, self._text = builder, text
+        self.turn, self.builder = turn, builder
+        self._text = text
         self._changed: deque[int] = deque(maxlen=_UPDATES_AT_ONCE)  # the first token that each update changed
+
+    @classmethod
+    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel) -> Self:
+        """An answer without tokens, whose run will grow into this trace."""
+        turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+        text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
+        return cls(turn, RunBuilder(run, trace), text)
 
     def update(self, ending: Ending | None) -> None:
         """Bring the turn up to date with its run."""
-        run, turn = self._builder.run, self.turn
+        run, turn = self.builder.run, self.turn
         tokens = answer_tokens(run.tokens[run.first :], self._text, finished=ending is not None)
-        self._changed.append(_first_difference(turn.tokens or (), tokens))
+        self._changed.append(common_prefix(turn.tokens or (), tokens))
         turn.tokens, turn.text = tokens, "".join(text for text, _ in tokens)
         if ending is not None:
             turn.state = "done" if ending == "finished" else "stopped"
-            turn.note = ending_note(run, ending, self._builder.reason)
+            turn.note = ending_note(run, ending, self.builder.reason)
         turn.version += 1  # last: a reader in between takes the turn for older than it is, and gets the next update
 
     def stop(self) -> None:
@@ -50,7 +59,7 @@ class GrowingAnswer:
         """The changes of the last updates; at least one must have been made."""
         turn, since = self.turn, min(self._changed)
         return {
-            "run": self._builder.run.id,
+            "run": self.builder.run.id,
             "base": turn.version - len(self._changed),
             "version": turn.version,
             "since": since,
@@ -78,8 +87,3 @@ def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | No
         full = run.length >= run.trace.request.context_length
         return "reached the context limit" if full else "reached the length limit"
     return None
-
-
-def _first_difference(tokens: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> int:
-    pairs = enumerate(zip(tokens, others, strict=False))
-    return next((number for number, (token, other) in pairs if token != other), min(len(tokens), len(others)))

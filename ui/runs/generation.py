@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from decoding.step import Step
 from decoding.trace import Trace
 from model.loaded import LoadedModel
+from ui.runs.answers import GrowingAnswer
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.prompts import drawn_seed
@@ -135,6 +136,17 @@ def run_for_visitor(
     finally:
         session.end(stop)
         limit_memory(session)
+
+
+def answer_for_visitor(
+    session: Session, models: Models, answer: GrowingAnswer, passes: Passes, view: RunView[ScreenT]
+) -> Iterator[ScreenT]:
+    """`run_for_visitor` for one answer, which ends as it stands if the visitor leaves."""
+    try:
+        yield from run_for_visitor(session, models, [answer.builder], passes, view)
+    finally:
+        if answer.turn.state == "streaming":
+            answer.stop()
 
 
 def common_seed(builders: Sequence[RunBuilder]) -> int:

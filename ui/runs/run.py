@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from decoding.request import Request
 from decoding.step import Choice
 from decoding.trace import Trace
 from ui.runs.contract import TokenOrigin
@@ -26,6 +27,11 @@ class TokenRecord:
     @property
     def given(self) -> bool:
         return self.origin == "given"
+
+
+def prompt_tokens(request: Request) -> list[TokenRecord]:
+    """The tokens with which a run begins: an encoder's source and the decoder's prompt."""
+    return [TokenRecord(token, "given") for token in request.attended]
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from decoding.step import FinishReason, Hypothesis, Step
 from decoding.trace import Trace
+from ui.runs.answer_text import common_prefix
 from ui.runs.attention import attention_row, shape_of
 from ui.runs.contract import TokenOrigin
 from ui.runs.run import RunRecord, TokenRecord
@@ -57,7 +58,7 @@ class RunBuilder:
             self.run.shape = next((shape_of(weights) for weights in attention if weights is not None), self.run.shape)
             self.reason = step.finish_reason
         tokens = self._path.best
-        agreed = _agreed(self.run.tokens[self._start :], tokens)
+        agreed = common_prefix(self.run.ids[self._start :], [token.id for token in tokens])
         self.run.replace_from(self._start + agreed, tokens[agreed:])
         return self._start + agreed
 
@@ -111,14 +112,6 @@ _Key = tuple[int, tuple[int, ...]]
 def _key(hypothesis: Hypothesis) -> _Key:
     """Identifies a hypothesis among all those of a run."""
     return hypothesis.group, hypothesis.tokens
-
-
-def _agreed(tokens: Sequence[TokenRecord], others: Sequence[TokenRecord]) -> int:
-    """The length of the common prefix, whose records are the same as well."""
-    for number, (token, other) in enumerate(zip(tokens, others, strict=False)):
-        if token.id != other.id:
-            return number
-    return min(len(tokens), len(others))
 
 
 def _bare(hypothesis: Hypothesis) -> Hypothesis:

@@ -18,14 +18,12 @@ from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
 from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
-from ui.runs.answer_text import AnswerText
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate
-from ui.runs.generation import RunProgress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
-from ui.runs.run import TokenRecord
-from ui.runs.run_builder import RunBuilder
+from ui.runs.run import prompt_tokens
 from ui.runs.session import Session, Turn
 from ui.runs.values import meter_value, turn_value
 from ui.screen import Screen
@@ -76,19 +74,13 @@ def translate(
     prompt, messages = chat_prompt(loaded, [Turn("user", given)], settings)
     trace = models.prepare(loaded, prompt.ids, settings, text=given, messages=messages)
     source = trace.request.source
-    tokens = [TokenRecord(token, "given") for token in trace.request.attended]
-    run = session.add_run("translate", name, tokens, source=source)
-    turn = session.translation = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
-    session.shown = run.id
+    run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
+    answer = GrowingAnswer.of(run, trace, loaded)
+    session.translation, session.shown = answer.turn, run.id
     session.drop_unused_runs()
-    builder = RunBuilder(run, trace)
-    written = AnswerText(loaded.tokenizer, settings.stop_texts, begins=True)
-    view = _Translation(session, loaded, builder, GrowingAnswer(turn, builder, written), given if example else None)
-    try:
-        yield from run_for_visitor(session, models, [builder], alone(models.decode(name, source, settings, 0)), view)
-    finally:
-        if turn.state == "streaming":
-            view.answer.stop()  # the visitor has left
+    passes = alone(models.decode(name, source, settings, 0))
+    view = _Translation(session, loaded, answer, given if example else None)
+    yield from answer_for_visitor(session, models, answer, passes, view)
 
 
 @dataclass(slots=True)
@@ -97,22 +89,22 @@ class _Translation:
 
     session: Session
     loaded: LoadedModel
-    builder: RunBuilder
     answer: GrowingAnswer
     given: str | None
 
     def started(self) -> TranslateScreen:
+        builder = self.answer.builder
         return TranslateScreen(
             given=self.given,
             translation=translation_value(self.session, self.loaded),
             alignment=False,
-            inspector=inspector_value(self.builder.run, self.loaded.tokenizer, busy=True),
-            meter=meter_value(len(self.builder.request.source), self.loaded.model.context_length),
+            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(builder.request.source), self.loaded.model.context_length),
             running=True,
         )
 
     def updated(self, progress: RunProgress) -> TranslateScreen:
-        session, run = self.session, self.builder.run
+        session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
         if not self._shown:
             return TranslateScreen(running=False if progress.ended and not session.busy else None)

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from lesson.attention import Mixture, by_division, by_softmax, mask_scores, scale_scores, self_attention
 from model.errors import AttendError
 from ui.kit.validation import checked_switch
-from ui.learn.validation import Given, counted, integer, matrix, rounded, text
+from ui.learn.validation import Given, counted, integer, matrix, rounded, rounded_rows, text
 from ui.runs.models import Models
 
 WIDTH = 6  # of the vectors of a sentence's words
@@ -57,13 +56,13 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "softmax": _mixed(by_softmax(near, points)),
         "dots": dots,
         "width": width,
-        "scaled": _rows(scaled.scaled[None]),
-        "weights": _rows(scaled.weights[None]),
-        "unscaled": _rows(scaled.unscaled[None]),
+        "scaled": rounded_rows(scaled.scaled[None]),
+        "weights": rounded_rows(scaled.weights[None]),
+        "unscaled": rounded_rows(scaled.unscaled[None]),
         "scores": scores,
         "mask": mask,
-        "masked": _rows(shown),
-        "looked": _rows(weights),
+        "masked": rounded_rows(shown),
+        "looked": rounded_rows(weights),
         **_order(given),
     }
 
@@ -92,18 +91,14 @@ def _order(given: Given) -> dict[str, Any]:
         "positions": positions,
         "words": words,
         "shuffled": shuffled,
-        "before": _rows(before),
-        "after": _rows(after),
+        "before": rounded_rows(before),
+        "after": rounded_rows(after),
         "moved": rounded(float(moved), 2),
     }
 
 
 def _mixed(mixture: Mixture) -> dict[str, Any]:
-    return {"weights": _rows(mixture.weights[None]), "vector": _rows(mixture.vector[None])}
-
-
-def _rows(values: Tensor) -> list[list[float | None]]:
-    return [[rounded(value) for value in row] for row in values.tolist()]
+    return {"weights": rounded_rows(mixture.weights[None]), "vector": rounded_rows(mixture.vector[None])}
 
 
 def _in_words(values: list[float]) -> str:

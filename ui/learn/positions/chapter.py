@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lesson.positions import Scheme, likeness, rotary_scores, schemes, shift
 from model.transformer.positions import sinusoids
-from ui.learn.validation import Given, integer, rounded
+from ui.learn.validation import Given, integer, rounded, rounded_rows
 from ui.runs.models import Models
 
 MOST = 128  # positions, and numbers of each: as many as a picture has room for
@@ -49,7 +49,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
             for turn in shift(position, by, width)[:6]
         ],
         "schemes": {name: _scheme(scheme) for name, scheme in schemes(compared, COMPARED_WIDTH).items()},
-        "rotary": [_numbers(row) for row in rotary_scores(6, ROTARY_WIDTH, seed=0).tolist()],
+        "rotary": rounded_rows(rotary_scores(6, ROTARY_WIDTH, seed=0)),
     }
 
 
@@ -58,7 +58,7 @@ def _whole(given: Given, name: str, least: int, most: int) -> int:
 
 
 def _scheme(scheme: Scheme) -> dict[str, Any]:
-    return {"vectors": [_numbers(row) for row in scheme.vectors.tolist()], "steps": _numbers(scheme.steps.tolist())}
+    return {"vectors": rounded_rows(scheme.vectors), "steps": _numbers(scheme.steps.tolist())}
 
 
 def _numbers(values: Any) -> list[float | None]:

@@ -13,7 +13,7 @@ from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.learn.validation import Given, choice, counted, rounded, text
+from ui.learn.validation import Given, choice, counted, rounded, rounded_rows, text
 from ui.runs.models import Models
 
 MOST_CHARACTERS, MOST_TOKENS, MOST_SENTENCES, FOLLOWING = 300, 96, 6, 5
@@ -85,7 +85,7 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
         "sentences": sentences,
         "meant": meant,
         "reader": reader.name,
-        "cosines": [[rounded(number) for number in row] for row in cosines([word.vector for word in found]).tolist()],
+        "cosines": rounded_rows(cosines([word.vector for word in found])),
         "following": [[(label(token), rounded(share)) for token, share in word.following] for word in found],
     }
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
-
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
 from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, StepSettings, Update, train
 from ui.learn.block.chapter import read_settings
-from ui.learn.validation import Given, choice, integer, number, rounded
+from ui.learn.validation import Given, choice, integer, number, rounded, rounded_rows
 from ui.runs.models import Models
 
 LEAST_RATE = 1e-6
@@ -69,16 +67,12 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
 def _update(update: Update) -> dict[str, Any]:
     before, after = update.moments_before, update.moments
     return {
-        "before": _numbers(update.before),
-        "gradient": _numbers(update.gradient),
-        "first_before": _numbers(before.first),
-        "first": _numbers(after.first),
-        "second_before": _numbers(before.second),
-        "second": _numbers(after.second),
-        "change": _numbers(update.change),
-        "after": _numbers(update.after),
+        "before": rounded_rows(update.before),
+        "gradient": rounded_rows(update.gradient),
+        "first_before": rounded_rows(before.first),
+        "first": rounded_rows(after.first),
+        "second_before": rounded_rows(before.second),
+        "second": rounded_rows(after.second),
+        "change": rounded_rows(update.change),
+        "after": rounded_rows(update.after),
     }
-
-
-def _numbers(values: Tensor) -> list[list[float | None]]:
-    return [[rounded(value) for value in row] for row in values.tolist()]

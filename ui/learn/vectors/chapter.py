@@ -11,7 +11,7 @@ from lesson.vectors import Neighbour, Vectors, Word
 from model import names
 from model.encoder import cosines
 from model.errors import AttendError
-from ui.learn.validation import Given, choice, counted, integer, rounded, text
+from ui.learn.validation import Given, choice, counted, integer, rounded, rounded_rows, text
 from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {
@@ -80,13 +80,12 @@ def _list(learned: Vectors, given: Given) -> dict[str, Any]:
     word_tokens = {token for word in words if len(word.ids) == 1 for token in word.ids}
     near.reverse()  # so that a token which several words have near stays with the first of them
     beside = {token.id: (number, token) for number, token in near if token.id not in word_tokens}
-    points = plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]).tolist()
-    points = [[rounded(number) for number in point] for point in points]
+    points = rounded_rows(plane.points([*(word.vector for word in words), *map(learned.of_token, beside)]))
     neighbours = zip(beside.values(), points[len(words) :], strict=True)
     return {
         "words": [_spelled(word) for word in words],
         "around": around,
-        "cosines": [[rounded(number) for number in row] for row in cosines([word.vector for word in words]).tolist()],
+        "cosines": rounded_rows(cosines([word.vector for word in words])),
         "points": points[: len(words)],
         "neighbours": [(token.text, number, *point) for (number, token), point in neighbours],
         "shares": [rounded(share) for share in plane.shares],

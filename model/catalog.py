@@ -1,8 +1,7 @@
-"""A name → a loaded model with its tokenizer: of the catalogue, of a folder, or of the Hugging Face Hub.
+"""Loads a model with its tokenizer by name: from the catalogue, a folder, or the Hugging Face Hub.
 
-Where a name leads is for `model.names` to say, and how a checkpoint is read for the modules that read it. Those bring
-torch and transformers, which take seconds, so they are imported when there is something to read: a mistyped name is
-refused at once.
+`model.names` resolves names, and other modules read checkpoints. Those import torch and transformers, which takes
+seconds, so they are imported only when there is something to read: a mistyped name is refused at once.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 if TYPE_CHECKING:
     from model.encoder import Encoder
 
-_MEMORY = threading.Lock()  # models take their memory one after the other: each counts what is free before it does
+_MEMORY = threading.Lock()  # one model is allocated at a time, since each first measures the free memory
 
 
 def load(
@@ -38,14 +37,15 @@ def load(
     """Load a model of the catalogue by its name, any folder, or a repository of the Hub as "owner/name".
 
     Args:
-        name: both of the Hub's may end in "@" and a revision.
-        engine: of `ENGINES` what runs a model of others, see `model.huggingface.folder.load`.
+        name: a model of the Hub, of the catalogue or not, may end in "@" and a revision.
+        engine: one of `ENGINES`; what runs a Hugging Face checkpoint, see `model.huggingface.folder.load_model`.
         device_config: the device and the precision to compute with.
-        limit: bytes of a download, over which it is refused; None for what this machine has of memory.
+        limit: the largest download in bytes; None for the size of this machine's memory.
         progress: called as a download goes on, see `model.hub.repository.fetch`; an exception of its own ends it.
 
-    Raises `AttendError` when there is none, when it is damaged, or when its parts do not belong together; an encoder
-    alone is refused as `EncoderOnly`, see `load_encoder`.
+    Raises:
+        AttendError: if there is no such model, if it is damaged, or if its parts do not belong together; `EncoderOnly`
+            for an encoder alone, which `load_encoder` loads.
     """
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
@@ -92,7 +92,7 @@ def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
 def load_encoder(
     name: str, device_config: DeviceConfig = DeviceConfig(), *, limit: int | None = None, progress: Progress = silent
 ) -> Encoder:
-    """Load what `load` refuses as `EncoderOnly`; the arguments are the same."""
+    """Load a model that `load` refuses as `EncoderOnly`; arguments and errors are the same."""
     from model.hub import repository as hub
     from model.huggingface import encoder as huggingface_encoder
     from model.huggingface import folder as huggingface_folder
@@ -136,9 +136,9 @@ def load_encoder_arguments(arguments: ModelArguments) -> Encoder:
 
 
 def load_another(arguments: ModelArguments, name: str, progress: Progress) -> LoadedModel | Encoder:
-    """Another model beside the one that a command line asked for, under the same conditions.
+    """Another model beside the one from the command line, on the same device and in the same precision.
 
-    Whole or not at all: the models in use keep their memory.
+    It is never offloaded: what does not fit beside the models in use is refused. Raises as `load`.
     """
     device_config, limit = DeviceConfig(arguments.device, arguments.dtype, spread=False), arguments.download_limit
     try:
@@ -161,7 +161,7 @@ def _read(folder: Path, called: str, engine: str, device_config: DeviceConfig) -
         return huggingface_folder.load(CheckpointFiles.read(folder, called, config), engine, device_config)
     weights = folder / checkpoint.WEIGHTS
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
-    if lacking := native_shortage(checkpoint.count_numbers(weights), weights.stat().st_size, device, dtype):
+    if lacking := native_shortage(checkpoint.count_parameters(weights), weights.stat().st_size, device, dtype):
         raise AttendError(f"{called} {lacking}: choose a smaller model.")
     model = prepare_for_decoding(checkpoint.from_config(config, folder, device, dtype))
     tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER, padded=model.config.padding is not None)

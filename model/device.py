@@ -1,6 +1,6 @@
 """Where a model computes and in which precision, and whether it fits there.
 
-Knows nothing of files: callers say how many numbers a model has, and how they are stored.
+Knows nothing of files: callers say how many parameters a model has, and how they are stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class DeviceConfig:
 
     device: str = "auto"
     dtype: str = "auto"
-    spread: bool = True  # whether what has no room there may wait in slower memory or on the disk
+    spread: bool = True  # whether what does not fit there may be offloaded to slower memory or to the disk
 
     def __post_init__(self) -> None:
         if not _DEVICE.fullmatch(self.device):
@@ -39,10 +39,10 @@ class DeviceConfig:
             )
 
     def torch_device(self) -> torch.device:
-        """The device; `AttendError` for one that this machine has not.
+        """The device; `AttendError` for one that this machine does not have.
 
-        "auto" is the first GPU. Where one is only lent for each run (a ZeroGPU Space) it is the CPU, since what is
-        loaded outside a run cannot be computed with there.
+        "auto" is the first GPU. On a ZeroGPU Space, which lends one for each run only, it is the CPU: a model loaded
+        outside a run could not be used there.
         """
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if self.device == "auto":
@@ -61,7 +61,7 @@ class DeviceConfig:
         """The precision to compute in.
 
         Args:
-            stored: the name of the one that the weights are stored in; "auto" keeps half precision on a CUDA GPU, and
+            stored: the name of the dtype that the weights are stored in; "auto" keeps half precision on a CUDA GPU, and
                 computes in float32 everywhere else, where half precision is slow or inexact.
         """
         if self.dtype == INT8:
@@ -72,12 +72,12 @@ class DeviceConfig:
 
 
 def named_dtype(name: object) -> torch.dtype:
-    """The precision of this name; float32 for one that models are not computed in."""
+    """The dtype of this name; float32 for any that models are not computed in."""
     return getattr(torch, str(name)) if name in DTYPES else torch.float32
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes that a model may still take on a device; a GPU's own, or this machine's."""
+    """Bytes still free on a device: a GPU's own memory, or this machine's."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     free = psutil.virtual_memory().available
@@ -91,21 +91,21 @@ def free_memory(device: torch.device) -> int:
 
 
 def shortage(device: torch.device, needed: int) -> str:
-    """What is missing on a device for so many bytes, as the end of a sentence; "" where nothing is."""
+    """Why a device has no room for this many bytes, as the end of a sentence; "" where it has."""
     free = free_memory(device)
     where = "memory" if device.type == "cpu" else f"memory on {device}"
     return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} are free"
 
 
-def native_shortage(numbers: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:
-    """What our own transformer would miss; see `shortage`.
+def native_shortage(parameters: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:
+    """`shortage` of a checkpoint that is loaded as our own transformer.
 
     Args:
-        numbers: how many the model has.
-        stored: bytes of its files; matrices are joined from them while the model, first in float32, is filled.
+        parameters: how many the model has.
+        stored: bytes of its files, which stay in memory while the model, at first in float32, is filled from them.
     """
-    lacking = shortage(torch.device("cpu"), numbers * torch.float32.itemsize + stored)
-    return lacking or ("" if device.type == "cpu" else shortage(device, numbers * dtype.itemsize))
+    lacking = shortage(torch.device("cpu"), parameters * torch.float32.itemsize + stored)
+    return lacking or ("" if device.type == "cpu" else shortage(device, parameters * dtype.itemsize))
 
 
 def total_memory() -> int:

@@ -1,7 +1,7 @@
-"""How many threads this machine should decode with, found by trying.
+"""How many threads this machine should decode with, found by timing real steps.
 
-A step of a small model is many short operations: on a busy machine handing them to a second thread costs 3 to 10 times
-what it saves. So the app times a few real steps at start. Knows nothing of decoding or of the page.
+A step of a small model is many short operations: on a busy machine, handing them to a second thread costs 3 to 10 times
+what it saves. So the app times a few steps at start. Knows nothing of decoding or of the page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def available_processors() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from here on. NumPy's BLAS has one: `products` takes it where PyTorch has one."""
+    """Compute with so many threads from here on. NumPy's BLAS has one: `FastLinear` uses it where PyTorch has one."""
     torch.set_num_threads(count)
     threadpool_limits(1, user_api="blas")
 

@@ -89,13 +89,12 @@ class DecodeBlock:
             return self._attend_text(hidden, context)
         rows, groups, cache = context.rows, self.key_value_heads, context.cache
         joint = self.qkv_proj(hidden).view(rows, -1, self.head_width)  # (R, H + 2G, D)
-        turned, values = joint[:, :-groups], joint[:, -groups:]  # (R, H + G, D), (R, G, D)
-        if self.query_key_gain is not None:
-            turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
+        queries_keys = self._norm_queries_keys(joint[:, :-groups])  # (R, H + G, D)
+        values = joint[:, -groups:]  # (R, G, D)
         if context.rotary is not None:
-            turned = rotate(turned[:, None], *context.rotary)[:, 0]
-        queries = turned[:, : self.heads].unflatten(1, (groups, -1)).transpose(0, 1)  # (G, R, H / G, D)
-        newest = turned[:, self.heads :].transpose(0, 1), values.transpose(0, 1)  # (G, R, D) each
+            queries_keys = rotate(queries_keys[:, None], *context.rotary)[:, 0]
+        queries = queries_keys[:, : self.heads].unflatten(1, (groups, -1)).transpose(0, 1)  # (G, R, H / G, D)
+        newest = queries_keys[:, self.heads :].transpose(0, 1), values.transpose(0, 1)  # (G, R, D) each
         cache.write(layer, *(part[:, :, None] for part in newest))
         prefix, suffix = cache.prefix(layer), cache.suffix(layer)
         scores = _scores(queries, suffix.keys, None if prefix is None else prefix.keys)  # (G, R, H / G, K)
@@ -113,18 +112,21 @@ class DecodeBlock:
         rows, groups = context.rows, self.key_value_heads
         joint = self.qkv_proj(hidden).unflatten(-1, (-1, self.head_width))  # (R * T, H + 2G, D)
         joint = joint.unflatten(0, (rows, -1))  # (R, T, H + 2G, D)
-        turned, values = joint[:, :, :-groups], joint[:, :, -groups:]  # (R, T, H + G, D), (R, T, G, D)
-        if self.query_key_gain is not None:
-            turned = functional.rms_norm(turned, (self.head_width,), eps=self.epsilon) * self.query_key_gain
+        queries_keys = self._norm_queries_keys(joint[:, :, :-groups])  # (R, T, H + G, D)
         if context.rotary is not None:
-            turned = rotate(turned, *context.rotary)
-        queries, keys, values = (  # (R, H or G, T, D)
-            part.transpose(1, 2) for part in (turned[:, :, : self.heads], turned[:, :, self.heads :], values)
-        )
+            queries_keys = rotate(queries_keys, *context.rotary)
+        parts = queries_keys[:, :, : self.heads], queries_keys[:, :, self.heads :], joint[:, :, -groups:]
+        queries, keys, values = (part.transpose(1, 2) for part in parts)  # (R, H or G, T, D)
         mask = context.attention_mask
         causal = context.causal and mask is None
         mixed, weights = attend(queries, keys, values, attention_mask=mask, causal=causal, capture=context.capture)
         return mixed.transpose(1, 2).reshape(len(hidden), -1), weights  # (R * T, H * D)
+
+    def _norm_queries_keys(self, queries_keys: Tensor) -> Tensor:
+        """The norm of every query and key, (…, H + G, D), where the model has one."""
+        if self.query_key_gain is None:
+            return queries_keys
+        return functional.rms_norm(queries_keys, (self.head_width,), eps=self.epsilon) * self.query_key_gain
 
 
 def _scores(queries: Tensor, keys: Tensor, prefix: Tensor | None) -> Tensor:

@@ -1,8 +1,7 @@
-"""How the attention of models of transformers is captured.
+"""Captures the attention of models of transformers.
 
-There is no second copy of the model and none that others use is changed: all models are loaded with
-one attention function of ours, which runs the fused kernel, and the family's own explicit softmax only while a pass of
-this thread asks for weights (a context variable says so).
+No model is copied or changed for it: all are loaded with one attention function of ours, which runs the fused kernel,
+and the family's own explicit softmax only while a pass of this thread asks for weights (a context variable says so).
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width.
 """
@@ -23,8 +22,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 from transformers.modeling_utils import AttentionInterface
 
-ATTENTION = "attend"  # what transformers calls our attention function
-_EAGER_ONLY = {"bloom", "falcon"}  # families that never ask for one, and return their weights themselves
+ATTENTION = "attend"  # the name under which transformers knows our attention function
+_EAGER_ONLY = {"bloom", "falcon"}  # families that take no attention function, and return their weights themselves
 
 # Where the weights of the passes of this thread go, the last `queries` of each; None: nothing is captured.
 _capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
@@ -42,7 +41,10 @@ def _explicit(config: Any) -> bool:
 
 
 def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any) -> Any:
-    """What every attention layer calls: (R, H, T, D), (R, G, K, D) twice, to (R, T, H, D) and maybe weights."""
+    """The attention function of every layer.
+
+    Queries (R, H, T, D), keys and values (R, G, K, D) to outputs (R, T, H, D) and, where captured, weights.
+    """
     if not _explicit(getattr(module, "config", None)):
         return sdpa_attention_forward(module, query, key, value, mask, **options)
     family = sys.modules[type(module).__module__]
@@ -78,8 +80,13 @@ def attention_for(model_type: str) -> str:
     return "eager" if model_type in _EAGER_ONLY else ATTENTION
 
 
-def captured(hf_model: Any, queries: int, **inputs: Any) -> tuple[Any, list[Tensor]]:
-    """A model's answer, and each attention layer's weights of the last `queries` queries, in the order they ran."""
+def forward_with_attention(hf_model: Any, queries: int, **inputs: Any) -> tuple[Any, list[Tensor]]:
+    """Run a model.
+
+    Returns:
+        Its output, and each attention layer's weights of the last `queries` queries, (R, H, queries, K), in the order
+        in which the layers ran; none for 0.
+    """
     if not queries or hf_model.config._attn_implementation == ATTENTION:
         with capturing(queries) as weights:
             return hf_model(**inputs), weights
@@ -88,6 +95,6 @@ def captured(hf_model: Any, queries: int, **inputs: Any) -> tuple[Any, list[Tens
 
 
 def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
-    """(R, layers, H, queries, K); a layer that keeps a sliding window alone sees nothing before it."""
+    """(R, layers, H, queries, K); a layer with a sliding window has weight 0 before it."""
     padded = [functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights]
     return torch.stack([layer.to(padded[0].device, torch.float32) for layer in padded], dim=1)

@@ -1,4 +1,4 @@
-"""Any causal model of transformers behind `LanguageModel`; `huggingface_attention` captures its attention.
+"""Any causal model of transformers behind `LanguageModel`; `model.huggingface.attention` captures its attention.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width,
 W model width, V vocabulary.
@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from model.errors import AttendError
-from model.huggingface.attention import captured, stacked
+from model.huggingface.attention import forward_with_attention, stacked
 from model.huggingface.positions import context_length
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length, check_room
@@ -160,7 +160,7 @@ class HuggingFaceModel:
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
         check_length(len(tokens), self.context_length)
         fed = torch.tensor([list(tokens)], device=self.device)
-        answer, weights = captured(self._hf_model, len(tokens), input_ids=fed, use_cache=False)
+        answer, weights = forward_with_attention(self._hf_model, len(tokens), input_ids=fed, use_cache=False)
         return Inspection(answer.logits[0].float(), Attention(stacked(weights, len(tokens))))
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
@@ -178,7 +178,7 @@ class HuggingFaceModel:
                 options["position_ids"] = positions.to(self.device)
         wants_layers = bool(want.layers) or want.hidden
         options |= {"input_ids": tokens.to(self.device), "output_hidden_states": wants_layers}
-        answer, weights = captured(self._hf_model, 1 if want.attention else 0, **options)
+        answer, weights = forward_with_attention(self._hf_model, 1 if want.attention else 0, **options)
         if getattr(answer, "past_key_values", None) is None:  # a state-space model such as Mamba
             raise AttendError(
                 f"A {type(self._hf_model).__name__} has no keys and values, so there is no "

@@ -159,18 +159,18 @@ def _mistral(fields: _Fields) -> TransformerConfig:
 
 
 def _qwen2(fields: _Fields) -> TransformerConfig:
-    _every_token_seen(fields)
+    _expect_full_attention(fields)
     return _rotary(fields, biases="qkv")
 
 
 def _qwen3(fields: _Fields) -> TransformerConfig:
-    _every_token_seen(fields)
+    _expect_full_attention(fields)
     fields.expect("attention_bias", False)
     return _rotary(fields, query_key_norm=True)
 
 
-def _every_token_seen(fields: _Fields) -> None:
-    """Windows that differ from layer to layer are not ours; one that is switched off is none."""
+def _expect_full_attention(fields: _Fields) -> None:
+    """Our transformer has no windows that differ from layer to layer; one that is switched off does not count."""
     fields.expect("use_sliding_window", False)
     fields.take("sliding_window", 0)
     if set(fields.take("layer_types", ["full_attention"])) != {"full_attention"}:

@@ -69,23 +69,24 @@ def load_model(
     """The model of a folder whose `config.json` names a model type, and sentences about how it was loaded.
 
     Args:
-        engine: "native" is our own transformer, "adapter" the one of transformers; "auto" the first where it can be,
-            and where it has the memory: the adapter leaves on the disk what does not fit.
+        engine: "native" runs it as our own transformer, "adapter" through transformers; "auto" as our own where its
+            layout is known and it fits in memory (the adapter can offload to the disk).
         device_config: the device and the precision to compute with.
 
-    Raises `AttendError` for all that the file's first lines name, and for parts that do not belong together.
+    Raises `AttendError` for a model that `check_config` refuses, that does not fit, or whose parts do not belong
+    together.
     """
     check_config(files.config, files.name)
     layout = layout_or_reason(files.config)
     if engine == "native" and isinstance(layout, str):
         raise AttendError(f"{files.name} can't run as Attend's own transformer, since {layout}: leave --engine out.")
     device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
-    lacking = native_shortage(files.numbers, files.size, device, dtype)
+    lacking = native_shortage(files.parameters, files.size, device, dtype)
     if lacking and engine == "native":
         raise _too_large(files.name, lacking)
     if isinstance(layout, Layout) and engine != "adapter" and not lacking:
         return _native(layout, files, device, dtype), ()
-    lacking = shortage(device, files.numbers * dtype.itemsize)
+    lacking = shortage(device, files.parameters * dtype.itemsize)
     if lacking and not device_config.spread:
         raise _no_room(files.name, lacking)
     return _adapted(files, device, dtype, spread=bool(lacking)), offloaded(files.name, lacking)
@@ -185,18 +186,18 @@ def _classes(mapping: Mapping[Any, Any]) -> set[str]:
 
 
 def check_memory(values: Mapping[str, Any], called: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
-    """Refuse by its `config.json` alone what there would be no memory for, and what may not be spread.
+    """Refuse by its `config.json` alone a model that would not fit in memory and may not be offloaded.
 
     Args:
-        stored: bytes of the weights, from which and the precision that the config names their number follows.
+        stored: bytes of the weights; divided by the size of the dtype in the config, they give the parameter count.
     """
     name = stored_dtype(values)
-    numbers = stored // named_dtype(name).itemsize
+    parameters = stored // named_dtype(name).itemsize
     device, dtype = device_config.torch_device(), device_config.torch_dtype(name)
     if engine == "native":
-        if lacking := native_shortage(numbers, stored, device, dtype):
+        if lacking := native_shortage(parameters, stored, device, dtype):
             raise _too_large(called, lacking)
-    elif not device_config.spread and (lacking := shortage(device, numbers * dtype.itemsize)):
+    elif not device_config.spread and (lacking := shortage(device, parameters * dtype.itemsize)):
         raise _no_room(called, lacking)
 
 

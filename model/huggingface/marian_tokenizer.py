@@ -11,11 +11,11 @@ from typing import Self
 from sentencepiece import SentencePieceProcessor
 
 from model.errors import AttendError
+from model.text.sentencepiece_tokenizer import piece_bytes
 from model.text.tokenizer import TextTokenizer, check_whole
 from model.transformer.checkpoint import read_json
 
 SOURCE, VOCABULARY = "source.spm", "vocab.json"
-_SPACE = "\u2581"  # how SentencePiece writes a space
 _END, _UNKNOWN, _PADDING = "</s>", "<unk>", "<pad>"
 
 
@@ -36,8 +36,7 @@ class MarianTokenizer(TextTokenizer):
         bytes_of = [b""] * vocabulary_size
         for name, token in ids.items():
             if token not in special:
-                single = source.IsByte(source.PieceToId(name))
-                bytes_of[token] = bytes([int(name[3:5], 16)]) if single else name.replace(_SPACE, " ").encode()
+                bytes_of[token] = piece_bytes(name, single=source.IsByte(source.PieceToId(name)))
         super().__init__(bytes_of, special, prefix=b" ")
         self._source, self._ids = source, ids
         self.end = self.special_token_id(_END)

@@ -21,7 +21,7 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
-from model.huggingface.attention import captured, stacked
+from model.huggingface.attention import forward_with_attention, stacked
 from model.huggingface.causal import cropped, input_device, joined, opened, selected, unpadded
 from model.huggingface.positions import context_length, follow_padding, padded
 from model.interface import Attention, Forward, Inspection, Want
@@ -59,19 +59,19 @@ class Seq2SeqCache:
     def select(self, rows: Sequence[int]) -> Self:
         if tuple(rows) == tuple(range(self.rows)):
             return self
-        texts, looked_up = self.hf_cache.self_attention_cache, self.hf_cache.cross_attention_cache
+        texts, cross = self.hf_cache.self_attention_cache, self.hf_cache.cross_attention_cache
         sources = tuple(self.sources[row] for row in rows)
         if len(set(sources)) == 1:
-            looked_up = opened(looked_up)
-            for layer in looked_up.layers:  # (1, H, S, D), seen as (R, H, S, D): one source is never copied
+            cross = opened(cross)
+            for layer in cross.layers:  # (1, H, S, D), seen as (R, H, S, D): one source is never copied
                 layer.keys, layer.values = (
                     tensor[rows[0], None].expand(len(rows), -1, -1, -1) for tensor in (layer.keys, layer.values)
                 )
-        elif sources != self.sources:  # beams that change places among themselves have the same source
-            looked_up = selected(looked_up, rows)
+        elif sources != self.sources:  # beams of one source may swap rows without a copy
+            cross = selected(cross, rows)
         padding, unused = cropped([self.padding[row] for row in rows])
         source_lengths = tuple(self.source_lengths[row] for row in rows)
-        cache, length = EncoderDecoderCache(selected(texts, rows, unused), looked_up), self.length - unused
+        cache, length = EncoderDecoderCache(selected(texts, rows, unused), cross), self.length - unused
         return replace(
             self, hf_cache=cache, length=length, padding=padding, sources=sources, source_lengths=source_lengths
         )
@@ -80,11 +80,11 @@ class Seq2SeqCache:
         """See `Cache.join`; `AttendError` for a family that is not known to handle padding."""
         if not self.joinable:
             raise AttendError("This model can't read several sources in one batch: run them one after the other.")
-        mine, other_cache = self.hf_cache, other.hf_cache
+        first, second = self.hf_cache, other.hf_cache
         length, source_length = max(self.length, other.length), max(self.source_length, other.source_length)
         cache = EncoderDecoderCache(
-            joined(mine.self_attention_cache, other_cache.self_attention_cache, length),
-            joined(mine.cross_attention_cache, other_cache.cross_attention_cache, source_length, on_the_right=True),
+            joined(first.self_attention_cache, second.self_attention_cache, length),
+            joined(first.cross_attention_cache, second.cross_attention_cache, source_length, on_the_right=True),
         )
         return replace(
             self,
@@ -175,12 +175,14 @@ class Seq2SeqModel:
         """The source's hidden states (1, S, W), and the encoder's attention (1, layers, H, S, S)."""
         check_length(len(source), self.context_length)
         fed = torch.tensor([list(source)], device=self.device)
-        answer, weights = captured(self._hf_model.get_encoder(), len(source) if capture else 0, input_ids=fed)
+        answer, weights = forward_with_attention(
+            self._hf_model.get_encoder(), len(source) if capture else 0, input_ids=fed
+        )
         return answer.last_hidden_state, stacked(weights, len(source)) if capture else None
 
     def _decoded(self, tokens: Tensor, source: Tensor, *, queries: int = 0, **options: Any) -> tuple[Any, list[Tensor]]:
         rows = source.expand(len(tokens), -1, -1)  # (R, S, W)
-        return captured(
+        return forward_with_attention(
             self._hf_model,
             queries,
             decoder_input_ids=tokens.to(self.device),

@@ -17,9 +17,9 @@ from transformers import AutoTokenizer
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from model.errors import AttendError
+from model.text.sentencepiece_tokenizer import SPACE
 from model.text.tokenizer import TextTokenizer, check_whole
 
-_SPACE = "\u2581"  # how SentencePiece writes a space
 _BEGINNINGS = ("tokenizer.", "vocab", "spiece.", "spm.", "sentencepiece.", "source.", "bpe.")  # of vocabularies' files
 
 
@@ -50,10 +50,10 @@ class HuggingFaceTokenizer(TextTokenizer):
         prefix = b"".join(bytes_of[piece] for piece in plain).startswith(b" ")
         super().__init__(bytes_of, special, prefix=b" " if prefix else b"")
         self.hf_tokenizer = hf_tokenizer
-        at = next((at for at in range(len(framed)) if plain and framed[at : at + len(plain)] == plain), None)
-        if at is None:
+        starts = (index for index in range(len(framed)) if plain and framed[index : index + len(plain)] == plain)
+        if (start := next(starts, None)) is None:
             raise AttendError("This model's tokenizer does not keep a text whole: choose another model.")
-        self.prefix_tokens, self.suffix_tokens = tuple(framed[:at]), tuple(framed[at + len(plain) :])
+        self.prefix_tokens, self.suffix_tokens = tuple(framed[:start]), tuple(framed[start + len(plain) :])
         self._parsing = copied(described, special=False)
         self._beginning = copied(described, special=True)
         self._going_on = copied(_without_prefix(described), special=True) if prefix else self._beginning
@@ -69,14 +69,14 @@ class HuggingFaceTokenizer(TextTokenizer):
         backend = self._beginning if begins else self._going_on
         while True:
             encoding = backend.encode(text, add_special_tokens=False)
-            at = next((at for at, piece in enumerate(encoding.ids) if piece in self._special), None)
-            if at is None:
+            index = next((index for index, piece in enumerate(encoding.ids) if piece in self._special), None)
+            if index is None:
                 return ids + encoding.ids
-            first, end = encoding.offsets[at]
-            if text[first:end].strip() != self._special[encoding.ids[at]]:
+            first, end = encoding.offsets[index]
+            if text[first:end].strip() != self._special[encoding.ids[index]]:
                 raise AttendError(f"This model's tokenizer has no token for {text[first:end]!r}: leave it out.")
             # A unigram vocabulary holds its special tokens as pieces: cut in two, the text is none.
-            cut = first + 1 + text[first:end].index(self._special[encoding.ids[at]])
+            cut = first + 1 + text[first:end].index(self._special[encoding.ids[index]])
             ids += backend.encode(text[:cut], add_special_tokens=False).ids
             text, backend = text[cut:], self._going_on
 
@@ -152,14 +152,14 @@ def _reader(decoder: Any) -> Callable[[str], bytes]:
     kinds = {part["type"] for part in parts if part}
     if "ByteLevel" in kinds:
         return _byte_level
-    spaced = any(part["type"] == "Replace" and part["pattern"] == {"String": _SPACE} for part in parts if part)
+    spaced = any(part["type"] == "Replace" and part["pattern"] == {"String": SPACE} for part in parts if part)
     if "Metaspace" not in kinds and not spaced:
         raise AttendError(
             "This tokenizer is neither byte-level BPE nor SentencePiece, so its tokens are not exact texts: "
             "choose another model."
         )
     pieces = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)} if "ByteFallback" in kinds else {}
-    return lambda name: pieces.get(name) or name.replace(_SPACE, " ").encode()
+    return lambda name: pieces.get(name) or name.replace(SPACE, " ").encode()
 
 
 def _byte_level(name: str) -> bytes:

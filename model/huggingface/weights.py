@@ -21,6 +21,7 @@ from model.transformer import checkpoint
 
 _INDEX = "model.safetensors.index.json"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+_SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class CheckpointFiles:
     config: Mapping[str, Any]  # config.json
     generation: Mapping[str, Any]  # generation_config.json; empty where there is none
     weights: tuple[Path, ...]  # the safetensors files, each with a header that fits its length
-    numbers: int  # how many the weights have
+    parameters: int  # how many
     size: int  # of the weights, in bytes
 
     @classmethod
@@ -51,7 +52,7 @@ class CheckpointFiles:
             config,
             checkpoint.read_json(generation) if generation.is_file() else {},
             weights,
-            sum(checkpoint.count_numbers(path) for path in weights),
+            sum(checkpoint.count_parameters(path) for path in weights),
             sum(path.stat().st_size for path in weights),
         )
 
@@ -89,10 +90,12 @@ def prepare(
     Args:
         kind: one of the Auto classes of transformers.
         attention: the attention implementation to load it with.
-        unused: how the names of weights begin that may be missing.
+        unused: prefixes of the names of weights that may be missing.
+
+    Raises `AttendError` as `read_hf_model`.
     """
     device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
-    lacking = shortage(device, files.numbers * dtype.itemsize)
+    lacking = shortage(device, files.parameters * dtype.itemsize)
     hf_model = read_hf_model(
         kind, files.folder, device, dtype, attention=attention, spread=bool(lacking), unused=unused
     )
@@ -113,7 +116,13 @@ def read_hf_model(
     spread: bool,
     unused: tuple[str, ...] = (),
 ) -> Any:
-    """The model of transformers, whole on a device or, where it does not fit, spread over all memory and the disk."""
+    """A model of transformers; arguments as in `prepare`.
+
+    Args:
+        spread: whether to distribute it over all memory and the disk instead of keeping it whole on the device.
+
+    Raises `AttendError` where transformers cannot load it, and for weights that are missing or of another model.
+    """
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a terminal shows the text alone
@@ -163,11 +172,8 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _shares(device: torch.device) -> dict[int | str, int]:
-    """Bytes of weights that each memory may hold; the rest of it is for caches and what a pass computes."""
+    """Bytes of weights that each memory may hold."""
     shares: dict[int | str, int] = {"cpu": int(_SHARE * free_memory(torch.device("cpu")))}
     if device.type == "cuda":
         shares[device.index] = int(_SHARE * free_memory(device))
     return shares
-
-
-_SHARE = 0.8

@@ -8,7 +8,6 @@ become a special token, because special pieces are not matched against text.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +18,7 @@ from model.text.tokenizer import TextTokenizer, check_whole
 
 BEGIN, END, USER, ASSISTANT, PADDING = "<s>", "<end>", "<user>", "<assistant>", "<pad>"
 
-_SPACE = "\u2581"  # SentencePiece writes a space as this character, so the character itself must go by its bytes
+SPACE = "\u2581"  # SentencePiece writes a space as this character, so the character itself is encoded by its bytes
 
 
 class Tokenizer(TextTokenizer):
@@ -34,15 +33,18 @@ class Tokenizer(TextTokenizer):
             for piece in range(len(pieces))
             if pieces.IsControl(piece) or pieces.IsUnknown(piece)
         }
-        bytes_of = [_piece_bytes(pieces, piece, special) for piece in range(len(pieces))]
+        bytes_of = [
+            b"" if piece in special else piece_bytes(pieces.IdToPiece(piece), single=pieces.IsByte(piece))
+            for piece in range(len(pieces))
+        ]
         if padded:
             special[len(pieces)] = PADDING
             bytes_of.append(b"")
         # A vocabulary of sentences begins each with a space, and has rules of its own for what is not plain in it.
-        self._of_sentences = pieces.EncodeAsPieces("a")[0].startswith(_SPACE)
+        self._of_sentences = pieces.EncodeAsPieces("a")[0].startswith(SPACE)
         super().__init__(bytes_of, special, prefix=b" " if self._of_sentences else b"")
         self._pieces = pieces
-        self._space_bytes = [pieces.PieceToId(f"<0x{byte:02X}>") for byte in _SPACE.encode()]
+        self._space_bytes = [pieces.PieceToId(f"<0x{byte:02X}>") for byte in SPACE.encode()]
         if not all(pieces.IsByte(piece) for piece in self._space_bytes):
             raise AttendError(
                 "This SentencePiece model has no pieces for single bytes, so it can't encode every text: "
@@ -69,14 +71,12 @@ class Tokenizer(TextTokenizer):
         if self._of_sentences:
             return self._pieces.EncodeAsIds(text)
         ids: list[int] = []
-        for number, part in enumerate(text.split(_SPACE)):
+        for number, part in enumerate(text.split(SPACE)):
             ids += self._space_bytes if number else []
             ids += self._pieces.EncodeAsIds(part) if part else []
         return ids
 
 
-def _piece_bytes(pieces: SentencePieceProcessor, piece: int, special: Container[int]) -> bytes:
-    if piece in special:
-        return b""
-    name = pieces.IdToPiece(piece)
-    return bytes([int(name[3:5], 16)]) if pieces.IsByte(piece) else name.replace(_SPACE, " ").encode()
+def piece_bytes(name: str, *, single: bool) -> bytes:
+    """The bytes of a piece that is no special token; `single`: whether it is one byte, written as `<0xF0>`."""
+    return bytes([int(name[3:5], 16)]) if single else name.replace(SPACE, " ").encode()

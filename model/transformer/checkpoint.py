@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16
 
 
 def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32) -> Transformer:
-    """The model of a checkpoint folder, in evaluation mode, on a device and in a precision.
+    """The model of a checkpoint folder, in evaluation mode.
 
     Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
     """
@@ -121,19 +121,21 @@ def from_weights(
 
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The tensors of one safetensors file; `AttendError` when it is missing, cut short or of another kind."""
-    try:
+    with _reading(path):
         return load_file(path)
-    except FileNotFoundError as error:
-        raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
-    except (SafetensorError, OSError) as error:
-        raise _damaged(path) from error
 
 
-def count_numbers(path: Path) -> int:
-    """How many numbers a safetensors file holds, by its header alone; `AttendError` as `read_weights`."""
+def count_parameters(path: Path) -> int:
+    """How many parameters a safetensors file holds, by its header alone; `AttendError` as `read_weights`."""
+    with _reading(path), safe_open(path, framework="pt") as tensors:
+        return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turns the errors of reading a safetensors file into `AttendError`."""
     try:
-        with safe_open(path, framework="pt") as tensors:
-            return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+        yield
     except FileNotFoundError as error:
         raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:
@@ -148,7 +150,7 @@ def _damaged(path: Path) -> AttendError:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What a checkpoint's config says, ours or another's; `AttendError` when there is none."""
+    """A checkpoint's `config.json`, ours or another maker's; `AttendError` when there is none."""
     try:
         return read_json(folder / CONFIG)
     except FileNotFoundError as error:

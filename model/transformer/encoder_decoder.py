@@ -26,7 +26,8 @@ from model.transformer.layers import Block, make_norm
 
 
 class EncoderDecoder(Transformer):
-    """The model that a `TransformerConfig` with encoder layers describes, with random weights at first."""
+    """The model that a `TransformerConfig` with encoder layers describes, with random weights until a checkpoint fills
+    them. Implements `model.interface.LanguageModel` and `ReadsTogether`."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
@@ -82,9 +83,7 @@ class EncoderDecoder(Transformer):
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
         source, _ = self._encode(self._as_row(prompt))
-        fed = (
-            self._as_row((*self.decoder_start, *tokens)[: len(tokens)]) if tokens else self._as_row(self.decoder_start)
-        )
+        fed = self._as_row((*self.decoder_start, *tokens[:-1]))  # (1, T); the last token's prediction is not needed
         hidden, _, _ = self._run_layers(fed, source=source)
         return self.unembedding(hidden[0, : len(tokens)]).float()  # (len(tokens), V)
 
@@ -95,8 +94,7 @@ class EncoderDecoder(Transformer):
         return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights, encoder))
 
     def _encode(self, source: Tensor, *, capture: int = 0) -> tuple[CrossAttentionCache, list[AttentionWeights]]:
-        """The keys and values that cross-attention reads of sources (R, S), and each layer's attention weights if they
-        are to be captured."""
+        """The cross-attention's keys and values of sources (R, S), and each layer's attention weights if captured."""
         real = source != self.padding  # (R, S)
         mask = None if bool(real.all()) else real[:, None, None]  # (R, 1, 1, S)
         hidden, rotary = self._embed(source, None, 0)  # (R, S, W)

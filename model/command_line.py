@@ -1,4 +1,4 @@
-"""What all commands share: flags refused in one sentence, with the nearest one for a mistake, and the exit codes.
+"""What all commands share: errors of the command line as one sentence, with the nearest flag, and the exit codes.
 
 Imports nothing slow, so a command can check what was typed before it loads what it needs.
 """
@@ -9,7 +9,9 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 from model.errors import AttendError, did_you_mean
@@ -29,7 +31,7 @@ def count(text: str) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises `AttendError` for arguments that cannot be."""
+    """Raises `AttendError` for invalid arguments, and takes no abbreviated flags."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -44,13 +46,22 @@ class Parser(argparse.ArgumentParser):
         raise AttendError(f"{message[:1].upper()}{message[1:]}: see {self.prog} --help.")
 
     def _unknown(self, words: Sequence[str]) -> str:
-        """What to say of arguments that fit nowhere."""
+        """The message about arguments that no flag takes."""
         wrong = next((word for word in words if word.startswith("-")), None)
         if wrong is None:
             return f"{words[0]!r} is one argument too many: put a text with spaces in quotes."
         flag = wrong.partition("=")[0]
         near = did_you_mean(flag, self._option_string_actions)
         return f"There is no flag {flag}: {near or f'see {self.prog} --help.'}"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns the error of writing a file into `AttendError`."""
+    try:
+        yield
+    except OSError as error:
+        raise AttendError(f"{path} can't be written ({error.strerror}): choose another file.") from error
 
 
 def exit_code(command: Callable[[], int | None]) -> int:

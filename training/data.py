@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, exit_code, writing
 from model.errors import AttendError
 from model.lazy import torch
 from model.text.conversation import ChatFormat, Message
@@ -64,14 +64,22 @@ class Row:
 
 def read_records(path: Path) -> Iterator[Record]:
     """The lines of a gzipped JSON-lines file; `AttendError` when it is missing or is something else."""
+    for line in read_gzipped(path, "gzipped JSON lines"):
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
+
+
+def read_gzipped(path: Path, kind: str) -> Iterator[str]:
+    """The lines of a gzipped text; `AttendError` when the file is missing, or not of the `kind` it should be."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                yield json.loads(line)
+            yield from lines
     except FileNotFoundError as error:
         raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise AttendError(f"{path} is not gzipped JSON lines: {error}.") from error
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise AttendError(f"{path} is not {kind}: {error}.") from error
 
 
 def present(mixture: Sequence[Source], folder: Path) -> tuple[tuple[Source, ...], tuple[str, ...]]:
@@ -271,13 +279,10 @@ def _command(arguments: Sequence[str] | None) -> None:
     read = parser.parse_args(arguments)
     source = next(source for source in CHAT_MIXTURE if source.path == read.source)
     found = documents(source, read.data, read.split)
-    try:
-        with gzip.open(read.output, "wt", encoding="utf-8") as lines:
-            for document in found:
-                record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
-                lines.write(json.dumps(record, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
+    with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
+        for document in found:
+            record = {"text": document.turns[0]} if document.story else {"turns": document.turns}
+            lines.write(json.dumps(record, ensure_ascii=False) + "\n")
     print(f"{len(found):,} documents of {read.source} ({read.split}) in {read.output}")
 
 

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, exit_code, writing
 from model.errors import AttendError
-from training.data import Split
+from training.data import Split, read_gzipped
 
 SOURCE_FILE = "translation/tatoeba_eng_fra.tsv.gz"
 
@@ -37,19 +37,13 @@ class Pair:
 def read_pairs(path: Path) -> list[Pair]:
     """All pairs of a file; `AttendError` when it is missing or is something else."""
     found = []
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                parts = line.rstrip("\n").split("\t")
-                if len(parts) != 2 or not all(part.strip() for part in parts):
-                    raise AttendError(
-                        f"Line {number} of {path} is not an English sentence, a tab and a French one: correct it."
-                    )
-                found.append(Pair(source=parts[1], target=parts[0]))
-    except FileNotFoundError as error:
-        raise AttendError(f"There is no data file {path}: give the folder or file that holds it.") from error
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise AttendError(f"{path} is not gzipped text: {error}.") from error
+    for number, line in enumerate(read_gzipped(path, "gzipped text"), start=1):
+        parts = line.rstrip("\n").split("\t")
+        if len(parts) != 2 or not all(part.strip() for part in parts):
+            raise AttendError(
+                f"Line {number} of {path} is not an English sentence, a tab and a French one: correct it."
+            )
+        found.append(Pair(source=parts[1], target=parts[0]))
     return found
 
 
@@ -146,11 +140,8 @@ def _command(arguments: Sequence[str] | None) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.tsv.gz)")
     read = parser.parse_args(arguments)
     found = split_pairs(read_pairs(read.data / SOURCE_FILE))[read.split]
-    try:
-        with gzip.open(read.output, "wt", encoding="utf-8") as lines:
-            lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in found)
-    except OSError as error:
-        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
+    with writing(read.output), gzip.open(read.output, "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in found)
     print(f"{len(found):,} pairs ({read.split}) in {read.output}")
 
 

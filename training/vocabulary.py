@@ -20,7 +20,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceTrainer
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, exit_code, writing
 from model.errors import AttendError
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER
 
@@ -130,10 +130,8 @@ def _command(arguments: Sequence[str] | None) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise AttendError(f"The text can't be read ({error}): give files of UTF-8 text.") from error
     vocabulary = (train_pairs_vocabulary if read.sentences else train_vocabulary)(texts, read.size)
-    try:
+    with writing(read.output):
         read.output.write_bytes(vocabulary)
-    except OSError as error:
-        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
     print(f"Wrote {read.output} with {read.size:,} pieces.")
 
 

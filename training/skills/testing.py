@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from model.command_line import Parser, exit_code
+from model.command_line import Parser, exit_code, writing
 from model.errors import AttendError
 from training.data import read_records
 from training.skills.exercises import EXERCISES, draw_exercise
@@ -168,10 +168,8 @@ def _command(arguments: Sequence[str] | None) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
     read = parser.parse_args(arguments)
     talk = SmallTalk.of(read.data, "test")
-    try:
+    with writing(read.output):
         number = write(write_items(talk), read.output)
-    except OSError as error:
-        raise AttendError(f"{read.output} can't be written ({error.strerror}): choose another file.") from error
     print(f"{number:,} items in {read.output}")
 
 

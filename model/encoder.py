@@ -1,6 +1,6 @@
-"""What the rest may know of an encoder alone (BERT and its like): a text read whole, and one word's vectors in it.
+"""The interface of an encoder alone (BERT and the like): it reads a whole text, and gives a word's vectors in it.
 
-An encoder reads every token with all others, those behind it included, and predicts no next one; so it has nothing of
+Every token of an encoder attends to all others, later ones included, and no next token is predicted. So it is no
 `model.interface.LanguageModel`, and nothing here decodes.
 
 Shapes: T tokens of a text, W model width, N texts.
@@ -22,41 +22,44 @@ from model.errors import AttendError
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One token as shown."""
+    """One token, for display."""
 
-    label: str  # as the vocabulary writes it, so a piece that goes on with a word begins with ## in WordPiece
-    first: int  # where its characters begin in the text
+    label: str  # as the vocabulary writes it: in WordPiece, a piece inside a word begins with ##
+    first: int  # its characters are text[first:end]
     end: int
-    special: bool  # put there by the tokenizer, such as [CLS]
+    special: bool  # added by the tokenizer, such as [CLS]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One text, read whole."""
+    """What an encoder made of one text."""
 
     text: str
     pieces: tuple[Piece, ...]
-    hidden: Tensor  # (layers + 1, T, W), float32: of the embeddings, then of every layer
-    attention: Tensor  # (layers, heads, T, T), float32: of every query over all keys, summing to 1
+    hidden: Tensor  # (layers + 1, T, W), float32: the embeddings, then the output of every layer
+    attention: Tensor  # (layers, heads, T, T), float32: every query's weights over all keys, summing to 1
 
     def span(self, word: str) -> tuple[int, int]:
-        """Where a word stands first, as a word of its own, in capitals or not; `AttendError` where it does not."""
+        """The characters (first, end) of a whole word's first occurrence, ignoring case; `AttendError` if none."""
         found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text, re.IGNORECASE)
         if found is None:
             raise AttendError(f'The word "{word}" is not in "{self.text}": add it there or choose another word.')
         return found.span()
 
     def pieces_of(self, word: str) -> tuple[int, ...]:
-        """The numbers of the tokens that a word is made of."""
+        """The indices of the tokens of a word's first occurrence; `AttendError` if there is none."""
         first, end = self.span(word)
-        numbers = enumerate(self.pieces)
-        return tuple(i for i, piece in numbers if not piece.special and piece.first < end and piece.end > first)
+        pieces = enumerate(self.pieces)
+        return tuple(i for i, piece in pieces if not piece.special and piece.first < end and piece.end > first)
 
     def vector(self, word: str, layer: int) -> Tensor:
-        """What a layer makes of a word, (W,): the mean over its tokens; layer 0 is the embeddings."""
-        if not (numbers := self.pieces_of(word)):
+        """A word's vector after a layer, (W,): the mean over its tokens; layer 0 is the embeddings.
+
+        Raises `AttendError` where the text does not contain the word, or the tokenizer drops it.
+        """
+        if not (indices := self.pieces_of(word)):
             raise AttendError(f'This model\'s tokenizer finds no tokens in "{word}": choose another word.')
-        return self.hidden[layer, list(numbers)].mean(0)
+        return self.hidden[layer, list(indices)].mean(0)
 
 
 class Encoder(Protocol):
@@ -67,7 +70,7 @@ class Encoder(Protocol):
 
     @property
     def address(self) -> str:
-        """What `model.catalog.load_encoder` was given, and so would load it again."""
+        """The name or folder that `model.catalog.load_encoder` loads it by."""
         ...
 
     @property
@@ -82,13 +85,13 @@ class Encoder(Protocol):
     def head_count(self) -> int: ...
 
     def pieces(self, text: str) -> tuple[Piece, ...]:
-        """The tokens of a text, which costs no pass; `AttendError` for more than the model reads."""
+        """The tokens of a text, without running the model; `AttendError` for more than its context holds."""
         ...
 
     def read(self, text: str) -> Reading: ...
 
 
 def cosines(vectors: Sequence[Tensor]) -> Tensor:
-    """The cosine similarity of each vector (W,) to each, (N, N)."""
+    """The cosine similarities of N vectors (W,) with each other, (N, N)."""
     rows = torch.stack(list(vectors))  # (N, W)
     return functional.cosine_similarity(rows[:, None], rows[None], dim=-1)  # (N, N)

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 
 class AttendError(Exception):
-    """Something a person can put right.
+    """A mistake that a user can fix.
 
-    Its message is one plain sentence that goes to the screen as it is, so it names what was wrong and what to do
-    instead. Programming mistakes are not this: they stay `ValueError`, `TypeError` and the like.
+    Its message is one plain sentence, shown as it is, so it says what was wrong and what to do instead. Programming
+    errors stay `ValueError`, `TypeError` and the like.
     """
 
 
 class EncoderOnly(AttendError):
-    """An encoder alone, such as BERT: it reads texts and can be inspected, but it writes none."""
+    """The model is an encoder alone, such as BERT: it can be inspected, but it generates no text."""
 
     def __init__(self, called: str, kind: str) -> None:
         """
@@ -30,6 +30,6 @@ class EncoderOnly(AttendError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that names the known word nearest to a mistyped one; "" if none is near."""
+    """The end of a sentence that suggests the known word closest to a mistyped one; "" if none is close."""
     near = difflib.get_close_matches(word[:100], list(known), n=1)
     return f"did you mean {near[0]}?" if near else ""

@@ -2,8 +2,8 @@
 
     python -m model.export attend-chat DIR
 
-Beside the weights and the tokenizer comes a model card (README.md): what the model is, how to load it, and what its own
-card says of its licence, its data and its limits.
+The folder also gets a model card (README.md): what the model is, how to load it, and the sections of its own card on
+licence, data and limits.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def model_card(name: str, export_format: ExportFormat, original: str) -> str:
 
 
 def export(name: str, directory: Path) -> ExportFormat:
-    """Write a model and its card into a folder, which is made if it is missing; returns its name.
+    """Write a model and its card into a folder, which is created if it is missing; returns the name of the layout.
 
     Raises `AttendError` if there is no such model, or if it can't be written in a Hugging Face layout.
     """

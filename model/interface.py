@@ -1,8 +1,8 @@
-"""All that the rest of Attend may know of a language model.
+"""The interface of a language model: all that the rest of Attend may use of one.
 
-A model is two phases, `prefill` and `step`, over a `Cache` that only the model understands; `logits` scores a finished
+A model has two phases, `prefill` and `step`, over a `Cache` that only the model understands; `logits` scores a finished
 text and `inspect` looks into one. The file knows nothing of tokenizers, of decoding or of how a model is built: our own
-transformer and the adapters for other libraries stand behind the same few types.
+transformer and the adapters for other libraries implement the same few types.
 
 Shapes: rows are the sequences of one batch; queries are the tokens fed in a pass; keys are all tokens so far.
 """
@@ -60,29 +60,29 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Forward(Generic[CacheT]):
-    """What one pass gives back."""
+    """The result of one forward pass."""
 
     logits: Tensor  # (rows, vocabulary), for each row's next token, float32
     cache: CacheT
     attention: Attention | None = None
-    # (rows, fed, width), float32: what the logits are made from; None where a model keeps it
+    # (rows, fed, width), float32: what the logits are computed from; None where the model does not expose it
     hidden: Tensor | None = None
     layer_logits: Tensor | None = None  # (rows, requested layers, vocabulary), float32, in the order requested
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One text seen whole: what every position predicted, and what it attended to."""
+    """One whole text: what every position predicted, and what it attended to."""
 
     logits: Tensor  # (tokens, vocabulary): row i is the prediction of token i + 1
     attention: Attention  # decoder: (1, layers, heads, tokens, tokens)
 
 
 class LanguageModel(Protocol[CacheT]):
-    """A model that continues token ids. Every method raises `AttendError` for a text longer than it reads.
+    """A model that continues token ids. Every method raises `AttendError` for a text longer than its context.
 
-    A decoder goes on with the prompt itself. Of an encoder with a decoder, the prompt is the source that the encoder
-    reads, and the text that is decoded begins with `decoder_start`.
+    A decoder alone continues the prompt itself. For an encoder-decoder, the prompt is the source that the encoder
+    reads, and the decoder's text begins with `decoder_start`.
     """
 
     @property
@@ -90,12 +90,12 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def context_length(self) -> int:
-        """The longest text of the decoder, in tokens, prompt or start and continuation together."""
+        """The longest text of the decoder in tokens, from its first token to the last one generated."""
         ...
 
     @property
     def decoder_start(self) -> tuple[int, ...]:
-        """What the decoder's text begins with; empty for a decoder alone, whose text begins with the prompt."""
+        """The tokens that begin the decoder's text; empty for a decoder alone, whose text begins with the prompt."""
         ...
 
     @property
@@ -105,7 +105,7 @@ class LanguageModel(Protocol[CacheT]):
 
     @property
     def layer_count(self) -> int:
-        """How many layers stand on the embeddings, each with logits of its own; 0 where they cannot be read."""
+        """How many layers there are whose logits can be read (`Want.layers`); 0 where that is not possible."""
         ...
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[CacheT]:
@@ -117,22 +117,22 @@ class LanguageModel(Protocol[CacheT]):
         ...
 
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
-        """Score a known continuation in one pass: (len(tokens), vocabulary), row i being what predicted tokens[i]."""
+        """Score a known continuation in one pass: (len(tokens), vocabulary), of which row i predicts tokens[i]."""
         ...
 
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        """Look into one whole text of the decoder on demand; decoding itself never pays for this.
+        """Logits and attention of one whole text of the decoder, on demand: decoding itself never pays for this.
 
         Args:
-            source: what the encoder reads, where there is one.
+            source: what the encoder reads; for an encoder-decoder only.
         """
         ...
 
 
 @runtime_checkable
 class ReadsTogether(Protocol[CacheT]):
-    """A model that also reads several prompts in one pass, as an encoder can: nothing stands before its decoder's start
-    that would have to be padded."""
+    """A model that can also prefill several prompts of different lengths in one pass, as an encoder-decoder can: its
+    sources are padded, and all decoder texts have the same length."""
 
     def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[CacheT]:
         """`prefill` of each prompt, one row each in their order, as after a `join` of their caches."""

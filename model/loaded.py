@@ -1,4 +1,4 @@
-"""A model ready to use: the network, its tokenizer, and how a text or a conversation begins and ends."""
+"""A model ready to use: the network, its tokenizer, and the special tokens around texts and conversations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Translator(LanguageModel[Any], Protocol):
-    """A model whose answers can be made to begin with other tokens, such as the language that they are in."""
+    """A model whose answers can begin with other tokens, such as that of the language to answer in."""
 
     def with_decoder_start(self, start: Sequence[int]) -> Self:
         """The same model, sharing its weights, with another `decoder_start`."""
@@ -29,7 +29,7 @@ class Translator(LanguageModel[Any], Protocol):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class LoadedModel:
-    """All that is needed to continue a text or a conversation."""
+    """Everything needed to continue a text or a conversation."""
 
     name: str
     model: LanguageModel
@@ -37,20 +37,20 @@ class LoadedModel:
     prefix_tokens: tuple[int, ...]  # special tokens before every text; most models have one, some none
     end_tokens: frozenset[int]
     chat: Chat | None  # None: the model has no chat format and can only continue a text
-    address: str = ""  # what `model.catalog.load` was given, a name or a folder, and so would load it again
+    address: str = ""  # the name or folder that `model.catalog.load` loads it by
     notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
-    suffix_tokens: tuple[int, ...] = ()  # special tokens after every text, where an encoder reads it
-    suppress_tokens: frozenset[int] = frozenset()  # tokens that its makers rule out in every text
+    suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
+    suppress_tokens: frozenset[int] = frozenset()  # never generated, by the checkpoint's generation config
     languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
-    base: LoadedModel | None = None  # whose memory this one shares, and so keeps
+    base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
     @classmethod
     def from_transformer(cls, name: str, model: Transformer, tokenizer: Tokenizer) -> Self:
-        """One of our own networks: a decoder continues texts, and chats where its vocabulary has roles; an encoder with
-        a decoder answers one text with another.
+        """One of our own networks: a decoder continues texts, and chats if its vocabulary has role tokens; an
+        encoder-decoder answers one text with another.
 
-        Raises `AttendError` where network and tokenizer do not belong together.
+        Raises `AttendError` if network and tokenizer do not belong together.
         """
         if tokenizer.vocabulary_size != model.vocabulary_size:
             raise AttendError(
@@ -76,13 +76,13 @@ class LoadedModel:
         return cls(name, model, tokenizer, prefix_tokens=(begin,), end_tokens=frozenset({end}), chat=chat)
 
     def prompt(self, text: str) -> tuple[int, ...]:
-        """The ids of a text to continue or, for an encoder with a decoder, to answer."""
+        """The ids of a text to continue or, for an encoder-decoder, to answer."""
         return (*self.prefix_tokens, *self.tokenizer.encode(text, begins=True), *self.suffix_tokens)
 
     @property
     def starts_new_text(self) -> bool:
-        """Whether the output is a text of its own, such as a translation, rather than a continuation: then the space
-        that some vocabularies put before a text is not shown."""
+        """Whether the output is a separate text, such as a translation, rather than a continuation: then the space that
+        some tokenizers put before a text is not shown."""
         return bool(self.model.decoder_start)
 
     @property
@@ -96,7 +96,7 @@ class LoadedModel:
         return "it is not a chat model" if self.chat is None else self.chat.no_system
 
     def chat_prompt(self, messages: Sequence[Message], *, system: str = "", reserve: int) -> ChatPrompt:
-        """See `Chat.prompt`; `AttendError` also for a model without a chat or without a system prompt."""
+        """See `Chat.prompt`; `AttendError` also for a model that can't chat or takes no system prompt."""
         if self.chat is None:
             raise AttendError(f"{self.name} is not a chat model: give it a text to continue.")
         if system and self.no_system:
@@ -107,13 +107,13 @@ class LoadedModel:
         return self.chat.prompt(messages, system=system, context_length=self.model.context_length, reserve=reserve)
 
     def with_single_message_chat(self) -> Self:
-        """The same model, answering every message on its own, a source each."""
+        """The same model, answering every message on its own, as a source for the encoder."""
         return replace(self, chat=SingleMessageChat(self.prompt, languages=str(self.languages or "")))
 
     def with_languages(self, source: str = "", target: str = "") -> Self:
-        """The same model, sharing all of its memory, between other languages; an empty one stays as it is.
+        """The same model, sharing its weights, for other languages; an empty one stays as it is.
 
-        Raises `AttendError` for a language that it does not know, and for a model whose languages are fixed.
+        Raises `AttendError` for a language that it does not know, and for a model without a choice of languages.
         """
         old = self.languages
         if old is None:

@@ -1,7 +1,7 @@
-"""The names of models: which are known, and where each leads, a folder or a repository of the Hugging Face Hub.
+"""Names of models: the catalogue, and resolving a name to a folder or to a repository of the Hugging Face Hub.
 
-Imports nothing slow, so that a mistyped name is refused at once. Every name is checked by its form before a file or the
-network is touched. Who may load what is not decided here, but `check_listed` says what a public page may.
+Imports nothing slow, so that a mistyped name is refused at once. Names are checked by their form before any file or the
+network is touched; `check_listed` is the stricter check of a public page.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model that is known by a name of its own."""
+    """A model of the catalogue."""
 
-    location: str  # "owner/name" on the Hub, known by its second part; or a folder under `EMBEDDED`
-    megabytes: int  # of weights, which is what is downloaded
+    location: str  # "owner/name" on the Hub, listed by its second part; or a folder under `EMBEDDED`
+    megabytes: int  # of weights
     licence: str
     languages: str
     purpose: str
@@ -57,17 +57,17 @@ _MOST_QUOTED = 80  # characters of a name, in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a name leads: to a folder, or to a repository at a revision."""
+    """What a name stands for: a folder, or a repository at a revision."""
 
-    called: str
-    address: str  # what leads here again
+    called: str  # for display
+    address: str  # the name that resolves to it
     folder: Path | None
     repository: str = ""
     revision: str = _DEFAULT_REVISION
 
 
 def catalog() -> tuple[str, ...]:
-    """All that the catalogue lists, in the order in which it is shown."""
+    """The names of the catalogue, in the order in which they are shown."""
     return tuple(entry.name for entry in ENTRIES)
 
 
@@ -110,7 +110,7 @@ def display_name(name: str) -> str:
 
 
 def locate(name: str) -> Location:
-    """Where a name leads, by its form alone; `AttendError` for one that leads nowhere."""
+    """Resolve a name by its form alone; `AttendError` for one that can be no model."""
     name = name.strip()
     entries = {entry.name: entry for entry in ENTRIES}
     base, at, revision = name.partition("@")
@@ -132,7 +132,7 @@ def locate(name: str) -> Location:
 
 
 def _folder(name: str) -> Path | None:
-    """The folder that a name leads to, if it leads to one; names of the catalogue lead elsewhere."""
+    """The folder that a name means, if there is one; names of the catalogue come first."""
     folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
     # isdir, unlike Path.is_dir, says False to a name that no system could hold
     return Path(folder) if name not in catalog() and os.path.isdir(folder) else None

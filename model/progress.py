@@ -1,4 +1,4 @@
-"""How far a download has come: a plain callback, a bar on a terminal that follows it, and bytes as people read them."""
+"""The progress of a download: a plain callback, a terminal bar that implements it, and human-readable sizes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-Progress = Callable[[int, int], None]  # bytes that are here and bytes in all, over all files
+Progress = Callable[[int, int], None]  # bytes downloaded so far, and in total, over all files
 
 
 def silent(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignores the progress."""
 
 
 @contextmanager
 def terminal_bar() -> Iterator[Progress]:
-    """A bar on stderr, drawn from the first byte that comes."""
+    """A bar on stderr, which appears with the first bytes."""
     bar: tqdm[NoReturn] | None = None
 
     def show(done: int, total: int) -> None:
@@ -27,7 +27,7 @@ def terminal_bar() -> Iterator[Progress]:
             bar = tqdm(initial=done, total=total, desc="Downloading", unit="B", unit_scale=True, file=sys.stderr)
         bar.update(done - bar.n)
         if done == total:
-            bar.close()  # what comes now is loading, which is no part of the download's time
+            bar.close()  # loading comes next, and is not part of the download's time
 
     try:
         yield show
@@ -37,7 +37,7 @@ def terminal_bar() -> Iterator[Progress]:
 
 
 def in_words(size: int) -> str:
-    """A number of bytes as people read it: 270 MB, 1.1 GB."""
+    """A human-readable size: 270 MB, 1.1 GB."""
     if size < 999_500:
         return f"{size / 1e3:,.0f} kB"
     return f"{size / 1e6:,.0f} MB" if size < 999_500_000 else f"{size / 1e9:,.1f} GB"

@@ -1,8 +1,8 @@
-"""One repository's files on their way from the Hub into its cache, which other programs share.
+"""Downloads a repository's files into the Hub's cache, which other programs share.
 
-The cache is the one that the Hub's documentation describes ("Understand caching"): contents under `blobs/`, named by
-their checksum; names under `snapshots/COMMIT/`, which lead there; and `refs/REVISION`, which tells the commit. Unlike
-the library's own download, a file that broke off is kept and continued, and every file is checked against its checksum.
+The layout is the one in the Hub's documentation ("Understand caching"): contents under `blobs/`, named by their
+checksum; links to them under `snapshots/COMMIT/`; and the commit of each branch in `refs/REVISION`. Unlike the
+library's own download, an interrupted file is resumed, and every file is checked against its checksum.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class HubCache:
         return self._folder / "snapshots" / commit
 
     def commit(self, revision: str) -> str | None:
-        """The commit that a branch or tag was when it was last downloaded, or that the revision is."""
+        """The commit of a branch or tag at its last download, or the revision itself if it is a commit."""
         if self.snapshot(revision).is_dir():
             return revision
         try:
@@ -71,14 +71,14 @@ class HubCache:
             return None
 
     def remember(self, revision: str, commit: str) -> None:
-        """Note what a branch or tag is now, for when the Hub cannot be reached."""
+        """Store the commit of a branch or tag, for when the Hub cannot be reached."""
         if revision != commit:
             reference = self._folder / "refs" / revision
             reference.parent.mkdir(parents=True, exist_ok=True)
             reference.write_text(commit, encoding="ascii")
 
     def check_disk(self, commit: str, files: Sequence[HubFile]) -> None:
-        """`AttendError` where the disk has no room for what is not here yet."""
+        """`AttendError` if the disk has no room for the missing files."""
         missing = sum(file.size - self._here(file, self.snapshot(commit)) for file in files)
         there = next(path for path in (self._folder, *self._folder.parents) if path.exists())
         free = shutil.disk_usage(there).free
@@ -89,10 +89,10 @@ class HubCache:
             )
 
     def download(self, commit: str, files: Sequence[HubFile], progress: Progress) -> Path:
-        """Bring the files that are not here yet, one by one; returns the folder of the commit.
+        """Download the missing files, one by one; returns the folder of the commit.
 
-        Raises `AttendError` for a full disk, for a download that broke off, which the next call continues, and for a
-        file that is not what the Hub listed; `HfHubHTTPError` for what the Hub refuses.
+        Raises `AttendError` for a full disk, for an interrupted download, which the next call resumes, and for a file
+        that differs from the Hub's listing; `HfHubHTTPError` for what the Hub refuses.
         """
         folder, total, done = self.snapshot(commit), sum(file.size for file in files), 0
         if all(_whole(folder / file.name, file) for file in files):
@@ -118,7 +118,7 @@ class HubCache:
         return folder
 
     def _here(self, file: HubFile, folder: Path) -> int:
-        """Bytes of a file that need not come any more."""
+        """How many bytes of a file are here already."""
         if _whole(folder / file.name, file):
             return file.size
         return max((_size(path) for path in (self._blob(file), self._part(file))), default=0)
@@ -150,7 +150,7 @@ class HubCache:
                 os.replace(blob, named)
 
     def _fill(self, part: Path, file: HubFile, commit: str, report: Callable[[int], None]) -> None:
-        """Append to what is here of a file until it is whole."""
+        """Append to a partial file until it is complete."""
         tries, reason = 0, "it ended too early"
         if _size(part) > file.size:
             part.unlink()

@@ -1,8 +1,8 @@
-"""A repository of the Hugging Face Hub → a folder on this machine that holds what a model needs, checked and whole.
+"""Downloads what a model needs from a repository of the Hugging Face Hub into a folder, complete and checked.
 
-Asks the Hub what there is before anything is downloaded, and refuses what could not be used or should not be: weights
-that are only pickled, more than the limit. Without the Hub, a whole copy from an earlier day serves. How a model is
-built from the folder, and which code is never run, others know.
+The Hub is asked for the list of files first, and a repository that could not or should not be used is refused before
+anything is downloaded: pickled weights only, more than the limit. If the Hub can't be reached, a complete earlier copy
+is used. Knows nothing of how a model is built from the folder.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ def fetch(
     check: Callable[[Path, int], None] = lambda folder, stored: None,
     progress: Progress = silent,
 ) -> Snapshot:
-    """The folder of a model, downloaded where it is not here yet.
+    """The folder of a model, after downloading the files that are missing.
 
     Args:
         repository, revision: "owner/name", and a branch, a tag or a commit.
-        limit: bytes of a download, over which it is refused.
-        check: called with the folder when nothing but `config.json` is in it, and the bytes of the weights to come;
-            refuses what cannot be used.
-        progress: called with the bytes that are here and the bytes in all; what it raises ends the download, which the
-            next call continues.
+        limit: the largest download, in bytes.
+        check: called with the folder when only `config.json` is in it, and with the bytes of the weights to come;
+            raises for a model that cannot be used.
+        progress: called with the bytes downloaded so far and in total; an exception that it raises ends the download,
+            which the next call resumes.
 
-    Raises `AttendError` for all that keeps the model from being here, whole and as the Hub lists it.
+    Raises `AttendError` for whatever keeps the model from being here, complete and as the Hub lists it.
     """
     cache = HubCache(repository)
     commit = cache.commit(revision)
@@ -184,7 +184,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _final(error: Exception) -> bool:
-    """Whether the Hub has answered, and its answer is no; not so where it is out of reach, busy or ill."""
+    """Whether the Hub has answered no; false where it is out of reach, busy or out of order."""
     return isinstance(error, HfHubHTTPError) and error.response.status_code < 500 and not _is_busy(error)
 
 

@@ -1,9 +1,9 @@
-"""A conversation as token ids: for training turn by turn, for answering with the oldest turns dropped first.
+"""Conversations as token ids: turn by turn for training; as a prompt, from which the oldest turns drop if it is long.
 
     <s> <user> Hi! <end> <assistant> Hello! How are you? <end> <user> …
 
-An answer is what follows `<assistant>`, up to and with `<end>`. The file knows nothing of models; only how long a
-context they read.
+An answer is what follows `<assistant>`, up to and including `<end>`. The file knows nothing of models but the length of
+their context.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ChatPrompt:
-    """What the model is to answer."""
+    """A conversation for the model to continue with an answer."""
 
     ids: tuple[int, ...]  # ends with `<assistant>`
     dropped: int  # how many of the oldest messages did not fit
 
 
 def as_dicts(messages: Iterable[Message], system: str = "") -> list[dict[str, str]]:
-    """The conversation as chat templates and the documents of runs have it: a system prompt is its first message."""
+    """The conversation as chat templates and run documents hold it, a system prompt as its first message."""
     first = [{"role": "system", "content": system}] if system else []
     return [*first, *({"role": message.role, "content": message.text} for message in messages)]
 
 
 def from_dicts(messages: object) -> tuple[str, list[Message]]:
-    """What `as_dicts` writes, read back: the system prompt, "" where there is none, and the conversation.
+    """The inverse of `as_dicts`: the system prompt, "" if there is none, and the conversation.
 
-    Raises `AttendError` for anything else.
+    Raises `AttendError` for anything that `as_dicts` does not write.
     """
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise AttendError('The messages must be a list of {"role": …, "content": …}.')
@@ -64,7 +64,7 @@ def from_dicts(messages: object) -> tuple[str, list[Message]]:
 
 
 def message_from_dict(entry: object, name: str) -> Message:
-    """One message that `as_dicts` has written, read back; `AttendError` for anything else, which it calls by `name`."""
+    """One message that `as_dicts` wrote; `AttendError` for anything else, in which `name` stands for the message."""
     role, text = (entry.get("role"), entry.get("content")) if isinstance(entry, Mapping) else (None, None)
     if role not in ("user", "assistant") or not isinstance(text, str):
         raise AttendError(f'{name} must be {{"role": "user" or "assistant", "content": text}}.')
@@ -72,21 +72,23 @@ def message_from_dict(entry: object, name: str) -> Message:
 
 
 class Chat(Protocol):
-    """A way in which conversations are written for a model."""
+    """How conversations are written for a model."""
 
-    manner: str  # how turns are written, in words
-    stop_texts: tuple[str, ...]  # what ends an answer besides the model's end tokens
-    no_system: str  # why conversations have no system prompt, as the end of a sentence; "": they may have one
+    manner: str  # the format, in words
+    stop_texts: tuple[str, ...]  # texts that end an answer, besides the model's end tokens
+    no_system: str  # why system prompts are not supported, as the end of a sentence; "" where they are
 
     def prompt(self, messages: Sequence[Message], *, system: str = "", context_length: int, reserve: int) -> ChatPrompt:
-        """The prompt for the next answer, with room for `reserve` tokens of it, at most half the context.
+        """The prompt for the next answer, with room for `reserve` tokens of it, but at most half the context.
 
-        The oldest messages are dropped until the rest fits, and what is left starts with a user's message; the last one
-        always stays, whatever room it leaves. Raises `AttendError` for a blank last message, and for one that is too
-        long for the context even alone.
+        The oldest messages are dropped until the rest fits and starts with a user's message; the last one always stays,
+        however little room it leaves.
 
         Args:
-            system: the system prompt, which never drops; "" is none, and the only one where `no_system` says why.
+            system: the system prompt, which is never dropped; must be "" where `no_system` says so.
+
+        Raises:
+            AttendError: for a blank last message, and for one that is too long for the context on its own.
         """
         ...
 
@@ -101,13 +103,13 @@ def fitted(
     system: str = "",
     called: str = "message",
 ) -> ChatPrompt:
-    """What `Chat.prompt` promises, for any format.
+    """Implements `Chat.prompt` for any format.
 
     Args:
-        ids_from: the prompt of all messages from this number on; never longer where it begins later.
+        ids_from: the prompt of all messages from this index on; it must not get longer when it begins later.
         frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
-        system: the one that every prompt of `ids_from` has, to be blamed where nothing fits.
-        called: what the last message is to people.
+        system: the system prompt in every prompt of `ids_from`, mentioned in the error where nothing fits.
+        called: what the error calls the last message.
     """
     if not messages or not messages[-1].text.strip():
         raise AttendError(f"The {called} is empty: type something first.")
@@ -133,7 +135,7 @@ def _refuse(system: str, reason: str) -> None:
 
 
 class SingleMessageChat:
-    """An encoder reads a single text: the newest message, whatever came before."""
+    """For an encoder, which reads a single text: the newest message, without those before it."""
 
     stop_texts: tuple[str, ...] = ()
     no_system: str = "it reads each message on its own"
@@ -162,10 +164,10 @@ class SingleMessageChat:
 
 
 class Transcript:
-    """A conversation as plain text, for a model that was never shown any other form.
+    """A conversation as plain text, for a model that was trained on no chat format.
 
-    A system prompt is its first paragraph.
-    Nothing but words tells its turns apart, so a message may well contain a line that looks like one.
+    A system prompt is its first paragraph. Turns are marked by words only, so a message may contain a line that looks
+    like another turn.
     """
 
     manner: str = "plain transcript"
@@ -200,7 +202,7 @@ class Transcript:
 
 
 class ChatFormat:
-    """The one way in which conversations are written for our own models."""
+    """The format of conversations for our own models."""
 
     manner: str = "chat template"
     stop_texts: tuple[str, ...] = ()

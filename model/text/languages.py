@@ -1,7 +1,7 @@
-"""The languages between which a translator works: which it knows, and which one a user means.
+"""The languages of a translator: which it knows, and which one a user means.
 
-Makers write them in their own ways (fra_Latn, fr_XX, >>fra<<); people write `fr`, `fra` or the beginning of a code.
-Knows tokens by their names alone, not how a model is built.
+Checkpoints spell them differently (fra_Latn, fr_XX, >>fra<<); users write `fr`, `fra` or the beginning of a code. Knows
+tokens by their names only, and nothing of how a model is built.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MARKED = re.compile(r"(?s)(.+) \[([\w-]*)(?:→|->)([\w-]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """The languages of a model's source and answer: those it can be set to, and those it is set to."""
+    """The languages of a model's source and answer: the choices, and the current ones."""
 
-    sources: Mapping[str, int] = field(repr=False)  # code → its special token; none where a source needs no language
+    sources: Mapping[str, int] = field(repr=False)  # code → its special token; empty where a source needs no language
     targets: Mapping[str, int] = field(repr=False)
     source: str = ""  # one of `sources`, unless there are none
     target: str = ""  # one of `targets`; empty leaves it to the model
@@ -39,8 +39,12 @@ class Languages:
 
     @classmethod
     def of(cls, tokenizer: TextTokenizer, frame: Sequence[int], begun_by: Sequence[int]) -> Self | None:
-        """Those of a tokenizer that frames a source with these tokens, for a model that begins its answers with those;
-        None where there is nothing to choose."""
+        """The languages of a tokenizer; None where there is nothing to choose.
+
+        Args:
+            frame: the special tokens around a source.
+            begun_by: the special tokens that begin an answer.
+        """
         codes = {name: piece for name, piece in tokenizer.special_tokens.items() if _CODE.fullmatch(name)}
         framed = [tokenizer.label(piece) for piece in frame if piece in codes.values()]
         if framed:
@@ -51,8 +55,10 @@ class Languages:
         return cls({}, targets, asked_before_source=True) if targets else None
 
     def with_languages(self, source: str = "", target: str = "") -> Self:
-        """With other languages, as a person writes them; an empty one stays. `AttendError` for one that there is not,
-        or that could be several."""
+        """The same with other languages, as a user writes them; an empty one stays as it is.
+
+        Raises `AttendError` for a language that is unknown or ambiguous.
+        """
         if source and not self.sources:
             raise AttendError(f"This model takes no source language, so it can't be {source[:40]!r}: leave it out.")
         return replace(
@@ -63,9 +69,9 @@ class Languages:
 
 
 def found(text: str, codes: Iterable[str]) -> str:
-    """The code that is meant: itself, its language in two or three letters, or how it begins.
+    """The code that a user means by the code itself, by its language in two or three letters, or by its beginning.
 
-    Raises `AttendError` where there is none, or more than one.
+    Raises `AttendError` if none fits, or more than one.
     """
     codes, typed = sorted(codes), text.strip().replace("-", "_").casefold()
     languages = {typed, _OTHER.get(typed, typed)}

@@ -1,8 +1,7 @@
-"""Between ids and text: what every tokenizer offers, made from the exact bytes of its tokens.
+"""What all tokenizers share: decoding, labels and special tokens, from the exact bytes of each token.
 
-Decoding is a join of bytes, so a text streams as it decodes and no character is ever cut. How a text is split into
-tokens is for the tokenizers to say: `model.text.sentencepiece_tokenizer` for our own, `model.huggingface.tokenizer` for
-those of others.
+Decoding joins bytes, so text can be streamed without cutting a character. Splitting a text into tokens is up to the
+subclasses: `model.text.sentencepiece_tokenizer` for our own, `model.huggingface.tokenizer` for those of others.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from model.errors import AttendError
 
 
 class TextTokenizer(ABC):
-    """Tokens as bytes and, beside them, special tokens, which are no text and which no text becomes.
+    """Tokens as bytes, and special tokens, which have no text and which no text is encoded to.
 
-    Some vocabularies have whole words only with the space before them, and so their tokenizers write a space before a
-    text, which nobody typed. Hence `begins` says of ids or of a text whether it stands at the beginning.
+    Some vocabularies hold whole words only with a leading space, so their tokenizers put a space before every text.
+    Hence `begins`: whether these ids, or this text, are at the beginning of one.
     """
 
     def __init__(self, bytes_of: Sequence[bytes], special: Mapping[int, str], *, prefix: bytes = b"") -> None:
@@ -26,7 +25,7 @@ class TextTokenizer(ABC):
         Args:
             bytes_of: each token's bytes; none for special tokens.
             special: id → name of the special tokens.
-            prefix: what stands before a text that nobody typed.
+            prefix: what the tokenizer puts before every text.
         """
         self._bytes_of = tuple(bytes_of)
         self._special = dict(special)
@@ -39,7 +38,7 @@ class TextTokenizer(ABC):
 
     @abstractmethod
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
-        """Text to ids, never a special token; `AttendError` for what this vocabulary cannot say."""
+        """Text to ids, never a special token; `AttendError` for text that this vocabulary cannot encode."""
 
     def decode(self, ids: Iterable[int], *, begins: bool = False) -> str:
         """Ids to text; special tokens give nothing, bytes that form no character give U+FFFD."""
@@ -50,7 +49,7 @@ class TextTokenizer(ABC):
         return StreamingDetokenizer(self._bytes_of, self._prefix if begins else b"")
 
     def special_token_id(self, name: str) -> int:
-        """The id of a special token such as `<user>`; `AttendError` when the vocabulary has none of that name."""
+        """The id of a special token such as `<user>`; `AttendError` if there is none of that name."""
         if name not in self._ids_of_special:
             raise AttendError(f"This tokenizer has no {name} token, so it doesn't fit this model.")
         return self._ids_of_special[name]
@@ -67,10 +66,10 @@ class TextTokenizer(ABC):
         return piece in self._special
 
     def label(self, piece: int) -> str:
-        """What a table shows for a token: its text, `<end>` for a special token.
+        """A token for display: its text, or `<end>` for a special token.
 
-        Bytes that form no character, and a lone one that cannot be told apart when it is seen (all but printable ASCII
-        and the line end), are shown as `<0xF0>`.
+        Bytes that form no character are shown as `<0xF0>`, and so is a single byte that is neither printable ASCII nor
+        a line break.
         """
         if piece in self._special:
             return self._special[piece]

@@ -14,6 +14,7 @@ import generate
 from model import catalog, names
 from model.arguments import DEFAULT
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
 
 LEADS = [
@@ -177,12 +178,14 @@ def test_the_terminal_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) ->
         assert all(cell in line for cell in row)
 
 
-def test_our_own_models_bring_neither_the_hub_nor_transformers_nor_a_compiler(tiny_checkpoint: Path) -> None:
+def test_our_own_models_bring_nothing_slow_but_torch(tiny_checkpoint: Path, tiny_translator: LoadedModel) -> None:
+    """Each of these takes a second or more: another library, or PyTorch's own compiler."""
     code = (
-        "import sys; import app, generate; from model import catalog; from model.arguments import ModelArguments; "
-        "catalog.load_arguments(ModelArguments(sys.argv[1])); "
-        "slow = {'huggingface_hub', 'transformers', 'accelerate', 'torch._dynamo'}; print(slow & set(sys.modules))"
+        "import sys; import app, attend; "
+        "[attend.load(name).generate('Hi', max_new_tokens=2) for name in sys.argv[1:]]; "
+        "slow = {'huggingface_hub', 'transformers', 'accelerate', 'gradio', 'torch._dynamo'}; "
+        "print(slow & set(sys.modules))"
     )
-    command = [sys.executable, "-c", code, str(tiny_checkpoint)]
+    command = [sys.executable, "-c", code, str(tiny_checkpoint), tiny_translator.address]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"

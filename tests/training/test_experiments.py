@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,7 @@ from experiments import alignment, one_budget, translators
 from experiments.recurrent import Recurrent, RecurrentConfig
 from model.interface import Want
 from model.loaded import LoadedModel
-from tests.training.test_translation import sentences
-from training.pairs import SOURCE_FILE
+from tests.helpers.trainings import write_pairs
 
 PADDING = 29
 LONG, SHORT = [1, 2, 3, 4, 5, 6], [7, 8, 9]
@@ -54,10 +52,7 @@ def test_however_it_is_run_the_logits_are_the_same(attention: bool) -> None:
 def test_six_models_are_taught_once_and_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data, output = tmp_path / SOURCE_FILE, tmp_path / "run"
-    data.parent.mkdir()
-    with gzip.open(data, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
+    output = write_pairs(tmp_path) / "run"
     settings = replace(translators.SETTINGS, vocabulary_size=340, width=16, layers=1, encoder_layers=1, precision="no")
     recurrent = replace(translators.RECURRENT, vocabulary_size=340, width=16)
     kinds = [recurrent if isinstance(kind, RecurrentConfig) else kind for kind in translators.MODELS.values()]
@@ -66,6 +61,8 @@ def test_six_models_are_taught_once_and_compared(
     monkeypatch.setattr(translators, "MODELS", dict(zip(translators.MODELS, kinds, strict=True)))
     monkeypatch.setattr(translators, "BUDGET", 100)
     monkeypatch.setattr(translators, "LONGEST_ANSWER", 6)
+    monkeypatch.setattr(translators, "ROUNDS", 2)
+    monkeypatch.setattr(translators, "EXAMPLE", "Le chat.")
     translators.run(tmp_path, output)
     first = json.loads(capsys.readouterr().out.splitlines()[-1])["models"]
     assert list(first) == list(translators.MODELS)
@@ -97,10 +94,6 @@ def test_the_alignment_of_a_translator_is_drawn(
 
 
 def test_too_little_text_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = tmp_path / SOURCE_FILE
-    data.parent.mkdir()
-    with gzip.open(data, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
-    assert one_budget.main([str(tmp_path), str(tmp_path / "run")]) == 2
+    assert one_budget.main([str(write_pairs(tmp_path)), str(tmp_path / "run")]) == 2
     lines_printed = capsys.readouterr().err
     assert lines_printed.startswith("This text has only enough variety for ") and lines_printed.count("\n") == 1

@@ -3,9 +3,7 @@ with."""
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +14,8 @@ import torch
 from model.errors import AttendError
 from model.text.conversation import ChatFormat
 from model.transformer import checkpoint
+from tests.helpers.trainings import CHAT, write_records
 from tests.model.text.test_tokenizer import TOKENIZER
-from tests.training.test_training import TINY
 from training.conversations import make_batches
 from training.data import IGNORED, Document, mixed, schedule
 from training.mixture import Source, honest, keep_turns
@@ -38,12 +36,8 @@ def test_written_dialogues_are_their_part_of_the_characters_everywhere() -> None
 
 
 def test_a_stock_phrase_answers_only_a_few_times_in_one_reading(tmp_path: Path) -> None:
-    (tmp_path / "chat").mkdir()
-    with gzip.open(tmp_path / "chat" / "canned.jsonl.gz", "wt") as lines:
-        for number in range(60):
-            lines.write(
-                json.dumps({"turns": [f"Question {number}?", "Cool." if number % 2 else f"No {number}."]}) + "\n"
-            )
+    dialogues = ([f"Question {number}?", "Cool." if number % 2 else f"No {number}."] for number in range(60))
+    write_records(tmp_path / "chat" / "canned.jsonl.gz", ({"turns": turns} for turns in dialogues))
     order = schedule([Source("chat/canned", passes=2, alike=3)], tmp_path, seed=1)
     answers = [document.turns[1] for document in order]
     assert answers.count("Cool.") == 2 * 3
@@ -74,21 +68,9 @@ def test_a_program_may_say_what_it_is() -> None:
     assert honest(keep_turns)({"turns": turns}) == turns
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder in the real layout, and a recipe that names it."""
-    (tmp_path / "chat").mkdir()
-    with gzip.open(tmp_path / "chat" / "talk.jsonl.gz", "wt") as lines:
-        for number in range(120):
-            lines.write(json.dumps({"turns": [f"Hello {number}!", "How are you?", "Fine.", "That is good."]}) + "\n")
-    for module in ("training.conversations", "training.skills.small_talk"):
-        monkeypatch.setattr(f"{module}.CHAT_MIXTURE", (Source("chat/talk", passes=2.5),))
-    return tmp_path
-
-
-def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(folder: Path) -> None:
-    settings = replace(TINY, context_length=512, batch_tokens=512, skills=0.8)
-    batches = make_batches(settings, folder, TOKENIZER, ChatFormat(TOKENIZER))
+def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(talk_folder: Path) -> None:
+    settings = replace(CHAT, context_length=512, batch_tokens=512, skills=0.8)
+    batches = make_batches(settings, talk_folder, TOKENIZER, ChatFormat(TOKENIZER))
     answer = TOKENIZER.encode("That is good.")  # of the real dialogues
     found: dict[int, list[bool]] = {256: [], 512: []}
     for row in itertools.chain.from_iterable(batches):
@@ -102,25 +84,25 @@ def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(fol
     assert any(found[512]) and not all(found[512])
 
 
-def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(folder: Path, tmp_path: Path) -> None:
-    settings = replace(TINY, passes=0.2)
-    train(settings, folder, tmp_path / "first")
+def test_a_run_begins_with_the_weights_and_the_vocabulary_that_it_is_given(talk_folder: Path, tmp_path: Path) -> None:
+    settings = replace(CHAT, passes=0.2)
+    train(settings, talk_folder, tmp_path / "first")
     still = replace(settings, init_from=str(tmp_path / "first"), learning_rate=1e-12, weight_decay=0.0, seed=2)
-    train(still, folder, tmp_path / "second")
+    train(still, talk_folder, tmp_path / "second")
     first, second = (checkpoint.load(tmp_path / name).state_dict() for name in ("first", "second"))
     assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
     names = [tmp_path / name / checkpoint.TOKENIZER for name in ("first", "second")]
     assert names[0].read_bytes() == names[1].read_bytes()
 
 
-def test_weights_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> None:
-    train(replace(TINY, passes=0.2), folder, tmp_path / "first")
-    wider = replace(TINY, passes=0.2, width=32, init_from=str(tmp_path / "first"))
+def test_weights_of_another_shape_are_refused(talk_folder: Path, tmp_path: Path) -> None:
+    train(replace(CHAT, passes=0.2), talk_folder, tmp_path / "first")
+    wider = replace(CHAT, passes=0.2, width=32, init_from=str(tmp_path / "first"))
     with pytest.raises(AttendError, match="of another shape"):
-        train(wider, folder, tmp_path / "second")
+        train(wider, talk_folder, tmp_path / "second")
     shutil.rmtree(tmp_path / "second")
     with pytest.raises(AttendError, match="tokenizer"):
-        train(replace(wider, init_from=str(tmp_path / "nowhere")), folder, tmp_path / "second")
+        train(replace(wider, init_from=str(tmp_path / "nowhere")), talk_folder, tmp_path / "second")
 
 
 def test_a_part_of_skills_that_leaves_no_real_text_is_refused() -> None:

@@ -1,17 +1,14 @@
-"""The commands as typed: several processes train as one does, and the folder they leave evaluates and talks."""
+"""The commands as typed: what they refuse, how a run is stopped, and what the recipe keeps."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,20 +16,15 @@ from typing import Any
 import pytest
 import torch
 
-from model.catalog import load
-from model.text.conversation import ChatFormat
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
 from tests.helpers.paths import ROOT
-from training.evaluate import bits_per_byte, read_documents
-from training.mixture import CHAT_MIXTURE, friendly, named, renamed, tidy
+from tests.helpers.trainings import CHAT, flags, losses, write_conversations
+from training.mixture import friendly, named, renamed, tidy
 from training.run import loop, machine
 from training.settings import TrainingSettings
 
-SMALL = shlex.split(
-    "--vocabulary-size 320 --context-length 64 --width 16 --layers 1 --heads 2 --key-value-heads 2 "
-    "--feed-forward-width 24 --batch-tokens 256 --dropout 0 --precision no --validate-steps 20 --passes 0.12"
-)
+SMALL = flags(replace(CHAT, batch_tokens=256, dropout=0.0, validate_steps=20, passes=0.06))
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -47,55 +39,15 @@ def call(module: str, *arguments: str) -> int:
 
 @pytest.fixture(scope="module")
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with a few lines in every file that the recipe reads."""
-    folder = tmp_path_factory.mktemp("data")
-    for number, source in enumerate(CHAT_MIXTURE):
-        path = folder / f"{source.path}.jsonl.gz"
-        path.parent.mkdir(exist_ok=True)
-        with gzip.open(path, "wt", encoding="utf-8") as lines:
-            for line in range(90):
-                turns = [f"Hello {number} and {line}.", f"The answer is {line}.", "Good.", "Bye."]
-                record = {"text": " ".join(turns)} if "stories" in source.path else {"turns": turns}
-                lines.write(json.dumps({**record, "style": "friendly", "topic": "greetings"}) + "\n")
-    return folder
+    return write_conversations(tmp_path_factory.mktemp("data"))
 
 
-def losses(folder: Path) -> list[float]:
-    return [float(line.split(",")[3]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
-
-
-def test_two_processes_train_as_one_does_and_the_result_evaluates_and_talks(
-    data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    call("train", str(data_folder), str(one), *SMALL)
-    launcher = ("-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
-    done = run(sys.executable, *launcher, "-m", "training.train", str(data_folder), str(two), *SMALL)
-    assert done.returncode == 0, done.stderr
-    assert len(losses(one)) > 3
-    # The same sums in another order: float32 rounding, which training then carries on.
-    assert losses(two) == pytest.approx(losses(one), abs=2e-3)
-
-    unseen = data_folder / f"{CHAT_MIXTURE[0].path}.jsonl.gz"
-    capsys.readouterr()
-    call("evaluate", "--model", str(two), "--data", str(unseen))
-    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
-    loaded, found = load(str(two)), read_documents(unseen)
-    assert isinstance(loaded.chat, ChatFormat)
-    assert summary["documents"] == len(found) == 90
-    assert summary["bytes"] == sum(len(turn.encode()) for document in found for turn in document.turns)
-    expected = bits_per_byte(loaded.model, loaded.tokenizer, loaded.chat, found)
-    assert summary["bits_per_byte"] == pytest.approx(expected, abs=1e-4)  # the line has five decimals
-
-    questions = tmp_path / "questions.txt"
-    questions.write_text("Hi! || How are you?\nGood morning!\n")
-    call("talk", "--model", str(two), "--file", str(questions), "--seeds", "1")
-    # An untrained model's answer may itself hold a line end.
-    assert [line.split("**")[1] for line in capsys.readouterr().out.splitlines() if line.count("**") == 2] == [
-        "Hi!",
-        "How are you?",
-        "Good morning!",
-    ]
+@pytest.fixture(scope="module")
+def whole(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing stopped."""
+    output = tmp_path_factory.mktemp("runs") / "whole"
+    assert call("train", str(data_folder), str(output), *SMALL) == 0
+    return output
 
 
 @pytest.mark.parametrize(
@@ -134,7 +86,12 @@ def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
-    data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+    data_folder: Path,
+    whole: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number: int,
 ) -> None:
     """Ctrl-C and kill come in the middle of the third step, long before the run would save by itself."""
     learn, steps = loop.learn, []
@@ -154,13 +111,11 @@ def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
         assert said.out.endswith("Stopped and saved at step 3: the same command goes on from there.\n")
         assert "Traceback" not in said.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 0
-        monkeypatch.setattr(loop, "learn", learn)
-        assert call("train", str(data_folder), str(tmp_path / "whole"), *SMALL) == 0
     finally:
         for one, handler in zip((signal.SIGINT, signal.SIGTERM), usual, strict=True):
             signal.signal(one, handler)
-    stopped, whole = (checkpoint.load(tmp_path / name).state_dict() for name in ("stopped", "whole"))
-    assert all(torch.equal(stopped[name], whole[name]) for name in whole)
+    resumed, expected = (checkpoint.load(run).state_dict() for run in (tmp_path / "stopped", whole))
+    assert all(torch.equal(resumed[name], expected[name]) for name in expected)
 
 
 def test_the_mixture_is_learned_from_the_files_that_are_there(

@@ -5,11 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 import random
-import subprocess
-import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,58 +22,21 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer.encoder_decoder import build
-from tests.helpers.paths import ROOT
+from tests.helpers.trainings import TRANSLATOR, losses, sentences, write_pairs
 from training import evaluate
 from training.pairs import SOURCE_FILE, Pair, by_length, by_source, read_pairs, split_pairs
 from training.run.average import Average
 from training.run.loop import train
 from training.run.optimizer import lr_schedule
-from training.settings import TRANSLATE
 from training.talk import answer
 from training.translate import scored
 from training.translation import TranslationTask
 from training.vocabulary import train_pairs_vocabulary
 
-TINY = replace(
-    TRANSLATE,
-    vocabulary_size=340,
-    context_length=32,
-    width=16,
-    layers=1,
-    encoder_layers=1,
-    heads=2,
-    key_value_heads=2,
-    feed_forward_width=24,
-    batch_tokens=256,
-    passes=3.0,
-    save_minutes=60.0,
-    validate_steps=10,
-    average=2,
-    average_steps=5,
-    precision="no",
-)
-
-NOUNS = {"chat": "cat", "chien": "dog", "livre": "book", "train": "train", "jardin": "garden", "pain": "bread"}
-COLOURS = {"rouge": "red", "noir": "black", "vert": "green", "petit": "small", "grand": "big", "vieux": "old"}
-
-
-def sentences() -> list[Pair]:
-    """Pairs that share no sentence, but for numbers too many for the groups to be one."""
-    return [
-        Pair(source=f"Le {noun} {number} est {colour}.", target=f"The {NOUNS[noun]} {number} is {COLOURS[colour]}.")
-        for number in range(8)
-        for noun in NOUNS
-        for colour in COLOURS
-    ]
-
 
 @pytest.fixture
 def data_folder(tmp_path: Path) -> Path:
-    path = tmp_path / SOURCE_FILE
-    path.parent.mkdir()
-    with gzip.open(path, "wt", encoding="utf-8") as lines:
-        lines.writelines(f"{pair.target}\t{pair.source}\n" for pair in sentences())
-    return tmp_path
+    return write_pairs(tmp_path)
 
 
 def test_no_sentence_of_one_part_is_in_another_in_any_form() -> None:
@@ -132,9 +92,9 @@ def test_the_vocabulary_writes_spaces_quotes_and_accents_in_one_way(tmp_path: Pa
 
 def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) -> None:
     """Padding costs nothing, and label smoothing spreads its part over all tokens but padding: written out."""
-    task = TranslationTask(TINY, data_folder, tmp_path / "run")
+    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
     torch.manual_seed(0)
-    model = build(TINY.config()).eval()
+    model = build(TRANSLATOR.config()).eval()
     every = [pair for batch in task.batches for pair in batch]
     rows = [find(every, key=lambda pair: len(pair[side])) for side in (0, 1) for find in (min, max)]
     assert all(len({len(pair[side]) for pair in rows}) > 1 for side in (0, 1))  # so that there is padding
@@ -149,11 +109,12 @@ def test_the_loss_is_that_of_each_pair_alone(data_folder: Path, tmp_path: Path) 
 
 
 def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: Path) -> None:
-    task = TranslationTask(TINY, data_folder, tmp_path / "run")
-    model = build(TINY.config()).eval()
+    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
+    model = build(TRANSLATOR.config()).eval()
     source, target = task.batches[0][0]
     changed = [*target[:-2], 5, target[-1]]
-    told = torch.tensor([[TINY.vocabulary_size - 1, *target[:-1]], [TINY.vocabulary_size - 1, *changed[:-1]]])
+    padding = TRANSLATOR.vocabulary_size - 1
+    told = torch.tensor([[padding, *target[:-1]], [padding, *changed[:-1]]])
     logits = model(torch.tensor([source, source]), told)
     assert torch.equal(logits[0, :-1], logits[1, :-1])  # all but the last place, which has read what was changed
 
@@ -162,11 +123,10 @@ def test_a_run_learns_and_its_mean_can_be_evaluated(
     data_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
-    train(TINY, data_folder, run)
-    lines = (run / "curve.csv").read_text().splitlines()
-    losses = [float(line.split(",")[3]) for line in lines[1:]]
-    assert losses[0] == pytest.approx(math.log(339), abs=0.8)  # an untrained model guesses nearly evenly
-    assert losses[-1] < losses[0] - 1.0
+    train(TRANSLATOR, data_folder, run)
+    first, *_, final = losses(run)
+    assert first == pytest.approx(math.log(339), abs=0.8)  # an untrained model guesses nearly evenly
+    assert final < first - 1.0
     loaded = catalog.load(str(run))
     assert loaded.model.decoder_start == (339,) and loaded.suppress_tokens == {339}
     data = str(data_folder / SOURCE_FILE)
@@ -179,31 +139,13 @@ def test_a_run_learns_and_its_mean_can_be_evaluated(
 @pytest.mark.parametrize("changes", [{"context_length": 4}, {"passes": 0.001}])
 def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(AttendError, match="no usable sentence pairs: raise --context-length"):
-        train(replace(TINY, **changes), data_folder, tmp_path / "run")
-
-
-def test_two_processes_train_as_one_does_where_a_batch_has_a_single_pair(data_folder: Path, tmp_path: Path) -> None:
-    settings = replace(TINY, passes=0.03, batch_tokens=48, dropout=0.0, validate_steps=1000)
-    rows = TranslationTask(settings, data_folder, tmp_path / "one").batches
-    assert 1 in map(len, rows) and max(map(len, rows)) > 1
-    train(settings, data_folder, tmp_path / "one")
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(settings).items()]
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", "-m"]
-    command += ["training.train", str(data_folder), str(tmp_path / "two"), *flags]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    one, two = (
-        [float(line.split(",")[3]) for line in (tmp_path / name / "curve.csv").read_text().splitlines()[1:]]
-        for name in ("one", "two")
-    )
-    assert two == pytest.approx(one, abs=2e-3)  # the same sums in another order
+        train(replace(TRANSLATOR, **changes), data_folder, tmp_path / "run")
 
 
 def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) -> None:
     """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
-    task = TranslationTask(TINY, data_folder, tmp_path / "run")
-    model, word = build(TINY.config()).eval(), task.tokenizer.encode("e")[-1]
+    task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
+    model, word = build(TRANSLATOR.config()).eval(), task.tokenizer.encode("e")[-1]
     with torch.no_grad():
         model.embedding.weight[:-1] = -1.0
         model.embedding.weight[word] = -0.5
@@ -216,12 +158,12 @@ def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) ->
 
 
 def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
-    train(replace(TINY, passes=1.0), data_folder, tmp_path / "run")
-    steps = len((tmp_path / "run" / "curve.csv").read_text().splitlines()) - 1
-    train(replace(TINY, passes=2.0), data_folder, tmp_path / "run")
-    assert len((tmp_path / "run" / "curve.csv").read_text().splitlines()) - 1 == 2 * steps
+    train(replace(TRANSLATOR, passes=1.0), data_folder, tmp_path / "run")
+    steps = len(losses(tmp_path / "run"))
+    train(replace(TRANSLATOR, passes=2.0), data_folder, tmp_path / "run")
+    assert len(losses(tmp_path / "run")) == 2 * steps
     with pytest.raises(AttendError, match="with batch_tokens 256, not 512"):
-        train(replace(TINY, batch_tokens=512), data_folder, tmp_path / "run")
+        train(replace(TRANSLATOR, batch_tokens=512), data_folder, tmp_path / "run")
 
 
 def test_the_mean_is_of_the_last_weights_and_is_only_lent() -> None:
@@ -272,4 +214,4 @@ def test_all_translations_of_a_sentence_are_its_references() -> None:
 @pytest.mark.parametrize("changes", [{"encoder_layers": 0}, {"task": "chat"}, {"label_smoothing": 1.5}])
 def test_settings_that_do_not_fit_the_task_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(AttendError):
-        replace(TINY, **changes)
+        replace(TRANSLATOR, **changes)

@@ -1,0 +1,132 @@
+"""Data: packing and masks, what is cut and what is learned, splits, schedules, and files that are refused."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model.errors import AttendError
+from model.text.conversation import ChatFormat
+from tests.model.text.test_tokenizer import TOKENIZER, WORDS
+from tests.training.conftest import ONE_SOURCE
+from training.data import IGNORED, Document, encode, messages, pack, schedule, split_of, visible
+from training.evaluate import read_documents
+from training.pairs import read_pairs
+
+CHAT = ChatFormat(TOKENIZER)
+
+
+def dialogue(turns: int, start: int = 0) -> Document:
+    return Document(tuple(" ".join(WORDS[(start + i) % 12 : (start + i) % 12 + 3]) for i in range(turns)))
+
+
+def ids_of(document: Document) -> list[int]:
+    """A whole dialogue as one text, however long."""
+    return [CHAT.begin, *(token for message in messages(document.turns) for token in CHAT.turn(message))]
+
+
+def test_packing_keeps_every_token_once_and_documents_apart() -> None:
+    texts = [text for start in range(9) for text in encode(dialogue(2 + start % 4, start), TOKENIZER, CHAT, 65)]
+    rows = list(pack(texts, 64, open_rows=3))
+    found = []
+    for row in rows:
+        for segment in range(int(row.segments.max()) + 1):
+            at = row.segments == segment
+            found.append([*row.tokens[at].tolist(), int(row.targets[at][-1])])
+            assert row.targets[at].tolist() == found[-1][1:]  # all but <s> is learned, both speakers alike
+            assert row.positions[at].tolist() == list(range(int(at.sum())))
+        assert (row.targets[row.segments == -1] == IGNORED).all()
+    assert sorted(found) == sorted(text.ids for text in texts)
+
+
+def test_a_packed_token_sees_itself_and_what_came_before_in_its_document() -> None:
+    mask = visible(torch.tensor([[0, 0, 1, 1, -1]]))[0, 0]
+    expected = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]]
+    assert mask.int().tolist() == expected
+
+
+def test_a_long_dialogue_is_cut_at_turns_of_the_user() -> None:
+    pieces = list(encode(dialogue(12), TOKENIZER, CHAT, 40))
+    assert len(pieces) > 1
+    assert all(len(piece.ids) <= 40 and piece.ids[0] == CHAT.begin for piece in pieces)
+    assert all(TOKENIZER.label(piece.ids[1]) == "<user>" for piece in pieces)
+    whole = ids_of(dialogue(12))
+    assert [token for piece in pieces for token in piece.ids[1:]] == whole[1:]
+    assert all(piece.loss_mask == [False] + [True] * (len(piece.ids) - 1) for piece in pieces)  # both speakers alike
+
+
+def test_a_written_dialogue_is_never_cut() -> None:
+    document = replace(dialogue(4), written=True)
+    size = len(ids_of(document))
+    assert [text.ids for text in encode(document, TOKENIZER, CHAT, size)] == [ids_of(document)]
+    assert list(encode(document, TOKENIZER, CHAT, size - 1)) == []
+    assert len(list(encode(replace(document, written=False), TOKENIZER, CHAT, size - 1))) == 2
+
+
+def test_of_a_written_dialogue_only_the_answers_are_learned() -> None:
+    document = replace(dialogue(4), written=True)
+    (row,) = pack(encode(document, TOKENIZER, CHAT, 65), 64)
+    learned = [int(target) for target in row.targets if target != IGNORED]
+    user, *turns = (CHAT.turn(message) for message in messages(document.turns))
+    assert learned == [*turns[0], *turns[2]]
+    assert int(row.targets[len(user) - 1]) == IGNORED  # the user's last token stands behind `<s>` and all before it
+    assert row.tokens[: len(user) + 1].tolist() == [CHAT.begin, *user]  # but it is read
+
+
+def test_splits_go_by_the_dialogue_alone_and_keep_their_share() -> None:
+    records = [{"turns": [f"turn {number}", "answer"], "file": number % 7} for number in range(4000)]
+    splits = [split_of(record) for record in records]
+    assert splits == [split_of({"turns": record["turns"]}) for record in reversed(records)][::-1]
+    # 3 % of 4,000 is 120, with a standard deviation of sqrt(4000 x .03 x .97) = 10.8; five of them is 54.
+    assert abs(splits.count("valid") - 120) < 54
+    assert abs(splits.count("test") - 120) < 54
+
+
+def test_the_schedule_reads_each_document_as_often_as_the_recipe_says(talk_folder: Path) -> None:
+    order = schedule(ONE_SOURCE, talk_folder, seed=1)
+    counts = {document: order.count(document) for document in order}
+    assert set(counts.values()) == {2, 3}
+    assert len(order) == 2 * len(counts) + round(len(counts) / 2)
+    assert order == schedule(ONE_SOURCE, talk_folder, seed=1)
+    assert order != schedule(ONE_SOURCE, talk_folder, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b'{"turns": ["a", 5]}\n', "Line 1"), (b'{"text": "a"}\n[]\n', "Line 2"), (b"", "no text"), (b"{", "not gzipped")],
+)
+def test_a_data_file_of_another_form_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "data.jsonl.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(AttendError, match=words):
+        read_documents(path)
+
+
+@pytest.mark.parametrize("read", [read_documents, read_pairs])
+def test_a_data_file_that_was_damaged_on_its_way_is_refused(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    path = tmp_path / "damaged.gz"
+    path.write_bytes(gzip.compress(b"")[:10] + b"\xff" * 20)  # a header, then a block of no kind that there is
+    with pytest.raises(AttendError, match="is not gzipped"):
+        read(path)
+
+
+def test_a_data_file_that_is_not_gzipped_or_missing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl.gz").write_text('{"turns": ["a"]}')
+    with pytest.raises(AttendError, match="not gzipped"):
+        read_documents(tmp_path / "data.jsonl.gz")
+    with pytest.raises(AttendError, match="no data file"):
+        read_documents(tmp_path / "other.jsonl.gz")
+
+
+def test_only_the_first_documents_are_read_where_a_limit_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"turns": [""]}\n{"turns": ["a", "b"]}\n'))
+    assert len(read_documents(path)) == 2
+    with pytest.raises(AttendError, match="no text"):
+        read_documents(path, limit=1)

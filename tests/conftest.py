@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import socket
 from collections.abc import Iterator
@@ -68,6 +69,11 @@ def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 12
     )
     checkpoint.save(Transformer(config), folder)
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is collected whenever a model goes; what was imported until now stays, so nobody need look through it."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -157,12 +157,12 @@ def test_texts_are_those_of_generate(
         result = reference.generate(
             torch.tensor([source]),
             attention_mask=torch.ones(1, len(source), dtype=torch.long),
-            max_new_tokens=14,
+            max_new_tokens=8,
             eos_token_id=ends,
             pad_token_id=0,
             **{"do_sample": False, **words},
         )[0, 1:].tolist()
-        strategy = DecodingSettings.from_dict({"max_new_tokens": 14, "seed": seed, **settings}).strategy_for(
+        strategy = DecodingSettings.from_dict({"max_new_tokens": 8, "seed": seed, **settings}).strategy_for(
             request_for(ours, source, ends)
         )
         best = list(generate(ours, source, strategy))[-1].best

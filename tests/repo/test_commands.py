@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 from importlib import import_module
 
 import pytest
 
 from model.command_line import INTERRUPTED, Parser
+from tests.helpers.commands import run_command
 from tests.helpers.paths import ROOT
 
 COMMANDS = sorted(
@@ -18,20 +17,7 @@ COMMANDS = sorted(
     for path in ([ROOT / top] if top.endswith(".py") else (ROOT / top).rglob("*.py"))
     if 'if __name__ == "__main__":' in path.read_text(encoding="utf-8")
 )
-SLOW = ("torch", "transformers", "accelerate", "gradio", "matplotlib")  # each takes a second or more to import
-# Run a module as a command, then say on the last line of the output which slow ones it brought.
-RUN = f"""
-import runpy, sys
-try:
-    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
-finally:
-    print("\\n", *(set({SLOW}) & set(sys.modules)))
-"""
-
-
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", RUN, module, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+SLOW = {"torch", "transformers", "accelerate", "gradio", "matplotlib"}  # each takes a second or more to import
 
 
 @pytest.mark.parametrize(
@@ -52,16 +38,17 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_mistyped_model_is_refused_without_waiting_for_torch(command: str, free_port: int) -> None:
-    done = run(*command.format(port=free_port, folder="no-such-folder").split())
-    assert (done.returncode, done.stdout.strip()) == (2, "")
-    assert done.stderr == "There is no model 'atend-chat': did you mean attend-chat?\n"
+    ran = run_command(*command.format(port=free_port, folder="no-such-folder").split())
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "There is no model 'atend-chat': did you mean attend-chat?\n"
+    assert not ran.packages & SLOW
 
 
 @pytest.mark.parametrize("module", COMMANDS)
 def test_help_does_not_wait_for_torch(module: str) -> None:
-    done = run(module, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: ") and done.stdout.splitlines()[-1].strip() == ""
+    ran = run_command(module, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("usage: ") and not ran.packages & SLOW
 
 
 @pytest.mark.parametrize("module", COMMANDS)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -18,18 +15,13 @@ import torch
 
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint
-from tests.helpers.paths import ROOT
+from tests.helpers.commands import run_command
 from tests.helpers.trainings import CHAT, flags, losses, write_conversations
 from training.mixture import friendly, named, renamed, tidy
 from training.run import loop, machine
 from training.settings import TrainingSettings
 
 SMALL = flags(replace(CHAT, batch_tokens=256, dropout=0.0, validate_steps=20, passes=0.06))
-
-
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
 
 
 def call(module: str, *arguments: str) -> int:
@@ -74,14 +66,13 @@ def test_what_is_missing_or_wrong_is_a_plain_sentence(
 
 
 def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
-    done = run(sys.executable, "-X", "importtime", "-m", "training.train", "--help")
-    assert done.returncode == 0
-    said = " ".join(done.stdout.split())
+    ran = run_command("training.train", "--help")
+    assert ran.code == 0 and "torch" not in ran.packages  # which takes seconds, and help is read before
+    said = " ".join(ran.out.split())
     for field in fields(TrainingSettings):
         flag = f"--{field.name.replace('_', '-')} "
         assert re.search(rf"{flag}(N|X|WORD) [a-z].*? \(default ", said), flag
     assert "(default 4,096; 6,000 for a translator)" in said
-    assert "torch" not in done.stderr  # which takes seconds, and help is read before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

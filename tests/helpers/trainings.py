@@ -57,7 +57,7 @@ def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:
 
 
 def write_conversations(folder: Path) -> Path:
-    """A data folder with a few lines in every file that the recipe reads."""
+    """A data folder with a few lines in every file of the mixture."""
     for number, source in enumerate(CHAT_MIXTURE):
         dialogues = [[f"Hello {number} and {line}.", f"The answer is {line}.", "Good.", "Bye."] for line in range(90)]
         records = [

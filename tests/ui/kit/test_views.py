@@ -220,7 +220,13 @@ def test_a_component_that_gradio_builds_anew_sends_the_same() -> None:
 @pytest.mark.parametrize(
     "style", sorted(assets.FOLDER.rglob("*.css")), ids=lambda path: path.relative_to(assets.FOLDER).as_posix()
 )
-def test_sizes_of_type_and_corners_are_those_of_the_scale(style: Path) -> None:
+def test_sizes_corners_and_space_are_those_of_the_scales(style: Path) -> None:
+    text = style.read_text(encoding="utf-8")
     free = {"9px", "0.86em", "0.9em", "1px", "50%", "999px", "inherit", "0"}  # bars, circles, and what follows its text
-    used = re.findall(r"(?:font-size|border-radius): ([^;]+);", style.read_text(encoding="utf-8"))
+    used = re.findall(r"(?:font-size|border-radius): ([^;]+);", text)
     assert {size for value in used for size in value.split() if not size.startswith("var(--at-")} <= free
+    space = re.compile(r"(?:^|\s)(?:(?:padding|margin)[a-z-]*|(?:row-|column-)?gap): ([^;(]+);")
+    spaces = space.findall(re.sub(r"var\(--at-[\w-]+\)", "0", text))
+    lines = {"92px", "64px"}  # between a sentence and its translation, where the lines of the alignment are drawn
+    free_spaces = re.compile(r"-.*|0|1px|auto|normal|inherit|[\d.]+em")  # what is drawn together, or follows its text
+    assert {size for value in spaces for size in value.split() if not free_spaces.fullmatch(size)} <= lines

@@ -3,10 +3,10 @@
  * of replies, where one is missing.
  */
 
-import { find } from './kit/dom.js';
-import { currentModel } from './kit/signals.js';
+import { find } from './kit/js/dom.js';
+import { currentModel } from './kit/js/signals.js';
 
-/** @param {import('./kit/gradio').Component} component */
+/** @param {import('./kit/js/gradio').Component} component */
 export function start({ element, trigger }) {
   document.addEventListener('attend-poll', () => trigger('poll'));
   currentModel.subscribe(element, ({ tagline }) => {

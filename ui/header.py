@@ -17,4 +17,4 @@ def lay_out(tagline: str) -> None:
     template = assets.template("header.html").replace("<!-- line -->", tagline)
     script = assets.loader("header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
-    header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/late_events.js
+    header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/js/late_events.js

@@ -2,9 +2,9 @@
  * How full the context is: a line of text and a bar.
  */
 
-import { find } from './kit/dom.js';
+import { find } from './kit/js/dom.js';
 
-/** @param {import('./kit/gradio').Component} component */
+/** @param {import('./kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const text = find(element, '.attend-meter-text');
   const bar = find(element, '.attend-meter-bar');

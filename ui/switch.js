@@ -4,7 +4,7 @@
  * model cannot do what was chosen, moves the switch on.
  */
 
-import { find, make } from './kit/dom.js';
+import { find, make } from './kit/js/dom.js';
 
 /** @import { SwitchValue } from './contract' */
 /** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
@@ -21,7 +21,7 @@ export function moved(state, answer) {
   return waits ? state : { ...state, tab: answer.tab };
 }
 
-/** @param {import('./kit/gradio').Component} component */
+/** @param {import('./kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
   /** @type {SwitchState} */

@@ -24,7 +24,7 @@ def test_every_module_is_fetched_once_a_page(served: tuple[Stage, Any]) -> None:
     page.goto(stage.demo.local_url)
     page.wait_for_selector(".attend-inspector > *")
     modules = {url: count for url, count in fetched.items() if "/attend/" in url}
-    assert any(url.endswith("/kit/dom.js") for url in modules), "both components use it"
+    assert any(url.endswith("/kit/js/dom.js") for url in modules), "both components use it"
     assert set(modules.values()) == {1}
     page.close()
 

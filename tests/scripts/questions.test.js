@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Questions } from '../../ui/kit/questions.js';
+import { Questions } from '../../ui/kit/js/questions.js';
 
 /** @returns {{questions: Questions, sent: any[], replies: any[], keep: (reply: any) => void}} */
 function asking() {

@@ -3,8 +3,8 @@ import test from 'node:test';
 
 import { rangesOf } from '../../ui/compare/metrics.js';
 import { same, summary } from '../../ui/compare/form.js';
-import { isWithin, parseNumber } from '../../ui/kit/number.js';
-import { rangeText, isInvalid, readSetting } from '../../ui/kit/setting.js';
+import { isWithin, parseNumber } from '../../ui/kit/js/number.js';
+import { rangeText, isInvalid, readSetting } from '../../ui/kit/js/setting.js';
 import { movedStage, stageNames, stagesInOrder } from '../../ui/settings/stages.js';
 
 test('numbers are read as people type them', () => {

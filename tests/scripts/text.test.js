@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { csv } from '../../ui/kit/data.js';
-import { alongRow, onPlane } from '../../ui/kit/keys.js';
-import { level, percent, signed, stageName } from '../../ui/kit/text.js';
+import { csv } from '../../ui/kit/js/data.js';
+import { alongRow, onPlane } from '../../ui/kit/js/keys.js';
+import { level, percent, signed, stageName } from '../../ui/kit/js/text.js';
 
 test('percentages never show a 0 or a 100 that is none', () => {
   assert.deepEqual([0, 0.00001, 0.25, 0.99999, 1].map(percent),

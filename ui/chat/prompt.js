@@ -2,9 +2,9 @@
  * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
  */
 
-import { find } from '../kit/dom.js';
+import { find } from '../kit/js/dom.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const fold = find(element, '.attend-prompt');
   const manner = find(element, '.attend-prompt-manner');

@@ -11,8 +11,8 @@
 /** @import { Settings } from './form.js' */
 /** @import { Range } from './metrics.js' */
 
-import { find, iconButton, make } from '../kit/dom.js';
-import { visibleText } from '../kit/text.js';
+import { find, iconButton, make } from '../kit/js/dom.js';
+import { visibleText } from '../kit/js/text.js';
 import { makeAnswer } from '../runs/answer.js';
 import { makeForm } from './form.js';
 import { makeMetrics } from './metrics.js';

@@ -11,19 +11,19 @@
 /** @import { Result } from './card.js' */
 /** @import { Settings } from './form.js' */
 
-import { find, make } from '../kit/dom.js';
-import { Questions } from '../kit/questions.js';
-import { panelSettings } from '../kit/signals.js';
-import { counted } from '../kit/text.js';
-import { followColour } from '../kit/theme.js';
-import { download } from '../kit/transfer.js';
-import { unpacked } from '../kit/values.js';
+import { find, make } from '../kit/js/dom.js';
+import { Questions } from '../kit/js/questions.js';
+import { panelSettings } from '../kit/js/signals.js';
+import { counted } from '../kit/js/text.js';
+import { followColour } from '../kit/js/theme.js';
+import { download } from '../kit/js/transfer.js';
+import { unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
 import { makeCard } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-compare');
   const offered = /** @type {CompareForm} */ (unpacked(props.form));

@@ -8,9 +8,9 @@
 
 /** @import { CardField, CompareForm } from './contract' */
 
-import { iconButton, make } from '../kit/dom.js';
-import { rangeText, isInvalid, makeControl, readSetting } from '../kit/setting.js';
-import { signed } from '../kit/text.js';
+import { iconButton, make } from '../kit/js/dom.js';
+import { rangeText, isInvalid, makeControl, readSetting } from '../kit/js/setting.js';
+import { signed } from '../kit/js/text.js';
 
 /** @param {Settings} settings @param {CardField} parameter */
 const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.default;

@@ -7,8 +7,8 @@
 
 /** @import { FigureText } from './contract' */
 
-import { around, make } from '../kit/dom.js';
-import { signed } from '../kit/text.js';
+import { around, make } from '../kit/js/dom.js';
+import { signed } from '../kit/js/text.js';
 
 /** @param {FigureText[]} texts */
 export function makeMetrics(texts) {

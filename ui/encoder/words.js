@@ -3,13 +3,13 @@
  */
 
 /** @import { WordsValue } from './contract' */
-/** @import { Sheet } from '../kit/data.js' */
+/** @import { Sheet } from '../kit/js/data.js' */
 
-import { makeData } from '../kit/data.js';
-import { find, make, makeTable } from '../kit/dom.js';
-import { unpacked } from '../kit/values.js';
+import { makeData } from '../kit/js/data.js';
+import { find, make, makeTable } from '../kit/js/dom.js';
+import { unpacked } from '../kit/js/values.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const root = find(element, '.attend-words');
   const caption = make('p', { class: 'at-quiet' });

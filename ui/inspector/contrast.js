@@ -3,10 +3,10 @@
  */
 
 /** @import { ContrastValue, StepValue, WeighedRow } from './contract' */
-/** @import { Sheet } from '../kit/data.js' */
+/** @import { Sheet } from '../kit/js/data.js' */
 
-import { make, makeTable } from '../kit/dom.js';
-import { percent, signed, tokenChip, visibleText } from '../kit/text.js';
+import { make, makeTable } from '../kit/js/dom.js';
+import { percent, signed, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells } from './step.js';
 
 /** @param {StepValue} step @returns {Node[]} nothing under the other strategies */

@@ -4,8 +4,8 @@
 
 /** @import { StepValue } from './contract' */
 
-import { around, make, makeTable } from '../kit/dom.js';
-import { counted, percent, stageName } from '../kit/text.js';
+import { around, make, makeTable } from '../kit/js/dom.js';
+import { counted, percent, stageName } from '../kit/js/text.js';
 import { barCell, headCells, part } from './step.js';
 
 const STAGE_COLUMNS = [

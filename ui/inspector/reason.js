@@ -4,8 +4,8 @@
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
-import { make } from '../kit/dom.js';
-import { counted, percent, tokenChip, visible, visibleText } from '../kit/text.js';
+import { make } from '../kit/js/dom.js';
+import { counted, percent, tokenChip, visible, visibleText } from '../kit/js/text.js';
 import { stepContrast } from './contrast.js';
 import { chosenRow, last, part, ranked } from './step.js';
 

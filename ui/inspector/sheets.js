@@ -3,10 +3,10 @@
  */
 
 /** @import { StepValue } from './contract' */
-/** @import { Sheet } from '../kit/data.js' */
+/** @import { Sheet } from '../kit/js/data.js' */
 /** @import { Search } from './beams/search.js' */
 
-import { stageName } from '../kit/text.js';
+import { stageName } from '../kit/js/text.js';
 
 /** @param {StepValue} step @returns {Sheet} */
 export function candidateSheet(step) {

@@ -4,8 +4,8 @@
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
-import { make } from '../kit/dom.js';
-import { counted, percent, tokenChip } from '../kit/text.js';
+import { make } from '../kit/js/dom.js';
+import { counted, percent, tokenChip } from '../kit/js/text.js';
 
 /** @template Item @param {Item[]} list */
 export const last = (list) => list[list.length - 1];

@@ -4,8 +4,8 @@
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
-import { make, makeTable } from '../kit/dom.js';
-import { counted, percent, stageName, tokenChip, visibleText } from '../kit/text.js';
+import { make, makeTable } from '../kit/js/dom.js';
+import { counted, percent, stageName, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells, last } from './step.js';
 
 /**

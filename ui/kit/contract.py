@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 
 class SettingField(TypedDict):
-    """One parameter of decoding, as `ui/kit/setting.js` draws it; made by `ui.kit.setting.setting_field`."""
+    """One parameter of decoding, as `ui/kit/js/setting.js` draws it; made by `ui.kit.setting.setting_field`."""
 
     name: str
     label: str

@@ -2,9 +2,9 @@
  * What a translator translates from and into. Its languages' names are the browser's own, in English as all of the page.
  */
 
-import { find } from '../kit/dom.js';
+import { find } from '../kit/js/dom.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const box = find(element, '.attend-languages');
   const source = find(element, '.at-source', HTMLSelectElement);

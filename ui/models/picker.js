@@ -3,10 +3,10 @@
  * how much it reads and how its tokens are chosen at first; and to the header, what the page is for with it.
  */
 
-import { around, find } from '../kit/dom.js';
-import { currentModel } from '../kit/signals.js';
+import { around, find } from '../kit/js/dom.js';
+import { currentModel } from '../kit/js/signals.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const title = find(element, '.attend-model-coming');
   const bar = find(element, '.attend-model-bar', HTMLProgressElement);

@@ -10,10 +10,10 @@
  * @typedef {{text: string, tokens: Token[] | null, run: string | null, state: string}} Answer
  */
 
-import { around, make } from '../kit/dom.js';
-import { moveAlongRow } from '../kit/keys.js';
-import { selectToken, shownToken } from '../kit/signals.js';
-import { level, percent, visibleText } from '../kit/text.js';
+import { around, make } from '../kit/js/dom.js';
+import { moveAlongRow } from '../kit/js/keys.js';
+import { selectToken, shownToken } from '../kit/js/signals.js';
+import { level, percent, visibleText } from '../kit/js/text.js';
 
 /** @type {WeakMap<Element, ShownAnswer>} by their nodes */
 const answers = new WeakMap();

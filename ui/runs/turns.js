@@ -5,7 +5,7 @@
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from './contract' */
 
-import { unpacked } from '../kit/values.js';
+import { unpacked } from '../kit/js/values.js';
 
 /** @type {TurnsValue} */
 export const EMPTY = { turns: [], examples: [], busy: false };
@@ -13,7 +13,7 @@ export const EMPTY = { turns: [], examples: [], busy: false };
 /**
  * Draw the messages whenever what came for a component changes them; where an update is missing, ask for all of them.
  * @template {TurnsValue} Value
- * @param {import('../kit/gradio').Component} component
+ * @param {import('../kit/js/gradio').Component} component
  * @param {(shown: Value) => void} draw
  */
 export function followTurns({ props, trigger, watch }, draw) {

@@ -2,10 +2,10 @@
  * The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
  */
 
-import { around, find, make } from '../kit/dom.js';
-import { copy } from '../kit/transfer.js';
+import { around, find, make } from '../kit/js/dom.js';
+import { copy } from '../kit/js/transfer.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const dialog = find(element, 'dialog', HTMLDialogElement);
   const body = dialog.querySelector('.at-blocks');

@@ -7,14 +7,14 @@
 
 /** @import { PanelField, PanelForm } from './contract' */
 
-import { find, make } from '../kit/dom.js';
-import { isInvalid, makeControl, makeSlider, readSetting } from '../kit/setting.js';
-import { currentModel, panelSettings } from '../kit/signals.js';
+import { find, make } from '../kit/js/dom.js';
+import { isInvalid, makeControl, makeSlider, readSetting } from '../kit/js/setting.js';
+import { currentModel, panelSettings } from '../kit/js/signals.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
   const form = /** @type {PanelForm} */ (props.form);
   const state = { method: form.first.method, values: { ...form.first.values } };
@@ -265,7 +265,7 @@ export function start({ element, props, trigger }) {
     suggest(method);
   });
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
-  // It is the page's first event, whose stream of replies kit/late_events.js must see: so it waits for page.js.
+  // It is the page's first event, whose stream of replies kit/js/late_events.js must see: so it waits for page.js.
   const saying = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-ready')) return;

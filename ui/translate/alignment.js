@@ -10,15 +10,15 @@
 import { AVERAGE, makeAttention, withoutSinks } from '../inspector/attention/attention.js';
 import { fillSelect, FULL } from '../inspector/attention/attention_panel.js';
 import { makeMap } from '../inspector/attention/map.js';
-import { find, make } from '../kit/dom.js';
-import { selectToken, shownToken } from '../kit/signals.js';
-import { remember, remembered } from '../kit/storage.js';
-import { percent, visibleText } from '../kit/text.js';
-import { whenThemed } from '../kit/theme.js';
-import { unpacked } from '../kit/values.js';
+import { find, make } from '../kit/js/dom.js';
+import { selectToken, shownToken } from '../kit/js/signals.js';
+import { remember, remembered } from '../kit/js/storage.js';
+import { percent, visibleText } from '../kit/js/text.js';
+import { whenThemed } from '../kit/js/theme.js';
+import { unpacked } from '../kit/js/values.js';
 import { makeAlignmentLines } from './alignment_lines.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-alignment');
   const shown = {

@@ -6,9 +6,9 @@
  */
 
 import { strongest } from '../inspector/attention/attention.js';
-import { around, make, makeSvg } from '../kit/dom.js';
-import { onPlane } from '../kit/keys.js';
-import { percent, visible, visibleText } from '../kit/text.js';
+import { around, make, makeSvg } from '../kit/js/dom.js';
+import { onPlane } from '../kit/js/keys.js';
+import { percent, visible, visibleText } from '../kit/js/text.js';
 
 const FAINTEST = 0.04; // a weight that is not drawn: of ten tokens, less than half of an even share
 const SIDES = { source: 0, text: 1 };

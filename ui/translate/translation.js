@@ -6,13 +6,13 @@
 
 /** @import { TranslationValue } from './contract' */
 
-import { find, iconButton, make } from '../kit/dom.js';
-import { followColour } from '../kit/theme.js';
-import { copy } from '../kit/transfer.js';
+import { find, iconButton, make } from '../kit/js/dom.js';
+import { followColour } from '../kit/js/theme.js';
+import { copy } from '../kit/js/transfer.js';
 import { makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns } from '../runs/turns.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
   const { element, trigger } = component;
   const root = find(element, '.attend-translation');

@@ -7,11 +7,11 @@
 /** @import { SettingField } from '../../kit/contract' */
 /** @import { WhatIfForm, WhatIfValue } from './contract' */
 
-import { around, make } from '../../kit/dom.js';
-import { moveAlongRow } from '../../kit/keys.js';
-import { makeSlider } from '../../kit/setting.js';
-import { selectToken } from '../../kit/signals.js';
-import { percent, tokenChip, visible, visibleText } from '../../kit/text.js';
+import { around, make } from '../../kit/js/dom.js';
+import { moveAlongRow } from '../../kit/js/keys.js';
+import { makeSlider } from '../../kit/js/setting.js';
+import { selectToken } from '../../kit/js/signals.js';
+import { percent, tokenChip, visible, visibleText } from '../../kit/js/text.js';
 
 const PATIENCE = 1000; // milliseconds until a notice says that the model is busy
 

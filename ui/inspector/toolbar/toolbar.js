@@ -7,18 +7,18 @@
 
 /** @import { RecordReply } from './contract' */
 
-import { find, make } from '../../kit/dom.js';
-import { Questions } from '../../kit/questions.js';
-import { shownToken } from '../../kit/signals.js';
-import { download } from '../../kit/transfer.js';
-import { unpacked } from '../../kit/values.js';
+import { find, make } from '../../kit/js/dom.js';
+import { Questions } from '../../kit/js/questions.js';
+import { shownToken } from '../../kit/js/signals.js';
+import { download } from '../../kit/js/transfer.js';
+import { unpacked } from '../../kit/js/values.js';
 import { quickButton, makeWhatIf } from './counterfactual.js';
 
 const PAUSE = 180; // milliseconds that a slider rests before the server is asked
 const MOST_FILE = 20_000_000; // bytes of a file that is read at all
 const MOST_SENT = 900_000; // bytes of a request; the server takes 1,000,000
 
-/** @param {import('../../kit/gradio').Component} component */
+/** @param {import('../../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-record');
   const run = { name: /** @type {string | null} */ (null), busy: false };

@@ -34,6 +34,7 @@ STYLES = (  # of equally specific rules the later one wins
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)
+_LATER = re.compile(r"=> import\('(\.[^']+)'\)")  # fetched when it is needed
 
 
 @cache
@@ -65,22 +66,23 @@ def address(name: str) -> str:
 
 
 def imported(script: str) -> set[str]:
-    """The modules that one imports itself."""
-    text = files()[script].decode()
-    return {_resolved(Path(script).parent, name) for name in _IMPORT.findall(text)}
+    """The modules that one imports itself, at once or later."""
+    return _imported(script, _IMPORT) | _imported(script, _LATER)
 
 
-def _resolved(folder: Path, name: str) -> str:
-    return (FOLDER / folder / name).resolve().relative_to(FOLDER).as_posix()
+def _imported(script: str, form: re.Pattern[str]) -> set[str]:
+    folder = (FOLDER / script).parent
+    names = form.findall(files()[script].decode())
+    return {(folder / name).resolve().relative_to(FOLDER).as_posix() for name in names}
 
 
 @cache
 def needed(script: str) -> tuple[str, ...]:
-    """A module and all that it imports, directly or not."""
+    """A module and all that it imports at once, directly or not."""
     found, left = set[str](), {script}
     while left:
         found |= left
-        left = {name for script in left for name in imported(script)} - found
+        left = {name for script in left for name in _imported(script, _IMPORT)} - found
     return tuple(sorted(found))
 
 

@@ -2,7 +2,7 @@
  * What the chapters on the small transformer share: a line that tells of the number pointed at, and a text to choose.
  */
 
-import { make } from '../kit/dom.js';
+import { make } from '../kit/js/dom.js';
 import { matrixNumber } from './matrix.js';
 
 /** The line at the foot of a chapter, in sight wherever one reads. @param {string} point what to do at first */

@@ -4,23 +4,27 @@
 
 /** @import { LessonValue } from './contract' */
 
-import { find, make } from '../kit/dom.js';
-import { Questions } from '../kit/questions.js';
-import { remember, remembered } from '../kit/storage.js';
-import { unpacked } from '../kit/values.js';
-import { chapter as attention } from './attention/chapter.js';
-import { chapter as block } from './block/chapter.js';
-import { chapter as positions } from './positions/chapter.js';
-import { chapter as sentences } from './sentences/chapter.js';
-import { chapter as tokens } from './tokens/chapter.js';
-import { chapter as training } from './training/chapter.js';
-import { chapter as vectors } from './vectors/chapter.js';
-import { chapter as vocabulary } from './vocabulary/chapter.js';
+import { find, make } from '../kit/js/dom.js';
+import { Questions } from '../kit/js/questions.js';
+import { remember, remembered } from '../kit/js/storage.js';
+import { unpacked } from '../kit/js/values.js';
 
-/** In the order in which they are read. @type {Record<string, import('./lesson.js').Chapter>} */
-const CHAPTERS = { tokens, vocabulary, vectors, positions, attention, block, training, sentences };
+/**
+ * In the order in which they are read. A chapter's script is fetched when it is opened.
+ * @type {Record<string, {title: string, load: () => Promise<{chapter: import('./lesson.js').Chapter}>}>}
+ */
+const CHAPTERS = {
+  tokens: { title: 'Tokens, side by side', load: () => import('./tokens/chapter.js') },
+  vocabulary: { title: 'A vocabulary of your own', load: () => import('./vocabulary/chapter.js') },
+  vectors: { title: 'Words as vectors', load: () => import('./vectors/chapter.js') },
+  positions: { title: 'Positions', load: () => import('./positions/chapter.js') },
+  attention: { title: 'Attention by hand', load: () => import('./attention/chapter.js') },
+  block: { title: 'A block by hand', load: () => import('./block/chapter.js') },
+  training: { title: 'One training step', load: () => import('./training/chapter.js') },
+  sentences: { title: 'Attention in real sentences', load: () => import('./sentences/chapter.js') },
+};
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-lesson');
   const first = unpacked(props.form);
@@ -79,14 +83,22 @@ export function start({ element, props, trigger, watch }) {
       }, 300);
       latest = questions.ask('ask', { chapter: key, given }, answered);
     };
-    const draw = CHAPTERS[key].build(inside, ask, first[key]);
+    /** @type {ReturnType<import('./lesson.js').Chapter['build']>} draws a result */
+    let draw;
+    CHAPTERS[key].load().then(({ chapter }) => {
+      draw = chapter.build(inside, ask, first[key]);
+    }, () => refuse('This chapter could not be fetched: check the connection, then reload the page.'));
     /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
     function answered({ error, result }) {
       clearTimeout(patience);
       waits.textContent = '';
+      refuse(error);
+      if (result) draw(result);
+    }
+    /** @param {string} error empty where nothing is wrong */
+    function refuse(error) {
       refused.textContent = error;
       refused.hidden = !error;
-      if (result) draw(result);
     }
     return { node };
   }

@@ -3,12 +3,12 @@
  *
  * A chapter asks the server for what it shows, with the visitor's changes, and draws the answer.
  *
- * @typedef {{title: string,
+ * @typedef {{
  *   build: (root: HTMLElement, ask: (given: object) => void, first: any) => (result: any) => void}} Chapter
  *   `first`: what its fields hold at first, by the keys of its questions
  */
 
-import { make } from '../kit/dom.js';
+import { make } from '../kit/js/dom.js';
 
 /** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
 export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, index) =>

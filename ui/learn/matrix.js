@@ -8,10 +8,10 @@
  * @typedef {{rowNames?: string[], columnNames?: string[], caption?: string, digits?: number}} MatrixNames
  */
 
-import { make } from '../kit/dom.js';
-import { onPlane } from '../kit/keys.js';
-import { parseNumber } from '../kit/number.js';
-import { level, signed } from '../kit/text.js';
+import { make } from '../kit/js/dom.js';
+import { onPlane } from '../kit/js/keys.js';
+import { parseNumber } from '../kit/js/number.js';
+import { level, signed } from '../kit/js/text.js';
 
 /**
  * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,

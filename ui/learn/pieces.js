@@ -2,8 +2,8 @@
  * Texts in pieces, for the chapters on tokens, vocabularies and vectors: every piece a box, coloured in turns.
  */
 
-import { make } from '../kit/dom.js';
-import { counted, tokenChip, visible } from '../kit/text.js';
+import { make } from '../kit/js/dom.js';
+import { counted, tokenChip, visible } from '../kit/js/text.js';
 
 /**
  * @param {Node[]} shown its content

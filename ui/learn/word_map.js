@@ -4,8 +4,8 @@
 
 /** @import { WordVectors } from './vectors/chapter.js' */
 
-import { make, makeSvg } from '../kit/dom.js';
-import { visibleText } from '../kit/text.js';
+import { make, makeSvg } from '../kit/js/dom.js';
+import { visibleText } from '../kit/js/text.js';
 
 const WORD_MAP_FONT = { word: '600 13px', near: '400 11.5px' }; // as in its style
 const WORD_MAP_LINE = 15; // px that a label is high

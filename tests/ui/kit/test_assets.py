@@ -20,7 +20,7 @@ def client() -> TestClient:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("kit/dom.js", "text/javascript; charset=utf-8"), ("attend.css", "text/css; charset=utf-8")]
+    ("name", "kind"), [("kit/js/dom.js", "text/javascript; charset=utf-8"), ("attend.css", "text/css; charset=utf-8")]
 )
 def test_a_file_comes_with_its_type_for_ever_and_under_the_policy(client: TestClient, name: str, kind: str) -> None:
     answer = client.get(f"/{assets.address(name)}")
@@ -40,7 +40,7 @@ def test_a_file_comes_with_its_type_for_ever_and_under_the_policy(client: TestCl
         f"/attend/{assets.version()}/..%2f..%2fapp.py",
         f"/attend/{assets.version()}//etc/passwd",
         f"/attend/{assets.version()}/",
-        "/attend/000000000000/kit/dom.js",
+        "/attend/000000000000/kit/js/dom.js",
     ],
 )
 def test_nothing_else_can_be_fetched(client: TestClient, path: str) -> None:
@@ -64,8 +64,14 @@ def test_other_contents_have_another_version() -> None:
 
 
 def test_a_module_needs_what_its_imports_need() -> None:
-    assert "kit/text.js" in assets.needed("learn/learn.js")  # by its chapters alone
-    assert set(assets.needed("kit/storage.js")) == {"kit/storage.js"}
+    assert "kit/js/signals.js" in assets.needed("chat/conversation.js")  # by kit/js/theme.js alone
+    assert set(assets.needed("kit/js/storage.js")) == {"kit/js/storage.js"}
+
+
+def test_a_chapter_of_the_lesson_is_fetched_when_it_is_opened() -> None:
+    chapter = "learn/attention/chapter.js"
+    assert chapter in assets.imported("learn/learn.js")
+    assert chapter not in assets.needed("learn/learn.js")
 
 
 def test_an_unknown_file_is_refused_when_the_page_is_made() -> None:

@@ -7,8 +7,8 @@
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} AttentionPart
  */
 
-import { make, makeSvg } from '../../kit/dom.js';
-import { signed } from '../../kit/text.js';
+import { make, makeSvg } from '../../kit/js/dom.js';
+import { signed } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, checkbox, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
@@ -21,7 +21,6 @@ const KEYS = ['key 1', 'key 2'];
 const TOKENS = ['1', '2', '3', '4'];
 
 export const chapter = {
-  title: 'Attention by hand',
   build(root, ask) {
     let now = {};
     const change = (changes) => {

@@ -7,7 +7,7 @@
 /** @import { BlockPlace, BlockStage } from './explanations.js' */
 /** @import { BlockStep } from './steps.js' */
 
-import { make } from '../../kit/dom.js';
+import { make } from '../../kit/js/dom.js';
 import { explanationLine, sentenceField } from '../explanation.js';
 import { plainButton, labelled, sideBySide, checkbox, paragraph } from '../lesson.js';
 import { matrixNumber, matrixTable } from '../matrix.js';
@@ -15,7 +15,6 @@ import { cellsWhere, matricesOf, explain } from './explanations.js';
 import { EDITABLE, PARTS } from './steps.js';
 
 export const chapter = {
-  title: 'A block by hand',
   build(root, ask) {
     /** @type {any} what was last asked for, or is shown */
     let now = {};

@@ -2,8 +2,8 @@
  * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
  */
 
-import { make, makeSvg } from '../../kit/dom.js';
-import { signed } from '../../kit/text.js';
+import { make, makeSvg } from '../../kit/js/dom.js';
+import { signed } from '../../kit/js/text.js';
 import { plainButton, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 import { matrixPicture } from '../picture.js';
@@ -20,7 +20,6 @@ const SCHEMES = {
 };
 
 export const chapter = {
-  title: 'Positions',
   build(root, ask, first) {
     let now = { ...first };
     const slider = (key, name, min, max) => numberSlider(name, { min, max, value: now[key] }, (value) => {

@@ -6,13 +6,12 @@
  * @typedef {[layer: number, head: number]} SentenceHead
  */
 
-import { make } from '../../kit/dom.js';
-import { percent, tokenChip, visibleText } from '../../kit/text.js';
+import { make } from '../../kit/js/dom.js';
+import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
 export const chapter = {
-  title: 'Attention in real sentences',
   build(root, ask) {
     let now = {};
     const change = (changes) => {

@@ -6,8 +6,8 @@
  *   `location`: of a model, the name that loads it, such as a folder’s path
  */
 
-import { make } from '../../kit/dom.js';
-import { counted, visible, visibleText } from '../../kit/text.js';
+import { make } from '../../kit/js/dom.js';
+import { counted, visible, visibleText } from '../../kit/js/text.js';
 import { plainButton, sideBySide, paragraph } from '../lesson.js';
 import { debounced, chipRow, extentBar, pieceBox, tokenCount } from '../pieces.js';
 
@@ -27,7 +27,6 @@ const RULES = {
 };
 
 export const chapter = {
-  title: 'Tokens, side by side',
   build(root, ask, { text: example }) {
     const box = make('textarea', { rows: 3, 'aria-label': 'Text to split', spellcheck: 'false' });
     box.value = example;

@@ -7,8 +7,8 @@
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
 
-import { make, makeSvg } from '../../kit/dom.js';
-import { percent, signed } from '../../kit/text.js';
+import { make, makeSvg } from '../../kit/js/dom.js';
+import { percent, signed } from '../../kit/js/text.js';
 import { explanationLine, sentenceField } from '../explanation.js';
 import { plainButton, labelled, rangeHint, lessonPart, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
@@ -19,7 +19,6 @@ const TABLES = [
 ];
 
 export const chapter = {
-  title: 'One training step',
   build(root, ask) {
     /** @type {any} what was last asked for, or is shown */
     let now = {};

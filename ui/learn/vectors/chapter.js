@@ -13,8 +13,8 @@
  * @typedef {{nodes: HTMLElement[], draw: (result: WordVectors) => void}} VectorsPart
  */
 
-import { make } from '../../kit/dom.js';
-import { counted, signed, visibleText } from '../../kit/text.js';
+import { make } from '../../kit/js/dom.js';
+import { counted, signed, visibleText } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 import { debounced, chipRow, extentBar, tokenName } from '../pieces.js';
@@ -36,7 +36,6 @@ const LEARNED = {
 };
 
 export const chapter = {
-  title: 'Words as vectors',
   build(root, ask, first) {
     const asking = makeQuestion(ask, first);
     const kinds = [modelPart, nearestPart, analogyPart, likenessPart, mapPart];

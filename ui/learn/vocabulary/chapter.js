@@ -7,8 +7,8 @@
  *   cut: {word: string, known: boolean, characters: [string, boolean][], pieces: [string, boolean][]}[]}} LearnedVocabulary
  */
 
-import { make, makeTable } from '../../kit/dom.js';
-import { counted, visible } from '../../kit/text.js';
+import { make, makeTable } from '../../kit/js/dom.js';
+import { counted, visible } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
 import { debounced, chipRow, extentBar, pieceBox, tokenCount } from '../pieces.js';
 
@@ -21,7 +21,6 @@ const EXAMPLES = [
 const END_MARK = '</w>';
 
 export const chapter = {
-  title: 'A vocabulary of your own',
   build(root, ask, first) {
     const sentences = make('textarea', {
       rows: 4, 'aria-label': 'Sentences to learn from', spellcheck: 'false',

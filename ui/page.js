@@ -3,9 +3,10 @@
  * closes or stops, notices, and typing.
  */
 
-import { around } from './kit/dom.js';
-import { reopenStream } from './kit/late_events.js';
-import { remember, remembered } from './kit/storage.js';
+import { cloneObjectsOnly } from './kit/js/clone.js';
+import { around } from './kit/js/dom.js';
+import { reopenStream } from './kit/js/late_events.js';
+import { remember, remembered } from './kit/js/storage.js';
 
 export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
@@ -26,6 +27,8 @@ export function start() {
   narrow.addEventListener('change', () => {
     if (narrow.matches && areOpen()) toggleSettings();
   });
+
+  window.structuredClone = cloneObjectsOnly(window.structuredClone.bind(window));
 
   // Gradio's panel of endpoints asks for these two, which this page does not have; each would be an error in the console.
   const ask = reopenStream(window.fetch.bind(window), () => document.dispatchEvent(new Event('attend-poll')));

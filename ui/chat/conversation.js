@@ -11,13 +11,13 @@
 /** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
-import { find, iconButton, make } from '../kit/dom.js';
-import { followColour } from '../kit/theme.js';
-import { copy } from '../kit/transfer.js';
+import { find, iconButton, make } from '../kit/js/dom.js';
+import { followColour } from '../kit/js/theme.js';
+import { copy } from '../kit/js/transfer.js';
 import { makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns } from '../runs/turns.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
   const { element, trigger } = component;
   const root = find(element, '.attend-conversation');
@@ -34,6 +34,7 @@ export function start(component) {
   log.addEventListener('scroll', () => {
     pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
   });
+  let scrolling = 0;
   new ResizeObserver(() => {
     if (pinned) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
   }).observe(log);
@@ -49,7 +50,13 @@ export function start(component) {
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
-    if (pinned || grown) log.scrollTop = log.scrollHeight;
+    if (pinned || grown) scrolling ||= requestAnimationFrame(toEnd);
+  }
+
+  /** Once a frame, since asking for the height lays the page out. */
+  function toEnd() {
+    scrolling = 0;
+    log.scrollTop = log.scrollHeight;
   }
 
   /** @param {TurnValue[]} turns @param {boolean} busy */

@@ -8,13 +8,13 @@ import { makeAttention } from '../inspector/attention/attention.js';
 import { makeAttentionPanel } from '../inspector/attention/attention_panel.js';
 import { attentionSheet } from '../inspector/sheets.js';
 import { makeStrip } from '../inspector/tokens.js';
-import { makeData } from '../kit/data.js';
-import { find, make } from '../kit/dom.js';
-import { level } from '../kit/text.js';
-import { whenThemed } from '../kit/theme.js';
-import { unpacked } from '../kit/values.js';
+import { makeData } from '../kit/js/data.js';
+import { find, make } from '../kit/js/dom.js';
+import { level } from '../kit/js/text.js';
+import { whenThemed } from '../kit/js/theme.js';
+import { unpacked } from '../kit/js/values.js';
 
-/** @param {import('../kit/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const root = find(element, '.attend-reading');
   const read = { tokens: /** @type {[string, string, null][]} */ ([]), selected: -1 };
@@ -56,7 +56,8 @@ export function start({ element, props, watch }) {
   /** @param {number} index */
   function select(index) {
     read.selected = Math.max(0, index);
-    strip.select(read.selected, true);
+    strip.select(read.selected);
+    strip.reveal();
     draw();
   }
 

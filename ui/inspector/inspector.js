@@ -6,14 +6,14 @@
  */
 
 /** @import { InspectorValue, StepValue } from './contract' */
-/** @import { Sheet } from '../kit/data.js' */
+/** @import { Sheet } from '../kit/js/data.js' */
 
-import { makeData } from '../kit/data.js';
-import { find, iconButton, make } from '../kit/dom.js';
-import { answerSelections, colourMode, shownToken } from '../kit/signals.js';
-import { level } from '../kit/text.js';
-import { followColour, whenThemed } from '../kit/theme.js';
-import { unpacked } from '../kit/values.js';
+import { makeData } from '../kit/js/data.js';
+import { find, iconButton, make } from '../kit/js/dom.js';
+import { answerSelections, colourMode, shownToken } from '../kit/js/signals.js';
+import { level } from '../kit/js/text.js';
+import { followColour, whenThemed } from '../kit/js/theme.js';
+import { unpacked } from '../kit/js/values.js';
 import { makeAttention } from './attention/attention.js';
 import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
@@ -26,7 +26,9 @@ import { stepHeadline } from './step.js';
 import { stepTable } from './table.js';
 import { makeColours, makeStrip } from './tokens.js';
 
-/** @param {import('../kit/gradio').Component} component */
+const PAUSE = 100; // ms between two drawings while a text streams, which to draw takes longer than to write
+
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-inspector');
   const attention = makeAttention();
@@ -46,6 +48,8 @@ export function start({ element, props, trigger, watch }) {
   };
   let update = 0; // the highest number of one
   let frame = 0;
+  let timer = 0;
+  let refreshed = 0; // when
   let stepDrawn = null;
 
   const follow = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token' });
@@ -109,9 +113,19 @@ export function start({ element, props, trigger, watch }) {
     }
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (run.gap && !run.busy) trigger('missing', { run: run.name });
+    const rest = refreshed + PAUSE - performance.now();
+    if (!run.busy || rest <= 0) refresh(value.unloaded);
+    else timer ||= setTimeout(refresh, rest);
+  }
+
+  /** Draw what has arrived. @param {string} [unloaded] see `explainEmpty` */
+  function refresh(unloaded) {
+    clearTimeout(timer);
+    timer = 0;
+    refreshed = performance.now();
     root.classList.toggle('at-busy', run.busy);
     if (!run.tokens.length) {
-      explainEmpty(value.unloaded);
+      explainEmpty(unloaded);
       root.replaceChildren(empty);
       shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
     } else if (!table.isConnected) root.replaceChildren(...panels);
@@ -149,7 +163,7 @@ export function start({ element, props, trigger, watch }) {
       run.steps[from + i] = step;
     });
     if (since) attention.cut(since - 1); // the pass that chose token `since` had its query one before it
-    attention.put(value.rows, value.rows_from, [value.layers, value.heads]);
+    attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);
     if (!since) attention.keep(value.rows_from, value.rows_from + value.rows.length);
   }
 
@@ -163,7 +177,7 @@ export function start({ element, props, trigger, watch }) {
 
   function settle() {
     if (choice.following) choice.index = newest();
-    strip.select(choice.index, true);
+    strip.select(choice.index);
     redraw();
   }
 
@@ -198,6 +212,7 @@ export function start({ element, props, trigger, watch }) {
     beams.show(index);
     shade();
     data.draw();
+    strip.reveal();
   }
 
   /** @param {StepValue | undefined} step */

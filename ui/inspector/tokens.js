@@ -4,11 +4,11 @@
  * It knows texts, kinds, probabilities and shades; what a selection means is the inspector's business.
  */
 
-import { around, make } from '../kit/dom.js';
-import { alongRow } from '../kit/keys.js';
-import { colourMode } from '../kit/signals.js';
-import { remember, remembered } from '../kit/storage.js';
-import { level, percent, visible, visibleText } from '../kit/text.js';
+import { around, make } from '../kit/js/dom.js';
+import { alongRow } from '../kit/js/keys.js';
+import { colourMode } from '../kit/js/signals.js';
+import { remember, remembered } from '../kit/js/storage.js';
+import { level, percent, visible, visibleText } from '../kit/js/text.js';
 
 const KINDS = { control: 'special token', prompt: 'prompt', generated: 'generated' };
 
@@ -77,17 +77,20 @@ export function makeStrip(onSelect) {
     shown = tokens.slice();
   }
 
-  /** @param {number} index @param {boolean} reveal scroll the strip, never the page, so that it can be seen */
-  function select(index, reveal) {
-    if (selected !== index) {
-      const focused = boxes[selected] === document.activeElement;
-      mark(boxes[selected], false);
-      mark(boxes[index], true);
-      selected = boxes[index] ? index : -1;
-      if (focused) boxes[selected]?.focus({ preventScroll: true });
-    }
+  /** @param {number} index */
+  function select(index) {
+    if (selected === index) return;
+    const focused = boxes[selected] === document.activeElement;
+    mark(boxes[selected], false);
+    mark(boxes[index], true);
+    selected = boxes[index] ? index : -1;
+    if (focused) boxes[selected]?.focus({ preventScroll: true });
+  }
+
+  /** Scroll the strip, never the page, to the selected token; this lays the page out. */
+  function reveal() {
     const box = boxes[selected];
-    if (!box || !reveal) return;
+    if (!box) return;
     const top = box.offsetTop;
     if (top < node.scrollTop + 4) node.scrollTop = top - 8;
     else if (top + box.offsetHeight > node.scrollTop + node.clientHeight - 4) {
@@ -107,7 +110,7 @@ export function makeStrip(onSelect) {
     shaded = Boolean(levels);
   }
 
-  return { node, update, select, shade };
+  return { node, update, select, reveal, shade };
 }
 
 /** @param {[string, string, number | null]} token @param {number} index */

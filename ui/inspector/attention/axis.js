@@ -2,9 +2,11 @@
  * An axis of the map: the tokens of its rows or columns, as many as there is room for, beside what is shown of the map.
  */
 
-import { make } from '../../kit/dom.js';
+import { make } from '../../kit/js/dom.js';
 
 const AXIS = { rows: 62, columns: 58, apart: 12, letters: 8 }; // pixels, pixels between two names, and of a name
+const NAME = { long: 54, high: 14, font: '10.5px sans-serif' }; // the picture of a name
+const MOST_PICTURES = 2000;
 
 /** @param {'rows' | 'columns'} axis */
 export function makeAxis(axis) {
@@ -24,11 +26,8 @@ export function makeAxis(axis) {
     if (node.width !== across || node.height !== down) {
       Object.assign(node, { width: across, height: down });
       Object.assign(node.style, { width: `${wide}px`, height: `${high}px` });
-      // which a canvas forgets when its size changes; to set a font lays the page out, so only then
-      Object.assign(context, { font: '10.5px sans-serif', textAlign: 'right', textBaseline: 'middle' });
     }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, wide, high);
+    context.clearRect(0, 0, across, down);
     const every = Math.ceil(AXIS.apart / size);
     const first = Math.max(0, Math.floor(offset / size));
     const end = Math.min(count, Math.ceil((offset + length) / size));
@@ -37,11 +36,31 @@ export function makeAxis(axis) {
       if (index !== marked && (index % every || near)) continue;
       const middle = (index + 0.5) * size - offset;
       if (middle < 4 || middle > length - 4) continue;
-      context.fillStyle = index === marked ? bright : colour;
-      if (upright) context.setTransform(0, -ratio, ratio, 0, middle * ratio, 4 * ratio);
-      else context.setTransform(ratio, 0, 0, ratio, (AXIS.rows - 5) * ratio, middle * ratio);
-      context.fillText(short(name(index), AXIS.letters), 0, 0);
+      const picture = pictureOf(short(name(index), AXIS.letters), index === marked ? bright : colour, ratio);
+      const start = middle - NAME.high / 2;
+      const [x, y] = upright ? [start, 4] : [AXIS.rows - 5 - NAME.long, start];
+      context.drawImage(picture, Math.round(x * ratio), Math.round(y * ratio));
     }
+  }
+
+  /** @type {Map<string, HTMLCanvasElement>} names as drawn before, since letters take a hundred times as long as pixels */
+  const pictures = new Map();
+
+  /** @param {string} text @param {string} colour @param {number} ratio pixels of the screen in one of the page */
+  function pictureOf(text, colour, ratio) {
+    const key = `${text} ${colour} ${ratio}`;
+    const known = pictures.get(key);
+    if (known) return known;
+    const size = upright ? [NAME.high, NAME.long] : [NAME.long, NAME.high];
+    const picture = make('canvas', { width: Math.ceil(size[0] * ratio), height: Math.ceil(size[1] * ratio) });
+    const context = picture.getContext('2d');
+    Object.assign(context, { font: NAME.font, textAlign: 'right', textBaseline: 'middle', fillStyle: colour });
+    if (upright) context.setTransform(0, -ratio, ratio, 0, (NAME.high / 2) * ratio, 0);
+    else context.setTransform(ratio, 0, 0, ratio, NAME.long * ratio, (NAME.high / 2) * ratio);
+    context.fillText(text, 0, 0);
+    if (pictures.size >= MOST_PICTURES) pictures.clear();
+    pictures.set(key, picture);
+    return picture;
   }
 
   return { node, draw };

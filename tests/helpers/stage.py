@@ -157,6 +157,7 @@ def inspector(
         "run": run,
         "mode": "chat",
         "tokens": tokens[since:],
+        "source": 0,
         "first": first,
         "steps": [step_value(choice(i), texts.__getitem__, origin) for i in range(start, len(words))],
         "layers": LAYERS,

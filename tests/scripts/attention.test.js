@@ -56,3 +56,10 @@ test('the strongest come first, and those with no weight not at all', () => {
   assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 5), [[2, 0.75], [0, 0.25]]);
   assert.deepEqual(strongest(Float32Array.of(0.25, 0, 0.75), 1), [[2, 0.75]]);
 });
+
+test('cross-attention and self-attention each sum to 1: (3, 4) of 25 to the source, all to the one token so far', () => {
+  const attention = makeAttention();
+  attention.put([packed(3, 4, 7)], 2, [1, 1], 2);
+  assert.deepEqual(rounded(attention.weights(2, 0, 0, 'cross')), [9 / 25, 16 / 25, 0]);
+  assert.deepEqual(rounded(attention.weights(2, 0, 0, 'self')), [0, 0, 1]);
+});

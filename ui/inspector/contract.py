@@ -65,6 +65,7 @@ class InspectorValue(TypedDict):
     run: str | None
     mode: Literal["chat", "write", "translate"]
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
+    source: int  # how many tokens, the first ones, the encoder read; 0 where there is none
     first: int  # number of the first token that has a step
     steps: list[StepValue]  # steps[i] explains token max(first, since) + i
     layers: int

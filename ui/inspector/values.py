@@ -31,6 +31,7 @@ def inspector_value(
         "run": run.id,
         "mode": run.mode,
         "tokens": [_token(token, tokenizer) for token in run.tokens[since:]],
+        "source": len(run.source),
         "first": first,
         "steps": [
             step_value(token.choice, tokenizer.label, token.origin) for token in explained if token.choice is not None
@@ -58,6 +59,7 @@ def empty_inspector(mode: str, *, unloaded: str = "") -> InspectorValue:
         "run": None,
         "mode": "write" if mode == "write" else "chat",
         "tokens": [],
+        "source": 0,
         "first": 0,
         "steps": [],
         "layers": 0,

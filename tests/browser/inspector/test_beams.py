@@ -53,7 +53,7 @@ def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: St
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
     assert rows(stage) == [
         ["I am a", "−0.30", "−1.20", "−1.10", "", "#1", "in the lead"],
-        ["I am.", "−0.60", "−1.50", "−1.40", "−0.50", "#1", "finished, kept"],
+        ["I am.", "−0.60", "−1.50", "−1.40", "−0.50", "#1", "kept among the best"],
         ["I was the", "−0.20", "−1.60", "−1.50", "", "#2", "followed"],
     ]
     stage.page.get_by_role("button", name="Earlier token").click()

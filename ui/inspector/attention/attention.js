@@ -3,11 +3,15 @@
  *
  * A pass has one query: of a decoder the token before the one it chose, which looks at keys 0 … query; of an encoder any
  * token, which looks at all. A byte is 255 times the square root of a weight, so weights are averaged after squaring.
+ * Behind an encoder, a pass has two kinds of attention, each of which sums to 1: cross-attention to the source, whose
+ * tokens come first, and self-attention to the text so far.
  *
  * @typedef {ReturnType<typeof makeAttention>} Attention
  */
 
 export const AVERAGE = -1;
+
+/** @typedef {'cross' | 'self'} AttentionKind */
 
 /**
  * The passes of one run; they are kept while the run is shown, so that an update sends only new ones.
@@ -18,6 +22,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
   let passes = [];
   let layers = 0;
   let heads = 0;
+  let source = 0;
 
   /** @param {number} query everything from this pass on is forgotten */
   function cut(query) {
@@ -34,10 +39,12 @@ export function makeAttention(keysOf = (query) => query + 1) {
    * @param {string[]} rows base64 of (layers, heads, keys)
    * @param {number} from query of the first
    * @param {[number, number]} shape layers and heads
+   * @param {number} [tokens] of the source, which come before the others
    */
-  function put(rows, from, shape) {
-    if (shape[0] !== layers || shape[1] !== heads) passes = [];
+  function put(rows, from, shape, tokens = 0) {
+    if (shape[0] !== layers || shape[1] !== heads || tokens !== source) passes = [];
     [layers, heads] = shape;
+    source = tokens;
     rows.forEach((text, i) => {
       const query = from + i;
       if (passes[query]?.text === text) return;
@@ -49,15 +56,18 @@ export function makeAttention(keysOf = (query) => query + 1) {
   }
 
   /**
-   * Weights of one pass over its keys, summing to 1; null where none are at hand.
+   * Weights of one pass over its keys, summing to 1 over those of the kind; null where none are at hand.
    * @param {number} query @param {number} layer @param {number} head AVERAGE for all of them
+   * @param {AttentionKind} [kind]
    */
-  function weights(query, layer, head) {
+  function weights(query, layer, head, kind = 'self') {
     const pass = passes[query];
     if (!pass) return null;
-    const view = `${layer}/${head}`;
+    const view = `${layer}/${head}/${kind}`;
     if (pass.view !== view) {
-      pass.weights = mean(pass.bytes, keysOf(query), chosen(layer, layers), chosen(head, heads), heads);
+      const keys = keysOf(query);
+      const range = kind === 'cross' ? { from: 0, to: source } : { from: source, to: keys };
+      pass.weights = mean(pass.bytes, keys, range, chosen(layer, layers), chosen(head, heads), heads);
       pass.view = view;
     }
     return pass.weights;
@@ -69,6 +79,7 @@ export function makeAttention(keysOf = (query) => query + 1) {
     get end() { return passes.length; },
     get layers() { return layers; },
     get heads() { return heads; },
+    get source() { return source; },
   };
 }
 
@@ -86,17 +97,18 @@ const chosen = (one, all) => (one === AVERAGE ? Array.from({ length: all }, (_, 
 /**
  * @param {Uint8Array} bytes (layers, heads, keys)
  * @param {number} keys
+ * @param {{from: number, to: number}} range of the keys that count
  * @param {number[]} layers
  * @param {number[]} heads
  * @param {number} perLayer heads of a layer
  */
-function mean(bytes, keys, layers, heads, perLayer) {
+function mean(bytes, keys, { from, to }, layers, heads, perLayer) {
   const sums = new Float32Array(keys);
   let total = 0;
   for (const layer of layers) {
     for (const head of heads) {
       const start = (layer * perLayer + head) * keys;
-      for (let key = 0; key < keys; key += 1) {
+      for (let key = from; key < to; key += 1) {
         const square = bytes[start + key] * bytes[start + key];
         sums[key] += square;
         total += square;

@@ -4,11 +4,11 @@
  * Its choices (layer, head, the first token hidden or shown) are its own; what a selection means is the inspector's.
  */
 
-/** @import { Attention } from './attention.js' */
+/** @import { Attention, AttentionKind } from './attention.js' */
 
-import { make } from '../../kit/dom.js';
-import { remember, remembered } from '../../kit/storage.js';
-import { percent, tokenChip, visibleText } from '../../kit/text.js';
+import { make } from '../../kit/js/dom.js';
+import { remember, remembered } from '../../kit/js/storage.js';
+import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { AVERAGE, strongest, withoutSinks } from './attention.js';
 import { makeMap } from './map.js';
 
@@ -24,7 +24,9 @@ const FIRST_TOKEN = { name: 'the first token (attention sink)', are: (key) => ke
  *   are: (key: number) => boolean}}} wiring picked is a token to select; `both`: its tokens look at both sides; `sinks` can be hidden
  */
 export function makeAttentionPanel({ attention, textOf, onPick, onChange, both = false, sinks = FIRST_TOKEN }) {
-  const choice = { layer: AVERAGE, head: AVERAGE, sink: remembered('sink', 'shown') === 'shown' };
+  const choice = {
+    layer: AVERAGE, head: AVERAGE, kind: /** @type {AttentionKind} */ ('cross'), sink: remembered('sink', 'shown') === 'shown',
+  };
   const nameOf = (token) => visibleText(textOf(token));
   const tokenOf = (query) => query + (both ? 0 : 1); // that a row is called after
   const map = makeMap({
@@ -35,17 +37,26 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   const looked = make('ol', { class: 'at-looked' });
   const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
   const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const kindSelect = make('select', { 'aria-label': 'Kind of attention', hidden: true },
+    make('option', { value: 'cross', text: 'to the source (cross-attention)' }),
+    make('option', { value: 'self', text: 'to the text so far (self-attention)' }));
   const sink = make('input', { type: 'checkbox' });
   const noMap = make('p', { class: 'at-quiet at-no-map' });
+  const sinkLabel = make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`);
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
-    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), layerSelect, headSelect),
+    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), kindSelect, layerSelect, headSelect),
     map.node, noMap, looked,
-    make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`));
+    sinkLabel);
 
   sink.checked = !choice.sink;
   sink.addEventListener('change', () => {
     choice.sink = !sink.checked;
     remember('sink', choice.sink ? 'shown' : 'hidden');
+    onChange();
+  });
+  kindSelect.addEventListener('change', () => {
+    choice.kind = /** @type {AttentionKind} */ (kindSelect.value);
+    sinkLabel.hidden = kind() === 'cross';
     onChange();
   });
   for (const [part, box] of Object.entries({ layer: layerSelect, head: headSelect })) {
@@ -59,17 +70,25 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   function offer() {
     fillSelect(layerSelect, 'layer', attention.layers, choice.layer);
     fillSelect(headSelect, 'head', attention.heads, choice.head);
+    kindSelect.hidden = !attention.source;
+    sinkLabel.hidden = kind() === 'cross';
     if (choice.layer >= attention.layers) choice.layer = AVERAGE;
     if (choice.head >= attention.heads) choice.head = AVERAGE;
   }
 
   /** Weights as they are, or null where none are at hand. @param {number} query */
-  const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head) : null);
+  const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head, kind()) : null);
+
+  /** @returns {AttentionKind} without a source there is no other */
+  const kind = () => (attention.source ? choice.kind : 'self');
+
+  /** @param {number} key of the text so far, since heads with nothing to look at rest there */
+  const isSink = (key) => kind() === 'self' && sinks.are(key - attention.source);
 
   /** Weights as the map colours them. @param {number} query */
   function weightsOf(query) {
     const weights = numbers(query);
-    return weights && !choice.sink ? withoutSinks(weights, sinks.are) : weights;
+    return weights && !choice.sink ? withoutSinks(weights, isSink) : weights;
   }
 
   /** @param {number} query */
@@ -81,7 +100,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     noMap.textContent = from < 0 ? 'No attention was recorded for this run.' : 'No attention was recorded for this token.';
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) map.draw({ from, end: attention.end, keys: attention.end, marked: query, title: title(), full });
-    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (sinks.are(key) ? 0 : weight)), 5) : [];
+    const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (isSink(key) ? 0 : weight)), 5) : [];
     looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
     looked.hidden = !shown.length;
   }

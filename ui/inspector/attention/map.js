@@ -5,8 +5,8 @@
  * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
  */
 
-import { make } from '../../kit/dom.js';
-import { onPlane, presses } from '../../kit/keys.js';
+import { make } from '../../kit/js/dom.js';
+import { onPlane, presses } from '../../kit/js/keys.js';
 import { makeAxis } from './axis.js';
 
 const CELL = { narrowest: 3, widest: 36, height: 196 };

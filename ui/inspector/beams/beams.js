@@ -4,8 +4,8 @@
 
 /** @import { Search, Spot } from './search.js' */
 
-import { make, makeTable } from '../../kit/dom.js';
-import { visibleText } from '../../kit/text.js';
+import { make, makeTable } from '../../kit/js/dom.js';
+import { visibleText } from '../../kit/js/text.js';
 import { headCells, part } from '../step.js';
 import { nats } from './search.js';
 import { makeTree } from './tree.js';

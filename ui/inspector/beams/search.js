@@ -7,7 +7,7 @@
 
 /** @import { BeamRecord, DropRecord, SearchValue } from '../contract' */
 
-import { signed } from '../../kit/text.js';
+import { signed } from '../../kit/js/text.js';
 
 export const TOKEN = 0;
 export const ADDED = 1;
@@ -85,7 +85,7 @@ export function makeSearch() {
     if (best && best[0] === step && best[1] === index) return over ? 'returned' : 'in the lead';
     if (bestPath[step] === index) return over ? 'begins the returned text' : 'in the lead';
     if (drop) return dropWords(drop);
-    if (steps[step][index][FINAL] !== null) return 'finished, kept';
+    if (steps[step][index][FINAL] !== null) return 'kept among the best';
     return alive[step].has(index) ? 'followed' : 'dropped later';
   }
 
@@ -110,7 +110,7 @@ function dropWords([, , reason, score, toBeat]) {
     case 'not drawn': return 'dropped: no continuation was drawn';
     case 'ended': return 'all its continuations finished';
     case 'search over': return 'unfinished when the search ended';
-    default: return `finished, outranked${needed}`;
+    default: return `outranked${needed}`;
   }
 }
 

@@ -4,9 +4,9 @@
 
 /** @import { Search, Spot } from './search.js' */
 
-import { around, make, makeSvg } from '../../kit/dom.js';
-import { onPlane, presses } from '../../kit/keys.js';
-import { visibleText } from '../../kit/text.js';
+import { around, make, makeSvg } from '../../kit/js/dom.js';
+import { onPlane, presses } from '../../kit/js/keys.js';
+import { visibleText } from '../../kit/js/text.js';
 import { short } from '../attention/axis.js';
 import { ADDED, FINAL, nats, PARENT, SUM, TOKEN } from './search.js';
 

@@ -78,6 +78,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
         "run": name,
         "mode": "chat",
         "tokens": tokens,
+        "source": 0,
         "first": 1,
         "steps": [step_value(choice, labels.__getitem__, origin) for choice, labels in steps],
         "layers": 0,

@@ -14,7 +14,8 @@ from ui.kit.packing import packed
 
 _RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
 
-# Unseen by programs, and with no sign of progress of Gradio's, which costs the browser milliseconds a token; those that answer at once; those that run a model.
+# Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
+# answer at once; those that run a model.
 QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility": "private"}
 QUICK: Any = {**QUIET, "concurrency_limit": None}
 # "multiple", because with "once" Gradio drops whatever is pressed between the last token and the end of the event; a

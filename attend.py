@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # imported when a model is loaded: torch takes seconds
 __all__ = ["AttendError", "Candidate", "Model", "Run", "Score", "Stream", "Token", "load"]
 __version__ = "1.0.0"
 
-Messages = Sequence[Mapping[str, str]]  # [{"role": "user", "content": "Hi!"}, …]; a system prompt may come first
+Messages = Sequence[Mapping[str, str]]  # [{"role": "user", "content": "Hi!"}, …], optionally after a system prompt
 
 
 def load(

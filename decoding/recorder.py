@@ -198,7 +198,7 @@ class Unexplained:
         return float(self._log_probabilities[token])
 
     def choice(self, token: int, *, draw: float | None = None, attention: Tensor | None = None) -> Choice:
-        """The token alone; rank 0 stands for unknown."""
+        """Only the token; rank 0 means unknown."""
         return Choice(token, 0, draw, (), (), (), (), (), (), attention=attention)
 
 

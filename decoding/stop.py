@@ -38,7 +38,7 @@ MAX_UNFINISHED = 3  # bytes of a character without its first or without its last
 
 
 def first_stop(text: str, stop_texts: Sequence[str]) -> str | None:
-    """The stop text that comes first in the text; None if there is none."""
+    """The stop text that occurs first in the text; None if there is none."""
     return min((stop for stop in stop_texts if stop in text), key=text.find, default=None)
 
 

@@ -6,10 +6,10 @@ from typing import NotRequired, TypedDict
 
 
 class SwitchValue(TypedDict):
-    """Where the switch between the tabs is to stand. Its event: `show {tab, clicks}`, which is its value by then."""
+    """The switch between the tabs. Its event: `show {tab, clicks}`, its value after the click."""
 
     entries: list[str]  # the tabs that are offered
     tab: str
-    encoder: bool  # whether an encoder has taken the place of all tabs
-    clicks: int  # of the visitor that the server had heard of
-    number: NotRequired[int]  # of the update; an older one that comes late is not followed
+    encoder: bool  # whether an encoder's page replaces all tabs
+    clicks: int  # the visitor's clicks that the server has handled
+    number: NotRequired[int]  # of the update; an older one that arrives late is ignored

@@ -1,6 +1,6 @@
-"""One update of the page, as plain values; which components they belong to, the frame and each tab know.
+"""One update of the page, as plain values; the frame and the tabs know which components they belong to.
 
-What every tab may change is here; what belongs to one alone, each says in a `Screen` of its own.
+`Screen` holds what any tab may change; each tab's subclass adds its own parts.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ui.runs.contract import MeterValue
 class Screen:
     """What changes; None leaves a part as it is."""
 
-    number: int = 0  # of the visitor's updates, in the order in which they were begun
+    number: int = 0  # of the update, counted per visitor in the order in which they began
     inspector: InspectorValue | None = None
     meter: MeterValue | None = None
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
-    no_system: str | None = None  # why the model takes no system prompt; "": it takes one
-    tab: str | None = None  # which of the switch's entries is shown
-    switch: SwitchValue | None = None  # where the switch is to stand
+    no_system: str | None = None  # why the model takes no system prompt; "" if it takes one
+    tab: str | None = None  # the tab that is shown
+    switch: SwitchValue | None = None

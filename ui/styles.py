@@ -21,11 +21,11 @@ def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
 
 
 def visibility(tabs: Sequence[type[Tab]]) -> str:
-    """What the switch says is what is seen: no answer of the server's is waited for, and none can show another.
+    """Rules that hide what does not belong to the chosen tab, so that a click needs no reply from the server.
 
-    `ui/switch.js` writes the tab on the body. Rules by `:has()` would say it without a script, but with them a browser
-    spends most of its time on styles while a text streams. Gradio adds these styles twice, the second time inside its
-    container, where no body is: what begins with it counts outside of media queries alone.
+    `ui/switch.js` sets `data-tab` on the body. `:has()` would need no script, but makes the browser spend most of its
+    time on styles while a text streams. Gradio adds the style sheet a second time, scoped to its container, which has
+    no body inside: so these rules only work outside media queries.
     """
     rules = []
     for tab in tabs:

@@ -1,7 +1,7 @@
-"""The switch between the tabs: its entries follow the visitor's model, and where it stands decides what is seen.
+"""The switch between the tabs; its entries depend on the visitor's model.
 
-What is seen changes at once with the click, by style alone (`ui/switch.js`); the server then brings the tab up to date
-and, where the model cannot do what was chosen, moves the switch on.
+A click shows the tab at once, by style alone (`ui/switch.js`). The server then brings the tab up to date and, if the
+model does not support it, switches to another.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ui.screen import Screen
 class SwitchState:
     """The switch's state on the visitor's page."""
 
-    tab: str  # whatever the page says; what it asks for is checked where it is done
+    tab: str  # as the page sent it, not yet checked
     clicks: int
 
     @classmethod
@@ -52,10 +52,10 @@ class Switch:
         return [tab.name for tab in self.tabs if tab.offered(loaded)]
 
     def possible(self, loaded: LoadedModel, wanted: str, *, coming: bool = False) -> Tab:
-        """The tab of this entry or, where the model cannot do what it is for, what comes nearest.
+        """The tab of this entry or, if the model cannot do what it is for, the next one that it can.
 
         Args:
-            coming: whether another model is on its way, which may: nobody is sent away from a message they began.
+            coming: whether another model is loading, which may be able to: a visitor who has begun to type stays.
         """
         offered = [tab for tab in self.tabs if tab.offered(loaded)]
         number = next((number for number, tab in enumerate(offered) if tab.name == wanted), 0)
@@ -64,7 +64,7 @@ class Switch:
         return next((tab for tab in offered[number:] if not tab.unusable(loaded)), offered[number])
 
     def lay_out(self) -> None:
-        """Put it where the caller stands."""
+        """Add the switch to the current Gradio context."""
         first = self._models.first
         value: SwitchValue = {
             "entries": self.entries(first),
@@ -109,7 +109,7 @@ class Switch:
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
     def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
-        """After this event, which may have given the visitor another model, show the page with it."""
+        """Update the page after an event that may have changed the visitor's model."""
 
         def show(session: Session, value: object) -> Screen:
             if not session.model_changed:
@@ -123,8 +123,7 @@ class Switch:
         event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
 
     def _overview(self, session: Session) -> tuple[LoadedModel, Screen]:
-        """The visitor's model, and the page as it stands, with the switch where it belongs: the tab asked for last,
-        whatever was asked for while this was computed."""
+        """The visitor's model and the whole page, computed again if another tab or model was chosen meanwhile."""
         models = self._models
         while True:
             wanted, chosen = session.requested_tab, session.model

@@ -148,7 +148,7 @@ class DecodingSettings:
 
     @property
     def _acts_as(self) -> StrategySpec:
-        """The strategy that these settings come to: at temperature 0 nothing is drawn."""
+        """The strategy that these settings amount to: sampling at temperature 0 is greedy decoding."""
         cold = self._spec.at_zero_temperature if self.temperature < ZERO_TEMPERATURE else None
         return cold or self._spec
 

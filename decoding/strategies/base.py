@@ -1,4 +1,4 @@
-"""What a strategy is, how it is declared, and what all of them share. Knows no way to choose a token."""
+"""The interface of strategies, their declaration, and what all of them share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUM_RETURN_SEQUENCES = Parameter(
 
 
 class Strategy(Protocol):
-    """A way to choose tokens, with the state of one request."""
+    """Chooses tokens; holds the state of one request."""
 
     @property
     def want(self) -> Want:
@@ -43,7 +43,7 @@ class Strategy(Protocol):
         ...
 
     def advance(self, forward: Forward[Any]) -> Step:
-        """Decide from one pass what comes next."""
+        """Choose the next tokens from the result of one pass."""
         ...
 
 

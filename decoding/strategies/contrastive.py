@@ -1,6 +1,6 @@
 """Contrastive search (Su et al. 2022, "A Contrastive Framework for Neural Text Generation").
 
-Of the k most probable tokens it takes the one that is both probable and unlike what stands in the text already:
+Of the k most probable tokens it takes the one that is both probable and unlike the text so far:
 
     score = (1 - penalty_alpha) * confidence - penalty_alpha * degeneration
 

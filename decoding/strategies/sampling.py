@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def token_at(draw: float, recording: Recording) -> int:
     """The token that a draw lands on.
 
-    The survivors stand by final probability, highest first, ties by id, and the first whose cumulative sum exceeds the
+    The survivors are sorted by final probability, highest first, ties by id; the first whose cumulative sum exceeds the
     draw is taken (else the last). Sorting the values alone gives the probability of that token and its position among
     the tokens that share it; no order of the ids is ever needed.
     """

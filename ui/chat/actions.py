@@ -1,8 +1,8 @@
-"""What happens in Chat: send, retry, edit, undo, clear, and opening a token of an answer.
+"""The actions of Chat: send, retry, edit, undo, clear, restore, and opening a token of an answer.
 
-Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
-the model writes. Nothing is changed before everything has been checked, so an error leaves the conversation as it was.
-The file knows nothing of gradio.
+Each function takes the session and the request, and returns the new screen, or yields successive screens while the
+model writes. Everything is checked before anything changes, so an error leaves the conversation as it was. Knows
+nothing of gradio.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class ChatScreen(Screen):
     message: str | None = None  # the text in the message box
     prompt: PromptValue | None = None
     running: bool | None = None  # whether Stop is shown
-    replaced: str | None = None  # what was done to the conversation and can be undone: clear; "": nothing
+    replaced: str | None = None  # the action that can be undone: "clear", "edit" or "retry"; "" for none
 
 
 def set_system(session: Session, models: Models, name: str, system: object) -> ChatScreen:
-    """This system prompt stands before every conversation from here on; what has been answered stays as it is."""
+    """Use this system prompt for all answers from now on."""
     session.system = checked_system(system)
     return ChatScreen(prompt=prompt_value(session, models.get(name)))
 
@@ -56,7 +56,7 @@ def send(
     """A new message and its answer.
 
     Args:
-        system: here and below the system prompt as it stands in its box, which becomes the session's; None leaves that.
+        system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.
     """
     message = Turn("user", checked_message(text))
     yield from _answer(session, models, name, [*session.turns, message], settings, system=system, message="")
@@ -98,22 +98,22 @@ def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
 def clear(session: Session, models: Models, name: str) -> ChatScreen:
     """Clear the conversation; it can be restored until the next message."""
     session.cancel()
-    session.former = session.turns or session.former
+    session.previous_turns = session.turns or session.previous_turns
     session.turns = []
-    return replace(overview(session, models, name), replaced="" if session.former is None else "clear")
+    return replace(overview(session, models, name), replaced="" if session.previous_turns is None else "clear")
 
 
 def restore(session: Session, models: Models, name: str) -> ChatScreen:
     """Restore the conversation as it was before Clear, Edit or Retry, with its runs."""
     session.refuse_while_busy()
-    if session.former is not None:
-        session.turns, session.former = session.former, None
+    if session.previous_turns is not None:
+        session.turns, session.previous_turns = session.previous_turns, None
         session.drop_unused_runs()
     return replace(overview(session, models, name), replaced="")
 
 
 def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
-    """What lies behind one token of any answer."""
+    """Show one token of an answer in the inspector."""
     if not 0 <= turn < len(session.turns):
         raise AttendError("This message no longer exists: reload the page to see the current conversation.")
     run = session.run(session.turns[turn].run)
@@ -139,7 +139,7 @@ def overview(session: Session, models: Models, name: str) -> ChatScreen:
 
 
 def _context_usage(session: Session, loaded: LoadedModel, run: RunRecord | None) -> MeterValue:
-    """Context usage; of a model that has not answered yet, by its own tokens of what has been said."""
+    """Context usage; for a model that wrote none of the conversation, counted in its own tokens."""
     limit = loaded.model.context_length
     if run is None or run.model == loaded.name:
         return meter_value(run.length if run else 0, limit, session.dropped)
@@ -148,7 +148,7 @@ def _context_usage(session: Session, loaded: LoadedModel, run: RunRecord | None)
     try:
         prompt = loaded.chat_prompt(messages, system=supported_system_prompt(session.system, loaded), reserve=1)
         used = len(prompt.ids) + len(loaded.tokenizer.encode(answer.text))
-    except AttendError:  # what cannot be said to this model
+    except AttendError:  # this model cannot take the conversation
         return meter_value(0, limit)
     return meter_value(min(used, limit), limit, prompt.dropped)
 
@@ -167,8 +167,8 @@ def _answer(
     """Let the model answer the last of `turns`, which becomes the conversation.
 
     Args:
-        message: what then stands in the message box.
-        replacing: what was done to the conversation before, which is kept for Undo; nothing where it only goes on.
+        message: the new text of the message box.
+        replacing: the action that replaces the conversation, which is kept for Undo; "" if it only continues.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
@@ -185,7 +185,7 @@ def _answer(
     run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
     answer = GrowingAnswer.of(run, trace, loaded)
-    session.former = session.turns if replacing else None
+    session.previous_turns = session.turns if replacing else None
     session.turns, session.shown = [*turns, answer.turn], run.id
     session.drop_unused_runs()
     passes = alone(models.decode(name, prompt.ids, settings, 0))
@@ -236,7 +236,7 @@ class _Answer:
 
     @property
     def _shown(self) -> bool:
-        """Whether the conversation still has it: it may have been cleared."""
+        """Whether the answer is still in the conversation, which may have been cleared."""
         return any(turn is self.answer.turn for turn in self.session.turns)
 
 

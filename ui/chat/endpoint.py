@@ -1,4 +1,4 @@
-"""`/chat`: streams an answer to a program. Everything that arrives is hostile until it has been checked."""
+"""`/chat`: streams an answer to a program. All input is untrusted until it has been checked."""
 
 from __future__ import annotations
 

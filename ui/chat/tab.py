@@ -33,8 +33,8 @@ from ui.settings.code import Reproduction
 
 
 class ChatTab(Tab):
-    """One that translates answers every text for itself, so that a conversation with it would promise a memory that it
-    has not. A model that only continues texts keeps the entry, which then leads to Write and says why."""
+    """Not offered with a translator, which has no memory of a conversation. With a model that only continues texts the
+    tab is offered, but leads to Write and says why."""
 
     name = "Chat"
     element = "attend-chat"

@@ -1,8 +1,7 @@
-"""What happens in Compare: run the cards, open a token of one, take one away, and the files.
+"""The actions of Compare: run the cards, open a token of one, remove one, and save the results.
 
-Each is a function of the session and what was asked for that returns the new screen, or yields one after another while
-the model writes. What is asked for comes from the page's script, so everything is checked before anything changes. The
-file knows nothing of gradio.
+Each function takes the session and the request, and returns the new screen, or yields successive screens while the
+model writes. Everything is checked before anything changes. Knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -55,14 +54,13 @@ def compare(
 ) -> Iterator[CompareScreen]:
     """Run the cards over a text, or over a message to be answered.
 
-    The last comparison stays until the first token has come, so that whatever cannot be run takes nothing away.
+    The last comparison stays until the first token is there, so a failure loses nothing.
 
     Args:
         answer: whether the text is a message.
-        history: whether the message goes on from the chat, whose turns then stand before it.
-        system: the system prompt as it stands in its box, which becomes the session's; None leaves that.
-        panel: the settings beside the text. The seed of all cards is theirs, and how long a text may be and how much of
-            it is recorded, where a card says nothing else.
+        history: whether the message continues the chat's conversation.
+        system: the system prompt in its box, which becomes the session's; None keeps the session's.
+        panel: the settings beside the text: the seed of all cards, and the default of `FROM_PANEL`.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
@@ -114,7 +112,7 @@ class _Cards:
 
 
 def open_token(session: Session, models: Models, identifier: str, index: int) -> Screen:
-    """What lies behind one token of a card."""
+    """Show one token of a card in the inspector."""
     run = _run_of_card(session, identifier)
     return Screen(inspector=inspect_token(session, models, run, index, again="compare again"))
 
@@ -171,7 +169,7 @@ def _value(session: Session, models: Models, name: str) -> CompareValue:
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
-    """Let its cards be opened, in place of those of the last comparison."""
+    """Replace the last comparison, and its runs, by this one."""
     session.comparison = comparison
     session.runs |= {card.run.id: card.run for card in comparison.cards}
     session.drop_unused_runs()
@@ -181,7 +179,7 @@ def _keep(session: Session, comparison: Comparison) -> None:
 def _update(
     session: Session, comparison: Comparison, loaded: LoadedModel, since: Sequence[int], *, busy: bool
 ) -> CompareScreen:
-    """What an update of the cards changes on the page; at the end, all of them are sent whole."""
+    """The new tokens of the cards; at the end, the complete cards."""
     sent = since if busy else None
     chats = loaded.chat is not None
     shown = [

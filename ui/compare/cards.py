@@ -1,11 +1,8 @@
-"""Comparing: one prompt under several cards of settings, side by side, in one batch through the model.
+"""Running a comparison: one prompt under several cards of settings, in one batch.
 
-Cards that would make the batch too large together take turns: the next are begun when those before them have ended.
-
-All cards draw from one stream of random numbers, so that what differs between them comes of their settings; switched
-off, every card has a stream of its own.
-
-Knows nothing of gradio, or of how any of it is shown; the numbers and files of a comparison are in `metrics.py`.
+If all cards together would make the batch too large, they run one group after another. All cards draw from one stream
+of random numbers, so that only their settings make them differ; with common draws switched off, each card has its own
+stream. Knows nothing of gradio or of how cards are shown; metrics and files are in `metrics.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +53,7 @@ def text_prompt(loaded: LoadedModel, text: object) -> Prompt:
 def message_prompt(
     loaded: LoadedModel, turns: Sequence[Turn], settings: Sequence[DecodingSettings], system: str = ""
 ) -> Prompt:
-    """A conversation whose last message is to be answered, with room for the longest answer asked for."""
+    """The prompt for an answer to the last message, with room for the longest answer that a card may give."""
     if loaded.chat is None:
         raise AttendError(f"{loaded.name} is not a chat model: let it continue the text instead.")
     longest = max(settings, key=lambda settings_: settings_.max_new_tokens)
@@ -65,7 +62,7 @@ def message_prompt(
 
 
 def sweep(base: DecodingSettings, name: str, values: Sequence[float | str]) -> list[DecodingSettings]:
-    """A card for each value of one setting, all else as in `base`."""
+    """One card for each value of a setting, otherwise like `base`."""
     return [replace(base, **{name: value}) for value in values]
 
 
@@ -79,7 +76,7 @@ def check_count(cards: int) -> None:
 
 
 def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyType({})) -> list[DecodingSettings]:
-    """What several cards should run under; `shared` holds where a card says nothing else, and None says nothing."""
+    """The settings of several cards; `shared` are defaults for all of them, and a card of None changes nothing."""
     if not isinstance(settings, list):
         raise AttendError("The settings must be a list of JSON objects, one per card.")
     check_count(len(settings))
@@ -92,7 +89,7 @@ def checked_cards(settings: object, shared: Mapping[str, object] = MappingProxyT
 
 
 def with_seeds(settings: Sequence[DecodingSettings], *, common_draws: bool) -> list[DecodingSettings]:
-    """Definite seeds: one for all cards, or that of the first and those that follow it."""
+    """Definite seeds: the same for all cards, or consecutive ones from the first card's on."""
     given = sorted({card.seed for card in settings if card.seed >= 0})
     if len(given) > 1:
         raise AttendError(

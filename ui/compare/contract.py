@@ -12,7 +12,7 @@ class CardField(SettingField):
     """A setting of a card."""
 
     main: bool  # in sight on every card
-    panel: bool  # the panel's, where a card says nothing else
+    panel: bool  # whether a card without its own value takes the panel's
 
 
 class CardFill(TypedDict):
@@ -50,7 +50,7 @@ class CompareForm(TypedDict):
 
 
 class CardValue(TypedDict):
-    """One card's answer. `tokens` are those from number `since` on; the ones before it stand as they were."""
+    """One card's answer. `tokens` are those from number `since` on; earlier ones are unchanged."""
 
     run: str
     since: int
@@ -68,12 +68,12 @@ class CompareValue(TypedDict):
     `panel {number}` and `file {number, kind}`.
     """
 
-    run: str | None  # another name is another comparison, whose cards take the places of those asked for
+    run: str | None  # identifies the comparison
     busy: bool
     chats: bool  # whether the model answers messages
     history: bool  # whether there is a chat that a message could continue
     cards: list[CardValue]
-    update: NotRequired[int]  # of the page; an older one that comes late changes nothing
+    update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored
 
 
 class CompareReply(TypedDict):

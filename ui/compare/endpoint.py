@@ -1,4 +1,4 @@
-"""`/compare`: one text under several settings, for a program. What arrives is hostile until it has been checked."""
+"""`/compare`: one text under several settings, for a program. All input is untrusted until it has been checked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Compare shows: pure functions that build the values of its component, and the words that go with its numbers.
-
-Knows nothing of gradio's events, of threads or of how cards are run.
-"""
+"""The values of Compare's component, and the labels of its metrics. Pure functions."""
 
 from __future__ import annotations
 
@@ -22,9 +19,9 @@ from ui.settings.panel import PLAIN, RUN
 
 EXAMPLE = "Once upon a time there was a little fox"
 
-FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, where a card says nothing else
-MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # in sight on every card
-_SHARED = "seed"  # the panel's, for all cards: what differs between them shall come of their settings
+FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, unless a card has its own value
+MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # always visible on a card
+_SHARED = "seed"  # the panel's for all cards, so that only their settings make them differ
 
 
 FIGURES: tuple[FigureText, ...] = (

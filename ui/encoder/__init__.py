@@ -1,1 +1,1 @@
-"""What takes the place of the tabs for an encoder alone, which cannot generate."""
+"""The page of an encoder without a decoder, which replaces the tabs: it cannot generate text."""

@@ -18,7 +18,7 @@ def endpoints(encoder: Encoder) -> Mapping[str, Callable[..., Any]]:
         """Compare what a layer makes of one word in several sentences.
 
         Args:
-            word: it must stand in every sentence.
+            word: must occur in every sentence.
             sentences: 2 to 12 of them.
             layer: 0 (the embeddings) to the last, which is the default.
 

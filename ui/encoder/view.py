@@ -27,10 +27,10 @@ _SENTENCES = "\n".join(actions.SENTENCES)
 
 
 class EncoderView:
-    """Hidden, with a style that hides all else while it is seen, until an encoder is chosen."""
+    """Hidden until an encoder is chosen; then a style hides everything else."""
 
     def lay_out(self, value: InspectionValue | None = None) -> None:
-        """Put it where the caller stands; without an encoder it is not seen."""
+        """Add the view to the current Gradio context, hidden without a value."""
         layers = [] if value is None else value["layers"]
         with gr.Column(visible=value is not None, elem_id="attend-inspect") as self.side:
             self.about = component("encoder/about.js")
@@ -103,7 +103,7 @@ class EncoderView:
     def wire(self, encoder_of: Callable[..., Encoder], known_by: Sequence[Component] = ()) -> None:
         """
         Args:
-            encoder_of: the encoder that is asked; given the values of the components `known_by`.
+            encoder_of: returns the encoder, given the values of the components `known_by`.
         """
         count = len(known_by)
 

@@ -1,1 +1,1 @@
-"""What lies behind a token: its table, its reason, its filters, the attention and the beams."""
+"""The inspector, which explains a token: candidates, reason, filters, attention and beams."""

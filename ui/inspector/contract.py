@@ -45,7 +45,7 @@ class SearchValue(TypedDict):
     """The texts that a search has followed; made by `ui.inspector.beams.search.search_value`."""
 
     first: int  # number of the token that the search's first step chose
-    since: int  # the step that `steps` begins with; those before it stand as they were
+    since: int  # the step that `steps` begins with; earlier ones are unchanged
     steps: list[list[BeamRecord]]  # a parent is an index into the step before
     dropped: list[DropRecord]  # in those steps; of texts of the step before, or of any that ended earlier
     best: tuple[int, int] | None  # step and index of the best text, which is shown and in the end returned
@@ -56,10 +56,10 @@ class SearchValue(TypedDict):
 class InspectorValue(TypedDict):
     """What the inspector shows. Its events: `take {index, id}` (Write only) and `missing {run}`.
 
-    While a run streams, send only what is new: with `since` = i, all tokens before i, and their steps and attention,
-    stand as they were in earlier values of the same run, and `tokens`, `steps` and `rows` hold only what comes after.
-    Without `since` (or with 0) the value is the whole. An overlap of a few tokens costs nothing and heals a lost
-    update; should the page still find a gap when the run is over, it triggers `missing`: answer with the whole.
+    While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
+    are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without
+    `since` (or with 0) the value is complete. An overlap of a few tokens costs little and makes up for a lost update;
+    if the page still finds a gap at the end of the run, it triggers `missing`: reply with the complete value.
     """
 
     run: str | None
@@ -76,5 +76,5 @@ class InspectorValue(TypedDict):
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
-    number: NotRequired[int]  # of the update; an older one that comes late brings back no other run
+    number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
     unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens

@@ -23,7 +23,7 @@ def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, 
 
 def opened(session: Session, models: Models, run: RunRecord, selected: int | None = None) -> InspectorValue:
     """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded."""
-    loaded = models.present(run.model)
+    loaded = models.require_loaded(run.model)
     session.shown = run.id
     running = run.id in session.growing
     if not running:
@@ -35,18 +35,18 @@ def opened(session: Session, models: Models, run: RunRecord, selected: int | Non
 
 def opened_if_loaded(session: Session, models: Models, run: RunRecord | None) -> InspectorValue:
     """All of a run; an empty inspector if there is none, or if its model is no longer loaded."""
-    if run is not None and models.is_there(run.model):
+    if run is not None and models.is_loaded(run.model):
         return opened(session, models, run)
     session.shown = None
     return empty_inspector("chat", unloaded="" if run is None else models.display_name(run.model))
 
 
 def open_token(session: Session, models: Models, run: RunRecord, index: int, *, again: str) -> InspectorValue:
-    """What lies behind one generated token of a run.
+    """The run with one generated token selected; `AttendError` if the token is no longer stored.
 
     Args:
-        index: from the first token that is explained.
-        again: what would bring a token back that is no longer there.
+        index: counted from the first explained token.
+        again: what the visitor can do to see it again, for the error message.
     """
     number = run.first + index
     if not run.first <= number < len(run.tokens):

@@ -1,4 +1,4 @@
-"""The chapters of the lesson: what each answers to what the page asked; no text is generated, no session is needed."""
+"""The chapters of the lesson: each computes a result for the page's input, without a session or generated text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHAPTERS: Mapping[str, Callable[[Models, Given], dict[str, Any]]] = MappingProxy
     }
 )
 
-FIRST: Mapping[str, Mapping[str, Any]] = MappingProxyType(  # what fields hold before anything was asked
+FIRST: Mapping[str, Mapping[str, Any]] = MappingProxyType(  # the initial values of the fields
     {
         "tokens": lesson_tokens.FIRST,
         "vocabulary": lesson_vocabulary.FIRST,
@@ -43,10 +43,10 @@ FIRST: Mapping[str, Mapping[str, Any]] = MappingProxyType(  # what fields hold b
 
 
 def answer(models: Models, chapter: str, given: Given) -> LessonAnswer:
-    """What a chapter shows, or in one sentence why what was asked for cannot be shown.
+    """The result of a chapter, or an error message.
 
     Args:
-        given: what was asked, as the page sent it; nothing asks for the chapter's own example.
+        given: the input, as the page sent it; empty for the chapter's own example.
     """
     result, message = None, ""
     try:

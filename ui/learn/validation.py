@@ -44,7 +44,7 @@ def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> st
 
 
 def text(given: Given, name: str, default: str, most: int, called: str | None = None) -> str:
-    """A text that says something, of at most so many whole characters; `called`: as the page names its field."""
+    """A text that is not blank, of at most `most` characters; `called` is the field's name on the page."""
     value = given.get(name, default)
     called = _called(name) if called is None else called
     if not isinstance(value, str):
@@ -60,7 +60,7 @@ def text(given: Given, name: str, default: str, most: int, called: str | None = 
 def matrix(
     given: Given, name: str, default: Sequence[Sequence[float]], *, rows: int | None = None, columns: int | None = None
 ) -> list[list[float]]:
-    """Rows of finite numbers, as many as the example has unless told otherwise."""
+    """Rows of finite numbers, of the default's shape unless `rows` or `columns` is given."""
     value = given.get(name, default)
     rows = len(default) if rows is None else rows
     columns = len(default[0]) if columns is None else columns
@@ -81,22 +81,22 @@ def matrix(
 
 
 def rounded(value: float, digits: int = 4) -> float | None:
-    """As it is sent: so many significant digits; None for what is no finite number."""
+    """The number as it is sent, with `digits` significant digits; None if it is not finite."""
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 def rounded_rows(values: Tensor) -> list[list[float | None]]:
-    """A matrix as it is sent: `rounded` number by number."""
+    """A matrix (rows, columns) as it is sent, each number `rounded`."""
     return [[rounded(value) for value in row] for row in values.tolist()]
 
 
 def brief(text: str, most: int = 40) -> str:
-    """As much of a text as one piece of a picture has room for; three dots stand for what is behind."""
+    """The beginning of a text, as much as a label has room for, with an ellipsis if it is cut."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def counted(number: int, noun: str) -> str:
-    """So many of something: 1 word, 2 words."""
+    """A number with its noun: "1 word", "2 words"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

@@ -1,5 +1,4 @@
-"""The choice of the model, above the settings: what can be chosen, what is on its way, and what to know about it; for a
-translator its languages."""
+"""The model picker, above the settings: the choices, the progress of loading, notes, and a translator's languages."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ class Picker:
         return [self.listed, self.other, self.state, self.cancel, self.languages]
 
     def render(self, screen: Screen) -> Changes:
-        """Everything that changes at all, since Gradio's page may lose what a generator leaves alone."""
+        """Always updates every control, since Gradio's page may lose one that a generator leaves out."""
         if not isinstance(screen, PickerScreen) or screen.model is None:
             return {}
         value = screen.model
@@ -54,10 +53,10 @@ class Picker:
         }
 
     def wire(self, page: gr.Blocks, frame: Frame) -> list[Dependency]:
-        """Say which function answers which event.
+        """Connect the events to their functions.
 
         Returns:
-            What the rest of the page is to follow: by then the visitor's model may be another.
+            The events after which the visitor's model may have changed.
         """
         models, sessions, outputs = frame.models, frame.sessions_by_hash, self.outputs
 
@@ -71,13 +70,13 @@ class Picker:
 
         def leave(request: gr.Request) -> None:
             if session := sessions.get(request.session_hash or ""):
-                with session.lock:  # what is still being answered may use the model once more
+                with session.lock:  # an event that is still being handled may use the model
                     select.leave(session)
 
         def set_languages(session: Session, event: gr.EventData) -> Screen:
             return select.translate(session, models, field(event, "source", str), field(event, "target", str))
 
-        # Gradio's list sends `input` twice for a click, and when it is left in any case; `blur` once for all three.
+        # Gradio's dropdown sends `input` twice for a click, and also when it loses focus; `blur` only once.
         choosing = ((self.listed, self.listed.blur, choose), (self.other, self.other.submit, choose_typed))
         chosen = [
             event(
@@ -98,8 +97,8 @@ class Picker:
 
 
 def build(models: Models) -> Picker:
-    """Lay it out where the caller stands; only where there is something to choose."""
-    value = select.standing(Session(model=models.default), models)
+    """Add the picker to the current Gradio context; its lists are visible only if there is a choice."""
+    value = select.picker_value(Session(model=models.default), models)
     several = models.any_name or len(models.names) > 1
     listed = gr.Dropdown(
         value["choices"], value=value["name"], label="Model", visible=several, elem_id="attend-model", filterable=False

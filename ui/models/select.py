@@ -1,7 +1,7 @@
 """Choosing a model: it loads in the background and then replaces the visitor's model.
 
-Until it is there the visitor keeps the model of before, and whatever goes wrong is one sentence. The file knows nothing
-of gradio.
+Until then the visitor keeps the previous model; a failure is an `AttendError` and changes nothing. Knows nothing of
+gradio.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _MOST_OF_A_PATH = 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickerScreen(Screen):
-    """What changes in the choice of a model."""
+    """What changes in the model picker."""
 
     model: ModelValue | None = None
 
 
 def tagline(model: LoadedModel | Encoder) -> str:
-    """What the page is for with this model."""
+    """One sentence: what the page is for with this model."""
     if not isinstance(model, LoadedModel):
         return "Explore an encoder: which words it attends to, and how context changes a word's vector."
     if is_translator(model):
@@ -48,22 +48,22 @@ def tagline(model: LoadedModel | Encoder) -> str:
 
 
 def choose(session: Session, models: Models, name: object, *, typed: bool = False) -> Iterator[PickerScreen]:
-    """Load a model for the visitor; choosing another one meanwhile gives this one up.
+    """Load a model for the visitor; choosing another one meanwhile cancels this.
 
-    An encoder alone takes the place of the page, and the model that writes waits behind it with all that it wrote.
-    Of the page only the choice is told here; `Session.model_changed` says that the rest is to follow.
+    An encoder's page replaces the tabs; the generating model and its texts stay in the session. The screens update only
+    the picker; `Session.model_changed` makes the rest of the page follow.
 
     Args:
-        typed: whether the name was typed, whose box is emptied once the model is there.
+        typed: whether the name was typed into the box, which is emptied once the model is loaded.
     """
     wanted = checked_text(name, "The model’s name").strip()
-    if wanted == _shown(session):  # chosen or on its way; a list that is left as it was tells so, too
+    if wanted == _shown(session):  # a list that loses focus unchanged also sends its event
         yield PickerScreen()
         return
     cancel(session)
     if wanted == session.model:
         session.encoder, session.model_changed = None, session.model_changed or session.encoder is not None
-        yield PickerScreen(model={**standing(session, models), "clears_input": typed})
+        yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
         return
     mine = session.choosing = Choosing(wanted)
     loaded: AnyModel | None = None
@@ -75,27 +75,27 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
                 except StopIteration as ended:
                     loaded = ended.value
                     break
-                if mine.given_up:
+                if mine.cancelled:
                     break
-                yield PickerScreen(model=_coming(session, models, wanted, arriving))
-        if mine.given_up or loaded is None:
-            if session.choosing is None:  # else the choice is another's to tell
-                session.model_changed = True  # the page may have waited for what this model could do
-                yield PickerScreen(model=standing(session, models))
+                yield PickerScreen(model=_loading_value(session, models, wanted, arriving))
+        if mine.cancelled or loaded is None:
+            if session.choosing is None:  # otherwise the newer choice updates the picker
+                session.model_changed = True  # a tab may have been kept open for the model that was loading
+                yield PickerScreen(model=picker_value(session, models))
             return
-        with session.lock:  # an event that is still being answered holds the model of before
+        with session.lock:  # an event that is still being handled uses the previous model
             session.choosing, session.model_changed = None, True
             if isinstance(loaded, LoadedModel):
-                session.languages = session.encoder = None  # first: the model before takes any, the next one may not
-                session.model, session.holds = loaded.name, loaded
+                session.languages = session.encoder = None  # first: they belong to the previous model
+                session.model, session.kept_model = loaded.name, loaded
             else:
                 session.encoder = loaded
-        del loaded  # it is the session's from here on, and goes with it
-        yield PickerScreen(model={**standing(session, models), "clears_input": typed})
+        del loaded  # from here on only the session keeps it in memory
+        yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
     except Exception:
         if session.choosing is mine:
             session.choosing, session.model_changed = None, True
-            yield PickerScreen(model=standing(session, models))
+            yield PickerScreen(model=picker_value(session, models))
         raise
     finally:
         if session.choosing is mine:
@@ -103,31 +103,31 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
 
 
 def cancel(session: Session) -> None:
-    """Keep the model of before, as `choose` then tells; what has come of a download stays for the next time."""
+    """Keep the current model; `choose` then updates the picker. A partial download is kept for the next time."""
     if session.choosing is not None:
-        session.choosing.given_up = True
+        session.choosing.cancelled = True
         session.choosing = None
 
 
 def translate(session: Session, models: Models, source: str, target: str) -> PickerScreen:
-    """Let the visitor's model translate between other languages; what stands on the page keeps its own."""
+    """Let the visitor's model translate between other languages; texts already on the page keep theirs."""
     loaded = models.with_languages(session.model, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
     session.languages, session.model_changed = (languages.source, languages.target), True
-    return PickerScreen(model=standing(session, models))
+    return PickerScreen(model=picker_value(session, models))
 
 
 def leave(session: Session) -> None:
-    """The visitor has gone; should they come back, `Models.current` asks for the model again."""
+    """Free a departed visitor's models; if they come back, `Models.current` loads the model again."""
     cancel(session)
-    session.holds = session.encoder = None
-    session.model_changed = False  # a page that is closed is shown nothing: that would ask for the model again
-    session.read.clear()
+    session.kept_model = session.encoder = None
+    session.model_changed = False  # or an update of the closed page would load the model again
+    session.lesson_models.clear()
 
 
-def standing(session: Session, models: Models) -> ModelValue:
-    """The choice while nothing is loading."""
+def picker_value(session: Session, models: Models) -> ModelValue:
+    """The picker while nothing is loading."""
     writes, encoder = models.get(models.current(session)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
@@ -146,7 +146,7 @@ def standing(session: Session, models: Models) -> ModelValue:
 
 
 def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
-    """The languages that the model offers and uses; none for an encoder alone (None)."""
+    """The languages that the model offers and uses; all empty for None and for a model without languages."""
     languages = None if loaded is None else loaded.languages
     if languages is None:
         return {"sources": [], "targets": [], "source": "", "target": ""}
@@ -159,7 +159,7 @@ def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
 
 
 def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str]]:
-    """What can be chosen, as words and names: what is offered, and what is in use or on its way."""
+    """Labels and names of the models that can be chosen: those offered, those in use, and the one being loaded."""
     entries = {entry.name: entry for entry in names.ENTRIES}
     found = []
     for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
@@ -178,7 +178,7 @@ def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str
 
 
 def _location(folder: str, called: str) -> str:
-    """Where a folder lies, of a long path the end: how it begins says least."""
+    """The folder's parent, shortened to its end, the most telling part of a long path."""
     path = os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
     if len(path) <= _MOST_OF_A_PATH:
         return path
@@ -191,18 +191,18 @@ def _shortened(name: str) -> str:
 
 
 def _shown(session: Session) -> str:
-    """The name at which the choice stands on the visitor's page."""
+    """The name that the picker shows."""
     if session.choosing is not None:
         return session.choosing.name
     return session.model if session.encoder is None else session.encoder.address
 
 
-def _coming(session: Session, models: Models, name: str, arriving: LoadProgress) -> ModelValue:
-    """The choice while a model is on its way."""
+def _loading_value(session: Session, models: Models, name: str, arriving: LoadProgress) -> ModelValue:
+    """The picker while a model is being loaded."""
     done, total = arriving.done, arriving.total
     downloading = 0 < done < total
     return {
-        **standing(session, models),
+        **picker_value(session, models),
         "name": name,
         "choices": choices(models, session.model, coming=name),
         "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(names.display_name(name))}",

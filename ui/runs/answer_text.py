@@ -27,7 +27,7 @@ class AnswerText:
         Args:
             stop_texts: they end the answer; in the prompt they end nothing.
             prompt: the text before the answer, where both are one text.
-            begins: whether the first token stands at the beginning of a text.
+            begins: whether the first token is at the beginning of a text.
         """
         self._tokenizer = tokenizer
         self._stop_texts = stop_texts

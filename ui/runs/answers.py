@@ -1,4 +1,4 @@
-"""An answer and the run behind it: its text so far, what of it is new to the page, and why it ended.
+"""An answer that grows with its run: its text so far, its new tokens, and why it ended.
 
 Knows nothing of gradio.
 """
@@ -47,10 +47,10 @@ class GrowingAnswer:
         if ending is not None:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
-        turn.version += 1  # last: a reader in between takes the turn for older than it is, and gets the next update
+        turn.version += 1  # last: whoever reads in between sees the old version, and gets this update again
 
     def stop(self) -> None:
-        """End the answer as it stands."""
+        """End the answer, keeping the text so far."""
         self._changed.append(len(self.turn.tokens or ()))
         self.turn.state = "stopped"
         self.turn.version += 1

@@ -29,7 +29,7 @@ class TurnsValue(TypedDict):
     turns: list[TurnValue]
     examples: list[str]  # offered while there are no turns
     busy: bool  # a run is going on: nothing can be retried, undone or edited
-    number: NotRequired[int]  # of the update of the page; an older one that comes late changes nothing
+    number: NotRequired[int]  # of the page's update; an older one that arrives late is ignored
 
 
 class AnswerUpdate(TypedDict):
@@ -41,7 +41,7 @@ class AnswerUpdate(TypedDict):
 
     run: str
     base: int
-    version: int  # after this update; an older one that comes late changes nothing
+    version: int  # after this update; an older one that arrives late is ignored
     since: int
     tokens: list[tuple[str, float]]  # from number `since` to the end
     state: AnswerState

@@ -141,7 +141,7 @@ def run_for_visitor(
 def answer_for_visitor(
     session: Session, models: Models, answer: GrowingAnswer, passes: Passes, view: RunView[ScreenT]
 ) -> Iterator[ScreenT]:
-    """`run_for_visitor` for one answer, which ends as it stands if the visitor leaves."""
+    """`run_for_visitor` for one answer, which is marked as stopped if the visitor leaves."""
     try:
         yield from run_for_visitor(session, models, [answer.builder], passes, view)
     finally:

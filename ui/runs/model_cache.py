@@ -31,14 +31,14 @@ _GIVEN_BACK_AFTER = 0.5  # seconds; a model's parts are freed after the object t
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
-    """How far a load has come."""
+    """The progress of loading a model."""
 
     done: int = 0  # bytes downloaded
     total: int = 0  # 0 where nothing is downloaded
 
 
 class _Unwanted(Exception):
-    """Ends a download that nobody waits for any longer."""
+    """Ends a download that nobody is waiting for."""
 
 
 class _Job:

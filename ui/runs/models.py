@@ -46,7 +46,7 @@ class Decode(Protocol):
 
 
 class Wrap(Protocol):
-    """What a host wraps around decoding; it keeps the function's signature."""
+    """A host's decorator for decoding, which keeps the function's signature."""
 
     def __call__(self, decode: DecodeT, /) -> DecodeT: ...
 
@@ -66,7 +66,7 @@ class Models:
         """
         Args:
             names: those that are offered; the first is the default.
-            load: a name → the model; an exception of its progress callback ends it.
+            load: loads a model by name; an exception raised by its progress callback cancels it.
             any_name: whether visitors may also name folders and repositories.
             time_limit: seconds that one run may take.
             wrap: the host's decorator for decoding, such as one that borrows a GPU.
@@ -83,8 +83,8 @@ class Models:
         self._kept: MutableMapping[str, LoadedModel] | None = None
 
     def with_embedded_cache(self, kept: MutableMapping[str, LoadedModel]) -> Models:
-        """The same models, but those embedded in Attend, which are small, stay in memory once `get` has returned them,
-        so that nobody waits for them twice."""
+        """The same models; those embedded in Attend, which are small, are also put into `kept`, so that they stay in
+        memory."""
         same = copy(self)
         same._kept = kept
         return same
@@ -128,7 +128,7 @@ class Models:
         """The name of the visitor's model with their languages; the model stays in memory as long as the visitor is
         here."""
         loaded = self.with_languages(session.model, *(session.languages or ("", "")))
-        session.holds = loaded
+        session.kept_model = loaded
         return loaded.name
 
     def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
@@ -171,15 +171,15 @@ class Models:
             raise AttendError(f"{len(found)} folders in use are called {called}: give the path of one.")
         return self.cached(found[0]) if found else None
 
-    def present(self, name: str) -> LoadedModel:
+    def require_loaded(self, name: str) -> LoadedModel:
         """The model of an earlier text; `AttendError` if it is no longer in memory."""
-        if not self.is_there(name):
+        if not self.is_loaded(name):
             raise AttendError(
                 f"{self.display_name(name)} wrote this but is no longer loaded: choose it again to inspect its texts."
             )
         return self.get(name)
 
-    def is_there(self, name: str) -> bool:
+    def is_loaded(self, name: str) -> bool:
         """Whether an earlier text of the model can be inspected without loading anything."""
         plain, _ = self._unmarked(name)
         return plain == self.default or self.cached(plain) is not None
@@ -229,7 +229,7 @@ class Models:
             cards: the settings, by the numbers of their cards.
 
         Returns:
-            The Steps of every pass, by the same numbers.
+            The Steps of each pass, by the numbers of the cards.
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=attention)

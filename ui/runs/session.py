@@ -67,7 +67,7 @@ class Choosing:
     """A visitor's request for another model."""
 
     name: str
-    given_up: bool = False  # whether the visitor no longer waits for it
+    cancelled: bool = False  # whether the visitor no longer waits for it
 
 
 class SessionLock:
@@ -92,7 +92,7 @@ class Session:
 
     turns: list[Turn] = field(default_factory=list)
     system: str = ""  # the system prompt in its box, even if the model supports none
-    former: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
+    previous_turns: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
     translation: Turn | None = None  # what Translate shows; the source is in its box
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
@@ -104,8 +104,10 @@ class Session:
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # the name of the visitor's model
     languages: tuple[str, str] | None = None  # of a translator; None for its default
-    holds: object = None  # keeps the model in memory
-    read: dict[str, LoadedModel] = field(default_factory=dict)  # models used by the lesson, kept for the next question
+    kept_model: object = None  # keeps the model in memory
+    lesson_models: dict[str, LoadedModel] = field(
+        default_factory=dict
+    )  # models used by the lesson, kept for the next question
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
     requested_tab: str = ""  # chosen last in the switch, even if the model does not support it
     clicks: int = 0  # of the switch, at the last one handled
@@ -192,7 +194,7 @@ class Session:
 
     def drop_unused_runs(self) -> None:
         """Forget runs that nothing can open: the conversation, its Undo, the translation, the draft, the comparison."""
-        turns = itertools.chain(self.turns, self.former or (), [self.translation] if self.translation else ())
+        turns = itertools.chain(self.turns, self.previous_turns or (), [self.translation] if self.translation else ())
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}

@@ -31,11 +31,11 @@ class Reproduction:
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
-    note: str = ""  # what of what is shown it does not repeat
+    note: str = ""  # which part of the shown text the code does not repeat
 
 
 def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSettings:
-    """Where the panel leaves the seed to chance, that of the last run, so that it can be repeated."""
+    """These settings, with a random seed replaced by that of the last run, so that it can be repeated."""
     return settings if settings.seed >= 0 else replace(settings, seed=session.seed)
 
 
@@ -57,7 +57,7 @@ def blocks(run: Reproduction) -> list[dict[str, str]]:
 
 
 def command(run: Reproduction) -> str:
-    """The line for a shell. Of a conversation it has the last message alone: `generate.py` answers no more than one."""
+    """The shell command. For a conversation it contains only the last message: `generate.py` answers just one."""
     flags: list[str] = ["--chat"] if run.turns and not run.translates else []
     if run.system:
         flags += _flag("system", run.system)
@@ -71,7 +71,7 @@ def command(run: Reproduction) -> str:
         flags += _flag("strategy", run.settings.strategy)
     for parameter, value in chosen.items():
         flags += _flag(parameter.name.replace("_", "-"), str(parameter.typed(value)))
-    if run.prompt.startswith("-"):  # after two dashes it is no flag
+    if run.prompt.startswith("-"):  # or it would be read as a flag
         return shlex.join(["python", "generate.py", *flags, "--", run.prompt])
     return shlex.join(["python", "generate.py", run.prompt, *flags])
 

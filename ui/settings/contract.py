@@ -10,8 +10,8 @@ from ui.kit.contract import SettingField
 class PanelField(SettingField):
     """A setting of the panel."""
 
-    group: Literal["plain", "advanced", "run"]  # in sight, folded away, or last
-    longest: float | None  # of a length: its maximum in a context that has room for it
+    group: Literal["plain", "advanced", "run"]  # visible, folded away, or last
+    longest: float | None  # for a length: its maximum if the context has room for it
 
 
 class MethodValue(TypedDict):
@@ -23,7 +23,7 @@ class MethodValue(TypedDict):
 
 
 class PanelValue(TypedDict):
-    """What the panel says, which is its value; `ui.settings.methods.settings_of` reads it."""
+    """The panel's value; `ui.settings.methods.settings_of` reads it."""
 
     method: str  # the name of the decoding method
     values: dict[str, Any]  # by their names, as typed; an emptied number is None

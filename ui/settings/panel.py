@@ -90,7 +90,7 @@ class Panel:
 
 
 def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
-    """Lay the panel out where the caller stands; `method` is that of the page's first model."""
+    """Add the panel to the current Gradio context; `method` is the default method of the page's first model."""
     declared = declaration(context_length, method)
     form = gr.HTML(
         declared["first"],

@@ -1,4 +1,4 @@
-"""The system prompt's box, between the choice of the model and the settings: open where the model takes one."""
+"""The system prompt's box, between the model picker and the settings; enabled if the model takes a system prompt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TAKEN = "Instructions that the model reads before the conversation."
 
 
 def build(no_system: str) -> gr.Textbox:
-    """Lay it out where the caller stands; see `update`."""
+    """Add the box to the current Gradio context; see `update`."""
     return gr.Textbox(
         "",
         label="System prompt",

@@ -1,8 +1,7 @@
-"""What happens in Translate: a text goes in, an encoder with a decoder answers it, and where it looked is shown.
+"""The actions of Translate: an encoder-decoder translates a text, and its attention is shown.
 
-Every text stands for itself, so there is no conversation: what was translated stands in the box, and the next
-translation takes the place of the last. Each function returns the new screen, or yields one after another while the
-model writes. Knows nothing of gradio.
+Texts are independent, so there is no conversation: a new translation replaces the last. Each function returns the new
+screen, or yields successive screens while the model writes. Knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def translate(
     """Translate a text; replaces the last translation.
 
     Args:
-        example: whether the text is yet to be put into the box.
+        example: whether the text is an example, which also goes into the box.
     """
     given = checked_start(text, "The text to translate")
     session.refuse_while_busy()
@@ -135,7 +134,7 @@ def clear(session: Session, models: Models, name: str) -> TranslateScreen:
 
 
 def open_token(session: Session, models: Models, index: int) -> Screen:
-    """What lies behind one token of the translation."""
+    """Show one token of the translation in the inspector."""
     run = session.run(session.translation and session.translation.run)
     return Screen(inspector=inspect_token(session, models, run, index, again="translate the text again"))
 
@@ -149,7 +148,7 @@ def overview(session: Session, models: Models, name: str) -> TranslateScreen:
     """The current state of Translate, without a translation of another model, but with one for other languages."""
     loaded = models.get(name)
     run = session.runs.get(session.translation.run or "") if session.translation else None
-    if run is not None and not (models.is_there(run.model) and models.get(run.model).address == loaded.address):
+    if run is not None and not (models.is_loaded(run.model) and models.get(run.model).address == loaded.address):
         run = session.translation = None
     finished = run if run is not None and run.id not in session.growing else None
     source = () if run is None else run.source

@@ -1,4 +1,4 @@
-"""`/translate`: gives a text to a translator. Everything that arrives is hostile until it has been checked."""
+"""`/translate`: translates a text for a program. All input is untrusted until it has been checked."""
 
 from __future__ import annotations
 

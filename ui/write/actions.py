@@ -1,4 +1,4 @@
-"""What happens in Write: a raw text is continued in place, by many tokens or by one, and any token can be exchanged.
+"""The actions of Write: a raw text is continued in place, by many tokens or by one, and any token can be exchanged.
 
 The box and the tokens are one text (`ui/write/draft.py`), with a history (`ui/write/history.py`). The trace of its run
 records the newest continuation, and grows with the next one where both could have been generated in one go; its prompt
@@ -102,7 +102,7 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteScree
     """Exchange token `index` for another one of its table; the text after it goes."""
     session.refuse_while_busy()
     run = session.run(session.draft.run)
-    loaded = models.present(run.model)
+    loaded = models.require_loaded(run.model)
     if not run.first <= index < len(run.tokens):
         raise AttendError("This token no longer exists: click another one.")
     old = run.tokens[index]

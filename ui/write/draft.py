@@ -1,6 +1,6 @@
 """The text in Write's box and the run that holds its tokens.
 
-As long as the box says what the tokens say, they stay the same; an edited text is tokenized anew
+While the box's text matches the tokens, they stay the same; an edited text is tokenized again
 (`ui/write/retokenize.py`). Only a stop text may be among the tokens and not in the box.
 """
 
@@ -28,7 +28,7 @@ def update_draft(session: Session, loaded: LoadedModel, text: object) -> RunReco
 
 
 def draft_run(session: Session, loaded: LoadedModel, text: str) -> RunRecord:
-    """The draft's run if it still says the text in the box; otherwise a new one for that text."""
+    """The draft's run if its text is still the text in the box; otherwise a new run for that text."""
     run = session.runs.get(session.draft.run or "")
     same_model = run is not None and run.model == loaded.name
     if run is not None and same_model and _lines(session.draft.text) == _lines(text):
@@ -39,7 +39,7 @@ def draft_run(session: Session, loaded: LoadedModel, text: str) -> RunRecord:
 
 
 def without_stop_text(session: Session, loaded: LoadedModel, run: RunRecord) -> RunRecord:
-    """The run to be continued: without the stop text that ended it, which the box does not show."""
+    """The run to continue, without the stop text that ended it and that the box does not show."""
     text, decoded = session.draft.text, text_of(run.tokens, loaded.tokenizer)
     if decoded == text or not decoded.startswith(text):
         return run

@@ -1,4 +1,4 @@
-"""`/generate`: continues a text for a program. Everything that arrives is hostile until it has been checked."""
+"""`/generate`: continues a text for a program. All input is untrusted until it has been checked."""
 
 from __future__ import annotations
 

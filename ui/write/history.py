@@ -37,13 +37,13 @@ def _restore(
     if not source:
         raise AttendError(f"There is nothing to {verb}.")
     if source[-1].tokens:
-        models.present(source[-1].model)  # refused before anything changes
+        models.require_loaded(source[-1].model)  # refused before anything changes
     target.append(session.draft_version)
     version = source.pop()
     session.draft.typed = False
     if not version.tokens:
         empty_draft(session)
         return empty_screen(session, models.get(name))
-    run = replace_run(session, models.present(version.model), version.tokens, version.shape, version.text)
+    run = replace_run(session, models.require_loaded(version.model), version.tokens, version.shape, version.text)
     run.trace = version.trace
     return screen_of(session, models, run)

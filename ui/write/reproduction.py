@@ -17,7 +17,7 @@ _LATER = "This repeats the first continuation only: what came after it is not re
 
 
 def write_reproduction(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Reproduction:
-    """The text in the box, or what of it was there before the model went on; then with the length it has grown to."""
+    """The text in the box or, if the model wrote part of it, only the prompt, with the length of all continuations."""
     run = session.runs.get(session.draft.run or "")
     note = ""
     if run is not None and text == session.draft.text:

@@ -25,7 +25,7 @@ class WriteScreen(Screen):
 
 def screen_of(session: Session, models: Models, run: RunRecord) -> WriteScreen:
     """Write with the draft's run, open in the inspector."""
-    loaded = models.present(run.model)
+    loaded = models.require_loaded(run.model)
     return WriteScreen(
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),

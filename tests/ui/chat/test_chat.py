@@ -224,7 +224,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
 ) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    before = texts_of(session), session.former, dict(session.runs)
+    before = texts_of(session), session.previous_turns, dict(session.runs)
     for screens in (
         chat.send(session, models, models.default, "Two", settings),
         chat.retry(session, models, models.default, 1, settings),
@@ -232,7 +232,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
     ):
         with pytest.raises(AttendError, match=sentence):
             next(screens)  # not even a first screen, which would empty the box
-    assert (texts_of(session), session.former, session.runs) == before
+    assert (texts_of(session), session.previous_turns, session.runs) == before
     assert not session.busy
 
 

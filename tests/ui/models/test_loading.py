@@ -166,7 +166,7 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     screens = choosing.choose(session, page, "second")
     next(screens)
     assert list(choosing.choose(session, page, " second ")) == [PickerScreen()]
-    assert session.choosing is not None and not session.choosing.given_up
+    assert session.choosing is not None and not session.choosing.cancelled
     assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
     assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
     assert list(choosing.choose(session, page, "first")) == [PickerScreen()]
@@ -245,11 +245,11 @@ def test_an_encoder_is_looked_into_while_the_model_that_writes_waits(tiny_checkp
     )
     session = visitor(private)
     list(chat.send(session, private, session.model, "Hi", SAMPLE))
-    answer, writes = session.turns[1].text, session.holds
+    answer, writes = session.turns[1].text, session.kept_model
     value = model_value(list(choosing.choose(session, private, folder))[-1])
     assert session.encoder is not None and session.encoder.address == value["name"] == folder
     assert session.model_changed and {name for _, name in value["choices"]} >= {session.model, folder}
-    assert (session.model, session.holds) == (str(tiny_checkpoint), writes)
+    assert (session.model, session.kept_model) == (str(tiny_checkpoint), writes)
     assert value["tagline"].startswith("Explore an encoder")
     with pytest.raises(AttendError, match="choose one of"):
         private.get(folder)  # programs cannot have it generate

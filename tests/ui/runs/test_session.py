@@ -61,7 +61,7 @@ def test_runs_that_nothing_can_open_are_forgotten() -> None:
     session = Session()
     first, second, third, fourth = (run_of(session, 1) for _ in range(4))
     session.turns = [Turn("assistant", "a", run=first.id)]
-    session.former = [Turn("assistant", "b", run=second.id)]
+    session.previous_turns = [Turn("assistant", "b", run=second.id)]
     session.draft.run = third.id
     session.drop_unused_runs()
     assert list(session.runs) == [first.id, second.id, third.id]

@@ -65,7 +65,7 @@ def test_two_visitors_translate_between_their_own_languages(page: Models, transl
             value = prompt_value(session, page.get(page.current(session)))
             assert value["manner"] == f"each message on its own, {source}→{target}"
             assert (source, True) in value["parts"] and (target, True) in value["parts"]
-    chosen = choosing.standing(Session(model="nllb"), page)["languages"]
+    chosen = choosing.picker_value(Session(model="nllb"), page)["languages"]
     assert (chosen["source"], chosen["target"]) == ("eng_Latn", "")  # of a third one, as it comes
 
 

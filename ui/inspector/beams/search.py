@@ -13,9 +13,9 @@ from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
 
 
 def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 0) -> SearchValue | None:
-    """The steps that a page with the tokens before number `since` lacks; None where the trace is not that of a search.
+    """The steps from the one that chose token `since` on; None if the trace is not that of a search.
 
-    A step lengthens every text by one token, so the text that leads never has more tokens than there were steps.
+    Each step lengthens every text by one token, so no text has more tokens than there were steps.
     """
     if trace is None or not trace.settings.beams:
         return None
@@ -26,7 +26,7 @@ def search_value(trace: Trace | None, label: Callable[[int], str], since: int = 
         "first": first,
         "since": known,
         "steps": [[_beam(hypothesis, label) for hypothesis in step.hypotheses] for step in steps[known:]],
-        "dropped": [_fate(steps, dropped) for step in steps[known:] for dropped in step.dropped],
+        "dropped": [_drop_record(steps, dropped) for step in steps[known:] for dropped in step.dropped],
         "best": best and _position(steps, best),
         "over": bool(steps) and steps[-1].finished,
         "returned": [_position(steps, hypothesis) for hypothesis in trace.sequences],
@@ -41,13 +41,13 @@ def _beam(hypothesis: Hypothesis, label: Callable[[int], str]) -> BeamRecord:
     return label(hypothesis.choice.token), added, total, log_probability, hypothesis.parent, final
 
 
-def _fate(steps: Sequence[Step], dropped: Dropped) -> DropRecord:
+def _drop_record(steps: Sequence[Step], dropped: Dropped) -> DropRecord:
     score, to_beat = (None if number is None else round(number, 4) for number in (dropped.score, dropped.to_beat))
     return *_position(steps, dropped), dropped.reason, score, to_beat
 
 
 def _position(steps: Sequence[Step], text: Hypothesis | Dropped) -> tuple[int, int]:
-    """Its step, where a text of n tokens was made in the n-th, and its place there."""
+    """The step that made the text (its length is the step's number) and its index in that step."""
     number = len(text.tokens) - 1
     same = (text.group, text.tokens)
     return number, next(i for i, other in enumerate(steps[number].hypotheses) if (other.group, other.tokens) == same)

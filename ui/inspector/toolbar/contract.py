@@ -19,7 +19,7 @@ class WhatIfValue(TypedDict):
 
     run: str
     sentence: str  # continues with the first token that differs, if any
-    settings: dict[str, Any]  # those that were asked; empty where the run cannot be asked, and the sentence says why
+    settings: dict[str, Any]  # those applied; empty if the run does not allow any, and the sentence says why
     original: dict[str, Any]  # those of the run
     first: int  # the number, among the inspector's explained tokens, of the first one here
     tokens: list[tuple[str, str | None, float]]  # text, the one taken instead, probability of what is taken

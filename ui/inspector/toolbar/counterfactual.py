@@ -1,6 +1,6 @@
-"""What would have changed it, told for the page: the same text and draws under another temperature, top-k or top-p.
+"""What if? on the page: the same text and draws under another temperature, top-k or top-p.
 
-The answer is `decoding.counterfactual`'s; this file finds the run, checks what is asked, and puts it into words.
+`decoding.counterfactual` computes the answer; this file finds the run, checks the request and words the result.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def answer(session: Session, models: Models, identifier: object, changes: object
         )
     original = original_settings(trace.settings)
     altered = changed(original, changes)
-    loaded = models.present(run.model)
+    loaded = models.require_loaded(run.model)
     with loaded.lock:
         result = choose_again(loaded.model, trace.request, trace.choices(), altered)
     return _value(run, trace, original, result, loaded)

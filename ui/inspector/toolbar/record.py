@@ -1,6 +1,6 @@
-"""A run as a file: the document that leaves the page, which is the very one that `generate.py --json` writes.
+"""A run as a file, the same document that `generate.py --json` writes.
 
-Knows nothing of gradio; the browser makes the file, so that none is left on the server.
+The browser creates the file, so none is left on the server. Knows nothing of gradio.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ui.runs.session import Session
 
 
 def saved(session: Session, identifier: object) -> tuple[str, str]:
-    """Name and content of the file; `AttendError` for a run that cannot be saved, now or at all."""
+    """Name and content of the file; `AttendError` for a run that cannot be saved."""
     session.refuse_while_busy()
     trace = session.run(identifier if isinstance(identifier, str) else None).trace
     if trace is None or not trace.steps:

@@ -1,7 +1,7 @@
-"""A run that comes from a file: the document "attend.trace/1", read as hostile, shown with no model.
+"""A run opened from a file, an untrusted "attend.trace/1" document, shown without a model.
 
-What a file cannot bring is attention, and the tokens of its prompt by name: the prompt stands as one box. Knows nothing
-of gradio, of models or of tokenizers.
+A file contains no attention and no labels for the prompt's tokens, so the prompt is shown as one box. Knows nothing of
+gradio, of models or of tokenizers.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ PUBLIC_QUEUE, PRIVATE_QUEUE = 16, 64  # visitors that may wait
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     host: str
     port: int

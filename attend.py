@@ -99,7 +99,7 @@ class Token:
 
     @property
     def attention(self) -> Tensor | None:
-        """Where the model looked when it chose this token: (layers, heads, keys), if `attention=True` was asked for.
+        """Where the model looked when it chose this token: (layers, heads, keys), with `attention=True`.
 
         The keys are the tokens of `Run.context`, then those generated before this one. Every row sums to 1. In a
         translator the source's keys come first, and the weights over source and own text each sum to 1.
@@ -118,7 +118,7 @@ class Run:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts if `num_return_sequences` asked for several, best first."""
+        """All texts, best first; just one unless `num_return_sequences` is above 1."""
         return self.trace.texts or (self.text,)
 
     @property

@@ -107,7 +107,7 @@ class TrainingStep:
 
 
 def train(settings: StepSettings) -> TrainingStep:
-    """Repeat all steps up to the one asked for, and show that."""
+    """Repeat the steps up to `settings.step`, and return the details of that one."""
     model, rate = make_model(settings.block), settings.learning_rate
     weights = parameters_to_vector(model.parameters()).detach()  # (P,)
     moments, losses = Moments(torch.zeros_like(weights), torch.zeros_like(weights)), []

@@ -38,7 +38,7 @@ def spell(word: str) -> Spelling:
 
 
 def pair_counts(spellings: Counter[Spelling]) -> Counter[SymbolPair]:
-    """How often each pair of symbols stands side by side, in the order in which pairs are first seen."""
+    """How often each pair of adjacent symbols occurs, in the order in which pairs are first seen."""
     counts: Counter[SymbolPair] = Counter()
     for spelling, times in spellings.items():
         for pair in pairwise(spelling):
@@ -47,7 +47,7 @@ def pair_counts(spellings: Counter[Spelling]) -> Counter[SymbolPair]:
 
 
 def apply_merge(spelling: Spelling, pair: SymbolPair) -> Spelling:
-    """The same word with this pair as one symbol, wherever it stands, from left to right."""
+    """The word with every occurrence of this pair merged into one symbol, from left to right."""
     symbols: list[str] = []
     index = 0
     while index < len(spelling):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
 
     class _Lazy(ModuleType):
-        """A module that is imported when something of it is asked for."""
+        """A module that is imported on first use."""
 
         def __getattr__(self, name: str) -> Any:
             value = getattr(importlib.import_module(self.__name__), name)

@@ -30,7 +30,7 @@ from model.transformer.positions import rotate
 class DecodeBlock:
     """The tensors of one `transformer.layers.Block`; build it again after a change, since some are copies."""
 
-    norm_first: bool  # whether the norms stand before their sub-layers
+    norm_first: bool  # whether the norms come before their sub-layers
     heads: int
     key_value_heads: int
     head_width: int

@@ -76,7 +76,7 @@ def capturing(queries: int) -> Iterator[list[Tensor]]:
 
 
 def attention_for(model_type: str) -> str:
-    """The attention implementation that a model of this kind is to be loaded with."""
+    """The attention implementation to load a model of this kind with."""
     return "eager" if model_type in _EAGER_ONLY else ATTENTION
 
 

@@ -58,7 +58,7 @@ class TemplateChat:
         )
 
     def _why_no_system(self) -> str:
-        """See `model.text.conversation.Chat.no_system`; a template tells by what it makes of one."""
+        """See `model.text.conversation.Chat.no_system`; found out by rendering one."""
         mark, message = "\ue0000\ue001", Message("user", "\ue0001\ue001")
         try:
             written = self._written(as_dicts([message], mark), answered=False)

@@ -250,7 +250,7 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
 
 
 def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
-    """Llama's matrices of queries, keys, values, gate and width stand alone."""
+    """Llama stores the matrices of queries, keys, values, gate and width separately."""
     embedding = stored["model.embed_tokens.weight"]
     weights = {
         "embedding.weight": embedding,

@@ -26,7 +26,7 @@ from model.limits import check_length
 from model.text.tokenizer import check_whole
 from model.transformer.checkpoint import read_config
 
-_LONGEST = 512  # where a config tells no end of the positions, what such models were trained on
+_LONGEST = 512  # tokens, if a config gives no limit: what such models were trained on
 
 
 class HuggingFaceEncoder:

@@ -58,7 +58,7 @@ def follow_padding(positions: nn.Module) -> None:
 
 
 def _row_by_row(positions: Any, given: tuple[Any, ...], named: Mapping[str, Any], embedded: Tensor) -> Tensor | None:
-    """What stands in the place of `embedded`, (R or 1, T, W); None leaves it."""
+    """A replacement for `embedded`, (R or 1, T, W); None keeps it."""
     padding = _padding.get()
     if padding is None:
         return None

@@ -97,7 +97,7 @@ class KeyValueCache:
     ) -> None:
         self.source = source  # for cross-attention
         self._suffix = suffix
-        self._prefix = prefix  # of one row, which stands for all
+        self._prefix = prefix  # one row, shared by all
         self.padding = padding  # of each row, in columns
         self._origins = origins  # of the suffix's columns
 

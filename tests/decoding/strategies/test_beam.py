@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -92,6 +93,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
 # --- transformers ----------------------------------------------------------------------------------------------------
 
 
+@cache
 def random_llama(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
     torch.manual_seed(seed)
     config = LlamaConfig(
@@ -109,7 +111,11 @@ def random_llama(seed: int, vocabulary: int) -> Any:  # its own annotations do n
     return LlamaForCausalLM(config).eval()
 
 
+@cache
 def through_the_interface(llama: Any) -> TinyModel:
+    """Which remembers every text: searches of one model meet most of them again."""
+
+    @cache
     @torch.inference_mode()
     def logits_of(text: Text) -> list[float]:
         return llama(input_ids=torch.tensor([text])).logits[0, -1].tolist()

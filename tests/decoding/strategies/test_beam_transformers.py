@@ -7,6 +7,7 @@ Both see the same log-probabilities, take the same processors and, where beams s
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.helpers.tiny import Text, make_request, random_model
 MODES: dict[str, Any] = {"false": False, "true": True, "never": "never"}
 
 
+@cache
 def random_gpt2(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
     torch.manual_seed(seed)
     config = GPT2Config(

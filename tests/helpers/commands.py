@@ -1,4 +1,4 @@
-"""A command as typed, in a process that has imported nothing before: a fork of one that waits, which takes no time."""
+"""A command as typed, in a process that has imported nothing slow before: a fork of one that waits for that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from tests.helpers.paths import ROOT
 
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload([__name__])
+_PROCESSES.set_forkserver_preload([__name__, "decoding.settings"])  # which nearly all of them bring
 
 
 @dataclass(frozen=True, slots=True)

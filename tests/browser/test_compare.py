@@ -77,7 +77,7 @@ def download(page: Page, kind: str, folder: Path) -> str:
 
 
 def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(embedded_url: str, visit: Opener) -> None:
-    page = visit("?seed=5&max_new_tokens=300", at=embedded_url)  # longer than a card is high
+    page = visit("?seed=5&max_new_tokens=160", at=embedded_url)  # longer than a card is high
     to_compare(page)
     compare(page)
     ended(page)

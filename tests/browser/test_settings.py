@@ -206,7 +206,7 @@ def test_a_slow_browser_tells_of_a_bad_link_too(returning: BrowserContext, url: 
     page = returning.new_page()  # whoever leaves a slow page cuts off what it waits for, and it complains
     forget(page, url)
     with watch(page, url) as faults:
-        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
         page.goto(url + "?temperature=9")
         expect(page.locator(".toast-body")).to_contain_text("temperature=9")
     page.close()

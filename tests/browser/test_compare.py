@@ -89,6 +89,7 @@ def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(embedded_u
     marks = page.locator(".at-parted")
     assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
     assert [mark.evaluate(in_sight) for mark in marks.all()] == [True] * marks.count()
+    assert card(page, 1).locator(".at-card-text").evaluate("text => text.scrollTop") == 0  # it begins at its beginning
     for text in page.locator(".at-card-text").all():
         text.evaluate("text => { text.scrollTop = text.scrollHeight }")
     number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))

@@ -37,7 +37,12 @@ export function makeCard(offered, actions) {
     make('div', { class: 'at-card-head' }, title, editButton, removeButton), form.node, text, parted, note, figures.node);
   let partedToken = null;
   let growing = false;
+  let pinned = true; // whether the end is in view
+  let scrolling = 0;
 
+  text.addEventListener('scroll', () => {
+    pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
+  });
   form.node.hidden = true;
   editButton.setAttribute('aria-expanded', 'false');
   parted.addEventListener('click', () => {
@@ -78,8 +83,11 @@ export function makeCard(offered, actions) {
     written.style.width = `${100 * part}%`;
     drawText(result);
     drawParted(now);
-    if (growing && result?.state !== 'streaming' && partedToken) bringIn(partedToken); // it was followed to its end
-    growing = result?.state === 'streaming';
+    const grows = result?.state === 'streaming';
+    if (grows && !growing) pinned = true;
+    if (grows && pinned) scrolling ||= requestAnimationFrame(toEnd);
+    if (!grows && growing) settle();
+    growing = grows;
     const message = [now.stale && result ? 'Settings changed, run again' : '',
       result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
     if (note.textContent !== message) note.textContent = message;
@@ -89,14 +97,26 @@ export function makeCard(offered, actions) {
 
   /** @param {Result | null} result */
   function drawText(result) {
-    const pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
     const tokens = result ? result.tokens : [];
     answer.show({
       text: tokens.map(([word]) => word).join(''), tokens, run: result && result.run,
       state: result ? result.state : 'done',
     });
     text.classList.toggle('at-waiting', !result);
-    if (pinned && result?.state === 'streaming') text.scrollTop = text.scrollHeight;
+  }
+
+  /** Once a frame for all cards, since asking for the height lays the page out. */
+  function toEnd() {
+    scrolling = 0;
+    text.scrollTop = text.scrollHeight;
+  }
+
+  /** A text was followed to its end: show where it parts from the first card's, or else its beginning. */
+  function settle() {
+    cancelAnimationFrame(scrolling);
+    scrolling = 0;
+    if (partedToken) bringIn(partedToken);
+    else if (pinned) text.scrollTop = 0;
   }
 
   /** Scroll the text so that this token is in sight. @param {HTMLElement} token */

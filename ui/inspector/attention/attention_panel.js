@@ -70,6 +70,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   function offer() {
     fillSelect(layerSelect, 'layer', attention.layers, choice.layer);
     fillSelect(headSelect, 'head', attention.heads, choice.head);
+    for (const box of [layerSelect, headSelect, sink]) box.disabled = !attention.layers; // a run that was opened has none
     kindSelect.hidden = !attention.source;
     sinkLabel.hidden = kind() === 'cross';
     if (choice.layer >= attention.layers) choice.layer = AVERAGE;

@@ -93,7 +93,7 @@ export function makeTree(search, onPick) {
     const group = spot && nodes.get(`${spot.step}/${spot.index}`);
     cursor = group ? spot : null;
     group?.classList.add('at-pointed');
-    readout.textContent = cursor ? describe(cursor) : 'One column per step, best on top; bold paths are still alive.';
+    readout.textContent = cursor ? describe(cursor) : 'One column per step, best on top; bold paths are still being followed.';
   }
 
   /** @param {Spot} spot */

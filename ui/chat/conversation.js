@@ -14,7 +14,7 @@
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
-import { makeAnswer, offerTokens } from '../runs/answer.js';
+import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
 import { followTurns } from '../runs/turns.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -80,18 +80,13 @@ export function start(component) {
   /** @param {string[]} examples @param {boolean} busy */
   function drawEmpty(examples, busy) {
     views = [];
-    const chips = examples.map((text) => {
-      const chip = make('button', { type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text });
-      chip.addEventListener('click', () => trigger('example', { text }));
-      return chip;
-    });
     log.replaceChildren(
       make('div', { class: 'at-empty' },
         make('p', { class: 'at-empty-title', text: 'Say something and watch the model choose every word.' }),
         make('p', {
           class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
         }),
-        make('div', { class: 'at-examples' }, ...chips)),
+        makeExamples(examples, busy, trigger)),
     );
   }
 
@@ -117,8 +112,8 @@ export function start(component) {
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
         body.show(turn);
-        const notes = [turn.state === 'stopped' ? 'stopped' : '', turn.note || ''].filter(Boolean).join(' · ');
-        if (note.textContent !== notes) note.textContent = notes;
+        const ending = endingNote(turn);
+        if (note.textContent !== ending) note.textContent = ending;
       },
     };
 

@@ -140,3 +140,20 @@ export function offerTokens(container, ask, opened = () => {}) {
     if (text) moveAlongRow(event, [.../** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll('.at-tok:not(:empty)'))], open);
   });
 }
+
+/** Why an answer ended, in words; '' while it grows, and where there is nothing to add. @param {import('./contract').TurnValue} turn */
+export function endingNote(turn) {
+  return [turn.state === 'stopped' ? 'stopped' : '', turn.note || ''].filter(Boolean).join(' · ');
+}
+
+/**
+ * Buttons that send an example.
+ * @param {string[]} examples
+ * @param {boolean} busy
+ * @param {import('../kit/js/gradio').Component['trigger']} trigger
+ */
+export function makeExamples(examples, busy, trigger) {
+  return make('div', { class: 'at-examples' }, ...examples.map((text) => make('button', {
+    type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => trigger('example', { text }),
+  })));
+}

@@ -9,7 +9,7 @@
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
-import { makeAnswer, offerTokens } from '../runs/answer.js';
+import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
 import { followTurns } from '../runs/turns.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -35,19 +35,16 @@ export function start(component) {
     body.show(answer);
     region.setAttribute('aria-busy', String(busy));
     copyButton.hidden = answer.state === 'streaming';
-    note.textContent = [answer.state === 'stopped' ? 'stopped' : '', answer.note || ''].filter(Boolean).join(' · ');
+    note.textContent = endingNote(answer);
   }
 
   /** @param {string[]} examples @param {boolean} busy */
   function empty(examples, busy) {
-    const chips = examples.map((text) => make('button', {
-      type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => trigger('example', { text }),
-    }));
     return make('div', { class: 'at-empty' },
       make('p', { class: 'at-empty-title', text: 'Type a sentence and watch the model translate it.' }),
       make('p', {
         class: 'at-quiet', text: 'Click any token (a word or part of one) in the translation to inspect it. Lines show which source words it came from.',
       }),
-      make('div', { class: 'at-examples' }, ...chips));
+      makeExamples(examples, busy, trigger));
   }
 }

@@ -235,7 +235,9 @@ def visit(request: pytest.FixtureRequest, tab: Tab, browser: Browser) -> Iterato
             return load(page, address + path)
 
         yield open_page
-    assert [fault for of_one in faults for fault in of_one] == []
+    found = [fault for of_one in faults for fault in of_one]
+    if found:
+        pytest.fail("\n".join(found))
 
 
 @pytest.fixture(scope="module")

@@ -112,6 +112,7 @@ export function start({ element, props, trigger, watch }) {
       if (value.selected !== null) choice.index = value.selected;
     }
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
+    if (choice.following) choice.index = newest(); // at once, since a drawing may be on its way
     if (run.gap && !run.busy) trigger('missing', { run: run.name });
     const rest = refreshed + PAUSE - performance.now();
     if (!run.busy || rest <= 0) refresh(value.unloaded);
@@ -149,6 +150,7 @@ export function start({ element, props, trigger, watch }) {
     Object.assign(choice, { index: -1, following: true, requested: null });
     attention.cut(0);
     search.put(null);
+    refreshed = 0;
   }
 
   /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */

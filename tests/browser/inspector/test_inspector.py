@@ -321,3 +321,22 @@ def test_the_numbers_can_be_copied(stage: Stage) -> None:
     lines = stage.page.evaluate("navigator.clipboard.readText()").splitlines()
     assert lines[0] == "id,token,model,top-k,outcome"
     assert lines[2] == r'2,"""=1+\""1\""\n""",0.25,0.294118,chosen'
+
+
+def test_a_new_run_may_come_before_the_last_one_is_drawn(fresh: Stage) -> None:
+    faults: list[str] = []
+    fresh.page.on("pageerror", lambda error: faults.append(str(error)))
+    fresh.page.evaluate(
+        """() => { // frames come when the test says so, and no time passes between the two values
+      window.held = [];
+      window.requestAnimationFrame = (draw) => window.held.push(draw);
+      performance.now = () => 1e6;
+    }"""
+    )
+    for number, (name, words) in enumerate((("first", WORDS), ("second", WORDS[:4])), start=1):
+        fresh.value = {"inspector": {**inspector(words, busy=True), "run": name}}
+        fresh.page.click("#show")
+        fresh.page.wait_for_function(f"document.querySelector('#count input').value === '{number}'", polling=5)
+    fresh.page.evaluate("window.held.splice(0).forEach((draw) => draw(0))")
+    sync_api.expect(fresh.find(".at-box")).to_have_count(4)
+    assert faults == []

@@ -11,7 +11,7 @@ from training.skills.small_talk import SmallTalk
 from training.skills.values import read
 
 _SEEN = read("wordings.toml")["seen"]
-_NOT_TOLD = 0.06  # how often a question for something that nobody told comes before one that can be answered
+_NOT_TOLD = 0.09  # how often a question for something that nobody told comes before one that can be answered
 
 
 def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...]]:

@@ -86,7 +86,7 @@ export function start(component) {
         make('p', {
           class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
         }),
-        makeExamples(examples, busy, trigger)),
+        makeExamples(examples, busy, (text) => trigger('example', { text }))),
     );
   }
 

@@ -147,13 +147,13 @@ export function endingNote(turn) {
 }
 
 /**
- * Buttons that send an example.
+ * Buttons, one for each example.
  * @param {string[]} examples
  * @param {boolean} busy
- * @param {import('../kit/js/gradio').Component['trigger']} trigger
+ * @param {(text: string) => void} onPick
  */
-export function makeExamples(examples, busy, trigger) {
+export function makeExamples(examples, busy, onPick) {
   return make('div', { class: 'at-examples' }, ...examples.map((text) => make('button', {
-    type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => trigger('example', { text }),
+    type: 'button', class: 'at-example', dir: 'auto', disabled: busy, text, onclick: () => onPick(text),
   })));
 }

@@ -45,6 +45,6 @@ export function start(component) {
       make('p', {
         class: 'at-quiet', text: 'Click any token (a word or part of one) in the translation to inspect it. Lines show which source words it came from.',
       }),
-      makeExamples(examples, busy, trigger));
+      makeExamples(examples, busy, (text) => trigger('example', { text })));
   }
 }

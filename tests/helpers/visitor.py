@@ -50,7 +50,7 @@ def to_chat(page: Page) -> None:
     take(page, "tiny-chat")
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_be_visible()
-    page.wait_for_timeout(500)  # the reply to the click hides Stop, and may come after that to a message sent at once
+    page.wait_for_timeout(500)  # a message sent in the very moment may leave Send where Stop should be
 
 
 def boxes(page: Page) -> int:

@@ -50,7 +50,7 @@ def switch(page: Page, tab: str) -> None:
 
 def resting(page: Page) -> None:
     """Wait until no text is being written."""
-    expect(page.locator("#attend-stop, #attend-halt, .at-caret")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("#attend-stop:visible, #attend-halt, .at-caret")).to_have_count(0, timeout=PATIENCE)
 
 
 def chat(page: Page) -> None:

@@ -20,7 +20,7 @@ def say(page: Page, text: str) -> None:
 
 def rest(page: Page) -> None:
     """Wait until nothing is being written."""
-    expect(page.locator("#attend-stop, #attend-halt, .at-caret")).to_have_count(0)
+    expect(page.locator("#attend-stop:visible, #attend-halt, .at-caret")).to_have_count(0)
 
 
 def choose(page: Page, method: str) -> None:
@@ -50,7 +50,6 @@ def to_chat(page: Page) -> None:
     take(page, "tiny-chat")
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_be_visible()
-    page.wait_for_timeout(500)  # a message sent in the very moment may leave Send where Stop should be
 
 
 def boxes(page: Page) -> int:

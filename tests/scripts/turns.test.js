@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { EMPTY, applyUpdate } from '../../ui/runs/turns.js';
+import { EMPTY, applyUpdate, stage } from '../../ui/runs/turns.js';
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from '../../ui/runs/contract' */
 
@@ -84,4 +84,11 @@ test('an answer of updates of which any are lost is the whole answer in the end'
       assert.deepEqual(shown, states[version]);
     }
   }
+});
+
+test('the stage is that of the last message, whatever came before it', () => {
+  assert.equal(stage([]), 'empty');
+  assert.equal(stage(whole(1, 'I').turns), 'streaming');
+  assert.equal(stage([turn({ state: 'streaming' }), turn({ state: 'done' })]), '');
+  assert.equal(stage([turn({ state: 'stopped' })]), '');
 });

@@ -40,7 +40,6 @@ class ChatScreen(Screen):
     answer: AnswerUpdate | None = None  # what is new of the newest answer, where the conversation is the same
     message: str | None = None  # the text in the message box
     prompt: PromptValue | None = None
-    running: bool | None = None  # whether Stop is shown
     replaced: str | None = None  # the action that can be undone: "clear", "edit" or "retry"; "" for none
 
 
@@ -210,7 +209,6 @@ class _Answer:
             prompt=prompt_value(self.session, self.loaded),
             inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
             meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
-            running=True,
             message=self.message,
             replaced="",
         )
@@ -219,12 +217,11 @@ class _Answer:
         session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
         if not self._shown:
-            return ChatScreen(running=False if progress.ended and not session.busy else None)
+            return ChatScreen()
         return ChatScreen(
             answer=self.answer.value(busy=session.busy),
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
             meter=meter_value(run.length, self.loaded.model.context_length, session.dropped),
-            running=False if progress.ended else None,
             seed=session.seed if progress.ended else None,
             replaced=self.replacing if progress.ended else None,
         )
@@ -232,7 +229,7 @@ class _Answer:
     def failed(self) -> ChatScreen:
         self.answer.stop()
         answer = self.answer.value(busy=self.session.busy) if self._shown else None
-        return ChatScreen(answer=answer, running=False, replaced=self.replacing)
+        return ChatScreen(answer=answer, replaced=self.replacing)
 
     @property
     def _shown(self) -> bool:

@@ -15,7 +15,7 @@ import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
-import { followTurns } from '../runs/turns.js';
+import { followTurns, stage } from '../runs/turns.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -46,7 +46,7 @@ export function start(component) {
   function draw({ turns, examples, busy }) {
     isRunning = busy;
     const grown = turns.length > views.length;
-    document.body.dataset.chat = turns.length ? '' : 'empty'; // for the styles of what stands around it
+    document.body.dataset.chat = stage(turns);
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole

@@ -69,7 +69,7 @@ class ChatTab(Tab):
                     elem_id="attend-message",
                 )
                 self.send = button("Send", "attend-send", variant="primary", min_width=84)
-                self.stop = button("Stop", "attend-stop", variant="stop", visible=False, min_width=84)
+                self.stop = button("Stop", "attend-stop", variant="stop", min_width=84)
             with gr.Row(elem_id="attend-chat-tools"):
                 self.clear = button("Clear", "attend-clear", size="sm")
                 self.restore = button("Undo clear", "attend-restore", size="sm", visible=False)
@@ -83,7 +83,7 @@ class ChatTab(Tab):
 
     @property
     def outputs(self) -> Sequence[Output]:
-        return [self.conversation, self.message, self.prompt, self.send, self.stop, self.restore]
+        return [self.conversation, self.message, self.prompt, self.restore]
 
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, ChatScreen):
@@ -97,9 +97,6 @@ class ChatTab(Tab):
             changes[self.message] = screen.message
         if screen.prompt is not None:
             changes[self.prompt] = packed(screen.prompt)
-        if screen.running is not None:
-            changes[self.send] = gr.update(visible=not screen.running)
-            changes[self.stop] = gr.update(visible=screen.running)
         if screen.replaced is not None:
             changes[self.restore] = gr.update(value=f"Undo {screen.replaced}", visible=bool(screen.replaced))
         return changes

@@ -31,6 +31,17 @@ export function followTurns({ props, trigger, watch }, draw) {
 }
 
 /**
+ * What the styles of the buttons around the messages depend on. It follows the answer itself, not an update of the
+ * buttons: Gradio may lose one of those where two events meet, which left Send where Stop should be.
+ * @param {TurnValue[]} turns
+ * @returns {'empty' | 'streaming' | ''}
+ */
+export function stage(turns) {
+  if (!turns.length) return 'empty';
+  return turns.at(-1).state === 'streaming' ? 'streaming' : '';
+}
+
+/**
  * What is to be shown once a value has come.
  * @param {TurnsValue} shown
  * @param {TurnsValue | AnswerUpdate} value

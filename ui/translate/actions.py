@@ -48,7 +48,6 @@ class TranslateScreen(Screen):
     translation: TranslationValue | None = None
     answer: AnswerUpdate | None = None  # what is new of the translation, where it is the same
     alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
-    running: bool | None = None  # whether Stop is shown
 
 
 def examples(loaded: LoadedModel) -> tuple[str, ...]:
@@ -99,25 +98,23 @@ class _Translation:
             alignment=False,
             inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
             meter=meter_value(len(builder.request.source), self.loaded.model.context_length),
-            running=True,
         )
 
     def updated(self, progress: RunProgress) -> TranslateScreen:
         session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
         if not self._shown:
-            return TranslateScreen(running=False if progress.ended and not session.busy else None)
+            return TranslateScreen()
         return TranslateScreen(
             answer=self.answer.value(busy=session.busy),
             alignment=alignment_value(run, self.loaded) if progress.ended else None,
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
-            running=False if progress.ended else None,
             seed=session.seed if progress.ended else None,
         )
 
     def failed(self) -> TranslateScreen:
         self.answer.stop()
-        return TranslateScreen(answer=self.answer.value(busy=self.session.busy) if self._shown else None, running=False)
+        return TranslateScreen(answer=self.answer.value(busy=self.session.busy) if self._shown else None)
 
     @property
     def _shown(self) -> bool:
@@ -130,7 +127,7 @@ def clear(session: Session, models: Models, name: str) -> TranslateScreen:
     session.cancel()
     session.translation = None
     session.drop_unused_runs()
-    return replace(overview(session, models, name), given="", running=False)
+    return replace(overview(session, models, name), given="")
 
 
 def open_token(session: Session, models: Models, index: int) -> Screen:

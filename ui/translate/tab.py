@@ -53,7 +53,7 @@ class TranslateTab(Tab):
             )
             with gr.Row(elem_id="attend-translate-tools"):
                 self.go = button("Translate", "attend-go", variant="primary", min_width=110)
-                self.stop = button("Stop", "attend-translate-stop", variant="stop", visible=False, min_width=110)
+                self.stop = button("Stop", "attend-translate-stop", variant="stop", min_width=110)
                 self.clear = button("Clear", "attend-translate-clear", size="sm")
             self.translation = component("translate/translation.js", "token", "example", "missing")
             self.alignment = component("translate/alignment.js", "token")
@@ -62,7 +62,7 @@ class TranslateTab(Tab):
 
     @property
     def outputs(self) -> Sequence[Output]:
-        return [self.given, self.go, self.stop, self.translation, self.alignment]
+        return [self.given, self.translation, self.alignment]
 
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, TranslateScreen):
@@ -76,9 +76,6 @@ class TranslateTab(Tab):
             changes[self.translation] = packed(screen.answer)
         if screen.alignment is not None:
             changes[self.alignment] = packed(screen.alignment) if screen.alignment else ""
-        if screen.running is not None:
-            changes[self.go] = gr.update(visible=not screen.running)
-            changes[self.stop] = gr.update(visible=screen.running)
         return changes
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:

@@ -10,7 +10,7 @@ import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
-import { followTurns } from '../runs/turns.js';
+import { followTurns, stage } from '../runs/turns.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -28,8 +28,9 @@ export function start(component) {
   followTurns(component, draw);
 
   /** @param {TranslationValue} value */
-  function draw({ turns: [answer], examples, busy }) {
-    document.body.dataset.translation = answer ? '' : 'empty'; // for the styles of what stands around it
+  function draw({ turns, examples, busy }) {
+    document.body.dataset.translation = stage(turns);
+    const [answer] = turns;
     if (!answer) return root.replaceChildren(empty(examples, busy));
     if (!region.isConnected) root.replaceChildren(region, note);
     body.show(answer);

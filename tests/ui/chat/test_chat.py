@@ -33,9 +33,9 @@ def texts_of(session: Session) -> list[str]:
 def test_an_answer_streams_and_its_tokens_are_its_text(models: Models) -> None:
     session = Session()
     screens = list(chat.send(session, models, models.default, "Hi! How are you?", SAMPLE))
-    assert screens[0].running is True
+    assert screens[0].conversation and screens[0].conversation["turns"][-1]["state"] == "streaming"  # Stop is shown
     assert screens[0].message == ""
-    assert screens[-1].running is False
+    assert screens[-1].answer and screens[-1].answer["state"] == "done"
     assert screens[-1].seed == 3
     user, answer = session.turns
     assert (user.role, user.text) == ("user", "Hi! How are you?")
@@ -142,8 +142,7 @@ def test_stop_ends_the_run_and_keeps_what_was_said(models: Models) -> None:
         if session.turns[-1].tokens and session.stop:
             session.stop.set()
     answer = session.turns[-1]
-    assert screens[-1].running is False
-    assert answer.state == "stopped"
+    assert screens[-1].answer and screens[-1].answer["state"] == answer.state == "stopped"
     assert answer.text == "".join(text for text, _ in answer.tokens or [])
 
 
@@ -166,7 +165,6 @@ def test_clearing_while_it_streams_does_not_bring_the_answer_back(models: Models
     assert not session.busy  # the examples can be clicked at once
     rest = list(screens)
     assert all(screen.conversation is screen.answer is None and screen.inspector is None for screen in rest)
-    assert rest[-1].running is False
     assert session.turns == []
 
 
@@ -308,7 +306,7 @@ def test_an_error_while_it_writes_keeps_the_conversation(models: Models, monkeyp
     with pytest.raises(RuntimeError, match="broken"):
         for screen in chat.send(session, models, models.default, "Hi", GREEDY):
             screens.append(screen)
-    assert screens[-1].running is False
+    assert screens[-1].answer and screens[-1].answer["state"] == "stopped"
     assert [turn.text for turn in session.turns] == ["Hi", ""]
     assert not session.busy
 

@@ -70,7 +70,7 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     plain.collect(generate(tiny_translator.model, ids, BEAMS.strategy_for(request)))
     assert session.translation is not None
     assert session.translation.text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
-    assert [screen.running for screen in screens if screen.running is not None] == [True, False]
+    assert [update["state"] for screen in screens if (update := screen.answer)][-1] == "done"
     assert screens[0].alignment is False and not session.busy
 
 

@@ -104,6 +104,19 @@ def _next(rng: random.Random, part: Part) -> Exercise:
     return Exercise("next in a row", (sentence(question),), answer.format(given, wanted), (wanted,))
 
 
+def _row(rng: random.Random, part: Part) -> Exercise:
+    """A stretch of days, months, letters or numbers, in order."""
+    name, row = rng.choice(tuple(_ROWS.items()))
+    while True:
+        first, length = rng.randrange(len(row)), rng.randint(3, 7)
+        found = row[first : first + length]
+        if len(set(found)) == length and _belongs(f"{name} {found[0]} {found[-1]}", part):
+            break
+    question = _wording(rng, part, "row").format(name=name, first=found[0], last=found[-1])
+    listed = ", ".join(found)
+    return Exercise("say a row", (sentence(question),), listed + ".", (listed,))
+
+
 def _sum(rng: random.Random, part: Part) -> Exercise:
     """Addition and subtraction up to twenty."""
     while True:
@@ -125,6 +138,7 @@ EXERCISES: dict[str, Callable[[random.Random, Part], Exercise]] = {
     "count": _count,
     "next in a row": _next,
     "sum": _sum,
+    "say a row": _row,
 }
 
 _ROWS: dict[str, tuple[str, ...]] = {

@@ -5,6 +5,7 @@
  */
 
 import { find, make } from './kit/js/dom.js';
+import { shownTab } from './kit/js/signals.js';
 
 /** @import { SwitchValue } from './contract' */
 /** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
@@ -45,6 +46,7 @@ export function start({ element, props, trigger, watch }) {
       label.classList.toggle('selected', isChosen);
     }
     document.body.dataset.tab = state.tab;
+    shownTab.publish(state.tab);
     props.value = state; // what the server is told with whatever else is asked
   }
 

@@ -132,7 +132,7 @@ def test_the_selector_shows_only_what_a_strategy_has_and_keeps_values(visit: Ope
     expect(page.locator(".at-beams tbody tr.at-won")).to_have_count(1)
     page.locator("#attend-presets button", has_text="Precise").click()
     expect(page.locator("#attend-temperature input[type=number]")).to_have_value("0.3")
-    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-method label.selected .at-name")).to_have_text("Custom")
 
 
 @pytest.mark.parametrize("key", [None, "Escape"], ids=["button", "Escape"])

@@ -183,7 +183,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     assert 0 < card(page, 2).locator(".at-tok").count() <= 7
     form.locator("select").first.select_option(label="Creative")
     expect(card(page, 2).locator(".at-note")).to_contain_text("run again")
-    form.get_by_role("button", name="Use sidebar settings").click()
+    form.get_by_role("button", name="Use Chat settings").click()
     expect(heat).to_have_value("0.8")
 
 

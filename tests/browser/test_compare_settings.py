@@ -37,12 +37,14 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
 def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> None:
     """Card 1 takes the panel's settings: first with a wrong one in it, then with a right one."""
     page = visit()
+    set_number(page, "temperature", 99)
     to_compare(page)
     page.locator(".at-card .at-icon").first.click()
-    take = page.get_by_role("button", name="Use sidebar settings").first
-    set_number(page, "temperature", 99)
+    take = page.get_by_role("button", name="Use Chat settings").first
     take.click()
     expect(page.locator(".toast-body").first).to_be_visible()
+    page.locator("#attend-tabs label", has_text="Chat").click()
     set_number(page, "temperature", 0.5)
+    to_compare(page)
     take.click()
     expect(page.locator(".at-card h3").first).to_contain_text("0.5")

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 import generate
 from tests.helpers.browsing import PHONE, SHORT, Opener, forget, watch
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number, to_write
+from tests.helpers.visitor import UNFOLD, choose, rest, say, set_number, to_write
 
 pytestmark = BROWSER
 
@@ -40,11 +40,15 @@ def printed(code: str) -> str:
     return out.getvalue()
 
 
+def to_strategy(page: Page, name: str) -> None:
+    page.locator("#attend-strategy select").select_option(label=name)
+
+
 @pytest.fixture
 def page(shared_page: Page) -> Page:
     """A page whose settings are those that it begins with, but for the length."""
     choose(shared_page, "Custom")
-    shared_page.locator("#attend-strategy label").get_by_text("Sampling", exact=True).click()
+    to_strategy(shared_page, "Sampling")
     shared_page.locator("#attend-advanced").evaluate("one => { one.open = false }")
     shared_page.locator("#attend-form .at-reset").evaluate_all("all => all.forEach((one) => one.click())")
     set_number(shared_page, "max-new-tokens", 6)
@@ -75,11 +79,13 @@ def test_a_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays
     set_number(page, name, typed)
     assert number(page, name) == typed  # nothing is put right behind anybody's back
     expect(page.locator(f"#attend-{name} input[type=number]")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(f"#attend-{name} .at-wrong")).to_contain_text("Must be a")
     refused(page, sentence)
     assert page.locator(".attend-conversation").inner_text() == transcript
 
 
 def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:
+    page.locator("#attend-seed").evaluate(UNFOLD)
     page.locator("#attend-seed input").fill("")
     page.locator("#attend-seed input").press_sequentially("abc")
     refused(page, "Seed is empty")
@@ -111,15 +117,15 @@ def test_a_way_whose_parameter_is_off_starts_with_a_sensible_value(page: Page) -
 
 
 def test_only_what_the_strategy_uses_is_in_sight(page: Page) -> None:
-    strategies = page.locator("#attend-strategy label")
-    strategies.get_by_text("Beam search", exact=True).click()
+    to_strategy(page, "Beam search")
     expect(page.locator("#attend-num-beams")).to_be_visible()
+    expect(page.locator("#attend-run summary")).to_contain_text("Length and more")
     expect(page.locator("#attend-seed")).to_be_hidden()
     page.locator("#attend-advanced summary").click()
     expect(page.locator("#attend-min-p")).to_be_visible()
     for name in ("xtc-probability", "mirostat-mode"):  # only drawn tokens
         expect(page.locator(f"#attend-{name}")).to_be_hidden()
-    strategies.get_by_text("Greedy", exact=True).click()
+    to_strategy(page, "Greedy")
     for name in ("temperature", "top-k", "num-beams", "min-p"):
         expect(page.locator(f"#attend-{name}")).to_be_hidden()
     expect(page.locator("#attend-repetition-penalty")).to_be_visible()
@@ -150,7 +156,7 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
     set_number(page, "seed", 3)
     expect(page).to_have_url(re.compile(r"\?method=Top-k&seed=3&top_k=7$|\?method=Top-k&top_k=7&seed=3$"))
     page.reload()
-    expect(page.locator("#attend-method label.selected")).to_have_text("Top-k")
+    expect(page.locator("#attend-method label.selected .at-name")).to_have_text("Top-k")
     assert number(page, "top-k") == "7"
     say(page, "Hello")
     expect(page.locator(".at-stages tbody tr", has_text="top-k").locator("td").first).to_have_text("7")
@@ -159,7 +165,7 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
 
 def test_a_hostile_address_is_only_text(visit: Opener) -> None:
     page = visit("?method=<img src=x>&strategy=constructor&temperature=NaN&banned_words=<b>x</b>&order=top_p,,evil")
-    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-method label.selected .at-name")).to_have_text("Custom")
     assert page.locator("#attend-banned-words input").input_value() == "<b>x</b>"
     assert page.locator("#attend-form b, #attend-form img").count() == 0
     notice = page.locator(".toast-body")
@@ -198,7 +204,7 @@ def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Op
     sentence = f"Part of this link is not valid and was ignored: {part}. The rest of the link applies."
     expect(page.locator(".toast-body")).to_contain_text(sentence)
     assert [number(page, name) for name in ("top-k", "temperature")] == ["7", "0.8"]
-    expect(page.locator("#attend-method label.selected")).to_have_text("Custom")
+    expect(page.locator("#attend-method label.selected .at-name")).to_have_text("Custom")
     expect(page).to_have_url(re.compile(r"/\?top_k=7$"))  # which says nothing any more that does not hold
 
 
@@ -279,7 +285,7 @@ def test_two_settings_that_clash_are_called_as_the_page_calls_them(visit: Opener
 
 def test_contrastive_search_has_candidates_and_no_filter_to_order(page: Page) -> None:
     page.locator("#attend-advanced summary").click()
-    page.locator("#attend-strategy label").get_by_text("Contrastive", exact=True).click()
+    to_strategy(page, "Contrastive")
     expect(page.locator("#attend-top-k")).to_be_visible()
     expect(page.locator("#attend-order li")).to_have_text("No filters are on.")
 
@@ -287,7 +293,7 @@ def test_contrastive_search_has_candidates_and_no_filter_to_order(page: Page) ->
 def test_each_strategy_says_what_it_does(page: Page) -> None:
     help_line = page.locator("#attend-strategy .at-help")
     expect(help_line).to_have_text("Draws each token at random, by its probability.")
-    page.locator("#attend-strategy label").get_by_text("Greedy", exact=True).click()
+    to_strategy(page, "Greedy")
     expect(help_line).to_have_text("Always picks the most probable token.")
 
 
@@ -297,3 +303,42 @@ def test_a_run_without_chance_shows_no_seed(page: Page) -> None:
     choose(page, "Greedy")
     say(page, "Hello")
     expect(page.locator("#attend-seed-used")).to_be_hidden()
+
+
+BASIC = ("Greedy", "Temperature", "Top-k", "Top-p", "Beam search")
+
+
+def test_the_list_has_five_methods_in_sight_then_more_then_all_parameters(visit: Opener) -> None:
+    page = visit("")
+    names = page.locator("#attend-method .at-name")
+    in_sight = [name.inner_text() for name in names.all() if name.is_visible()]
+    assert in_sight == [*BASIC, "Custom"]
+    page.locator("#attend-method summary").click()
+    assert names.all_inner_texts() == [*BASIC, "Beam sampling", "Diverse beams", "Contrastive", "DoLa", "Custom"]
+    assert all(page.locator("#attend-method .at-says").all_inner_texts())
+    assert page.locator("#attend-form label.selected").count() == 1  # and no second list says the same names
+
+
+def test_a_basic_method_fits_the_screen_without_scrolling(embedded_url: str, visit: Opener) -> None:
+    page = visit("?seed=7&max_new_tokens=12", at=embedded_url)
+    say(page, "Hi! How are you today?")
+    for method in BASIC:
+        choose(page, method)
+        content = page.locator("#attend-settings .sidebar-content")
+        higher = content.evaluate("one => [one.scrollHeight, one.clientHeight]")
+        assert higher[0] <= higher[1], (method, higher)
+
+
+def test_in_compare_only_what_all_cards_share_is_in_sight(visit: Opener) -> None:
+    page = visit("?method=Greedy&max_new_tokens=12")
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    expect(page.locator(".at-sharing")).to_contain_text("each card has its own method")
+    shared = ("max-new-tokens", "seed", "top-candidates")
+    assert all(page.locator(f"#attend-{name}").is_visible() for name in shared)
+    for name in ("method", "presets", "advanced", "code"):
+        expect(page.locator(f"#attend-{name}")).to_be_hidden()
+    set_number(page, "seed", 5)  # which greedy decoding does not use, but other cards do
+    expect(page.locator(".at-held")).to_have_text("Maximum length 12 · seed 5 (sidebar settings)")
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    expect(page.locator("#attend-method")).to_be_visible()
+    expect(page.locator("#attend-seed")).to_be_hidden()

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
 expect.set_options(timeout=PATIENCE)
+UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
 
 
 def say(page: Page, text: str) -> None:
@@ -24,11 +25,14 @@ def rest(page: Page) -> None:
 
 
 def choose(page: Page, method: str) -> None:
-    page.locator("#attend-method label", has_text=method).click()
+    entry = page.locator(f"#attend-method label:has(input[value='{method}'])")
+    entry.evaluate(UNFOLD)
+    entry.click()
 
 
 def set_number(page: Page, name: str, value: float | str) -> None:
     box = page.locator(f"#attend-{name} input[type=number]")
+    box.evaluate(UNFOLD)
     box.fill(str(value))
     box.press("Tab")
 

@@ -54,8 +54,8 @@ export function makeForm(offered, actions) {
   const preset = makeChoice('Start from a preset', 'Choose a preset …');
   offered.presets.forEach(({ name }, index) => preset.append(make('option', { value: index, text: name })));
   const panel = make('button', {
-    type: 'button', class: 'at-plain', text: 'Use sidebar settings',
-    'data-help': 'Copies the settings in the sidebar, including the advanced ones.',
+    type: 'button', class: 'at-plain', text: 'Use Chat settings',
+    'data-help': 'Copies the decoding method and all its parameters from Chat and Write.',
   });
   const more = makeChoice('Add a setting', 'Add a setting …');
   const node = make('fieldset', { class: 'at-form' },

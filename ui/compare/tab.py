@@ -73,7 +73,7 @@ class CompareTab(Tab):
                 answer=field(event, "answer", bool),
                 history=field(event, "history", bool),
                 common_draws=field(event, "common", bool),
-                panel=panel.read(settings),
+                panel=panel.read_shared(settings),
                 system=system,
             )
 

@@ -15,7 +15,8 @@ from ui.kit.setting import setting_field
 from ui.runs.answers import ending_note
 from ui.runs.comparison import Card, CardMetrics, Comparison
 from ui.runs.values import OVERLAP
-from ui.settings.panel import PLAIN, RUN
+from ui.settings.methods import RUN
+from ui.settings.panel import PLAIN
 
 EXAMPLE = "Once upon a time there was a little fox"
 

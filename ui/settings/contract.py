@@ -10,13 +10,15 @@ from ui.kit.contract import SettingField
 class PanelField(SettingField):
     """A setting of the panel."""
 
-    group: Literal["plain", "advanced", "run"]  # visible, folded away, or last
+    group: Literal["plain", "advanced", "run"]  # visible, folded away with Custom, or folded away with every method
     longest: float | None  # for a length: its maximum if the context has room for it
 
 
 class MethodValue(TypedDict):
     """A decoding method: see `ui.settings.methods.Method`."""
 
+    help: str
+    group: Literal["basic", "more", "custom"]
     strategy: str | None
     shows: list[str] | None
     starts: dict[str, int]

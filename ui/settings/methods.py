@@ -8,39 +8,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from decoding.settings import PRESETS, TRANSLATION_STRATEGY, DecodingSettings, parameters
 from decoding.strategies.contrastive import DEFAULT_K
 from model.errors import AttendError
 
+Group = Literal["basic", "more", "custom"]  # in sight, folded away, or the one with all parameters
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One entry of the selector: what it means and which parameters it shows."""
+    """One entry of the selector: what it does, what it means and which parameters it shows."""
 
+    help: str  # one line, beside its name
     strategy: str | None = None  # None: as the strategy control says
     shows: tuple[str, ...] | None = None  # None: all that the strategy uses
     starts: Mapping[str, int] = field(default_factory=dict)  # what parameters say when it is chosen, if its own
+    group: Group = "basic"
 
 
-_RUN = ("max_new_tokens", "top_candidates")
-_DRAWN_RUN = ("seed", *_RUN)
+RUN = ("max_new_tokens", "seed", "top_candidates")  # they say nothing about how a token is chosen
 
 METHODS: Mapping[str, Method] = {
-    "Greedy": Method("greedy", _RUN),
-    "Temperature": Method("sample", ("temperature", *_DRAWN_RUN)),
-    "Top-k": Method("sample", ("top_k", *_DRAWN_RUN)),
-    "Top-p": Method("sample", ("top_p", *_DRAWN_RUN)),
-    "Beam search": Method("beam", ("num_beams", "length_penalty", *_RUN)),
-    "Beam sampling": Method("beam_sample", ("num_beams", "length_penalty", "temperature", *_DRAWN_RUN)),
-    "Diverse beams": Method(
-        "diverse_beam", ("num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", *_RUN)
+    "Greedy": Method("Takes the top token.", "greedy", RUN),
+    "Temperature": Method("Plays safer or bolder.", "sample", ("temperature", *RUN)),
+    "Top-k": Method("Draws from the top k.", "sample", ("top_k", *RUN)),
+    "Top-p": Method("Draws from the top share.", "sample", ("top_p", *RUN)),
+    "Beam search": Method("Seeks the likeliest text.", "beam", ("num_beams", "length_penalty", *RUN)),
+    "Beam sampling": Method(
+        "Draws several texts.",
+        "beam_sample",
+        ("num_beams", "length_penalty", "temperature", *RUN),
+        group="more",
     ),
-    "Contrastive": Method("contrastive", ("top_k", "penalty_alpha", *_RUN), {"top_k": DEFAULT_K}),
-    "DoLa": Method("dola", ("dola_layers", "temperature", *_DRAWN_RUN)),
-    "Custom": Method(),
+    "Diverse beams": Method(
+        "Beams that differ.",
+        "diverse_beam",
+        ("num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", *RUN),
+        group="more",
+    ),
+    "Contrastive": Method(
+        "Avoids repetition.", "contrastive", ("top_k", "penalty_alpha", *RUN), {"top_k": DEFAULT_K}, group="more"
+    ),
+    "DoLa": Method("Contrasts two layers.", "dola", ("dola_layers", "temperature", *RUN), group="more"),
+    "Custom": Method("All parameters at once.", group="custom"),
 }
 MOST_NAMED, MOST_QUOTED = 3, 40  # parts of a link that are named, and characters of each
+# The page starts with the "Balanced" values, as most peers do. They combine three of the basic methods, so none of
+# those names them; the panel marks that preset.
 DEFAULT_METHOD = "Custom"
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
 FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them
@@ -78,12 +94,25 @@ def settings_of(panel: object) -> DecodingSettings:
     Raises:
         AttendError: for a value that no setting accepts, by its name.
     """
-    method = panel.get("method") if isinstance(panel, Mapping) else None
-    values = panel.get("values") if isinstance(panel, Mapping) else None
-    if not isinstance(values, Mapping) or not isinstance(method, str) or method not in METHODS:
-        raise AttendError("These settings come from another version of this page: reload it.")
-    chosen = METHODS[method]
+    chosen, values = _parts(panel)
     strategy = chosen.strategy or values.get("strategy", FIRST_VALUES.strategy)
     shown = shown_by(chosen, strategy) | {"strategy"}
     settings = {name: values[name] for name in values.keys() & shown}
     return DecodingSettings.from_dict({**settings, "strategy": strategy})
+
+
+def shared_settings_of(panel: object) -> DecodingSettings:
+    """What of the panel holds for every card of a comparison, each of which has its own method: `RUN`.
+
+    Args and errors as of `settings_of`; what the panel's method alone uses is not looked at.
+    """
+    _, values = _parts(panel)
+    return DecodingSettings.from_dict({name: values[name] for name in values.keys() & set(RUN)})
+
+
+def _parts(panel: object) -> tuple[Method, Mapping[str, object]]:
+    method = panel.get("method") if isinstance(panel, Mapping) else None
+    values = panel.get("values") if isinstance(panel, Mapping) else None
+    if not isinstance(values, Mapping) or not isinstance(method, str) or method not in METHODS:
+        raise AttendError("These settings come from another version of this page: reload it.")
+    return METHODS[method], values

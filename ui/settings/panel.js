@@ -8,8 +8,10 @@
 /** @import { PanelField, PanelForm } from './contract' */
 
 import { find, make } from '../kit/js/dom.js';
-import { isInvalid, makeControl, makeSlider, readSetting } from '../kit/js/setting.js';
-import { currentModel, panelSettings } from '../kit/js/signals.js';
+import { isInvalid, readSetting } from '../kit/js/setting.js';
+import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
+import { makeField } from './fields.js';
+import { makeMethodList } from './method_list.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
@@ -18,18 +20,21 @@ const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are
 export function start({ element, props, trigger }) {
   const form = /** @type {PanelForm} */ (props.form);
   const state = { method: form.first.method, values: { ...form.first.values } };
-  const fields = new Map(); // name -> {box, draw, parameter}
+  /** @type {Map<string, import('./fields.js').Field>} by name */
+  const fields = new Map();
   let suggested = form.first.method; // by the model, until the visitor chooses one
   let before = null; // the samplers' values before they were turned off
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
+  let comparing = false; // Compare is in sight
 
   /* ---- what the settings mean ---- */
 
   const strategy = () => form.methods[state.method].strategy ?? state.values.strategy;
   const isShown = (name) => {
     const method = form.methods[state.method];
-    const parameter = fields.get(name).parameter;
+    const { parameter } = fields.get(name);
+    if (comparing && parameter.group === 'run') return true; // a card may use it
     return (!method.shows || method.shows.includes(name)) && parameter.strategies.includes(strategy());
   };
   const isNeutral = (name) => state.values[name] === fields.get(name).parameter.neutral;
@@ -138,102 +143,31 @@ export function start({ element, props, trigger }) {
     change(shorter);
   }
 
-  function move(stage, by) {
-    change({ order: movedStage(orderOfAll(), stagesOn(), stage, by).join(', ') });
-    /** @type {NodeListOf<HTMLElement>} */
-    const able = element.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`);
-    const buttons = [...able];
-    (buttons.find((button) => button.dataset.by === String(by)) ?? buttons[0])?.focus();
-  }
-
-  const put = (parameter, text) => change({ [parameter.name]: readSetting(parameter, text) });
-
-  function makeEntry(parameter) {
-    const entry = /** @type {HTMLInputElement} */ (makeControl(parameter, { id: `${idOf(parameter.name)}-value`,
-      'aria-describedby': `${idOf(parameter.name)}-help`, oninput: () => put(parameter, entry.value) }));
-    return entry;
-  }
-
-  function numberField(parameter) {
-    const { name, label, help, minimum, maximum } = parameter;
-    const entry = makeEntry(parameter);
-    const slider = maximum - minimum < 1e6
-      ? makeSlider(parameter, { 'aria-label': label, oninput: () => put(parameter, slider.value) }) : null;
-    const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Reset',
-      'aria-label': `${label}: reset`,
-      onclick: () => change({ [name]: startOf(name) }) });
-    const head = make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label }), reset, entry);
-    const box = make('div', { id: idOf(name), class: 'at-field' }, head,
-      make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), ...(slider ? [slider] : []));
-    const show = (value) => {
-      entry.max = parameter.maximum;
-      if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
-      entry.setAttribute('aria-invalid', String(isInvalid(parameter, value)));
-      reset.classList.toggle('at-away', value === startOf(name));
-      if (!slider) return;
-      slider.max = parameter.maximum;
-      slider.value = value ?? minimum;
-      slider.style.setProperty('--share', String((Number(slider.value) - minimum) / (parameter.maximum - minimum)));
-    };
-    return { box, draw: show, parameter };
-  }
-
-  function textField(parameter) {
-    const { name, label, help } = parameter;
-    const entry = makeEntry(parameter);
-    const box = make('div', { id: idOf(name), class: 'at-field' },
-      make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label })),
-      make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help }), entry);
-    return { box, parameter, draw: (value) => { if (entry.value !== value) entry.value = value; } };
-  }
-
-  function wordField(parameter) {
-    const { name, label, help, choices } = parameter;
-    const box = radios(name, label, choices, (value) => change({ [name]: value }), help);
-    const note = box.querySelector('.at-help');
-    const show = (value) => {
-      check(box, value);
-      note.textContent = form.meanings[value] ?? help;
-    };
-    return { box, parameter, draw: show };
-  }
-
-  function orderField(parameter) {
-    const { name, label, help } = parameter;
-    const list = make('ol');
-    const box = make('div', { id: idOf(name), class: 'at-field' },
-      make('div', { class: 'at-head' }, make('span', { text: label })), make('p', { class: 'at-help', text: help }), list);
-    const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
-      'aria-label': `${form.labels[stage]}: ${words}`, title: words, disabled, onclick: () => move(stage, by) });
-    const show = () => {
-      const on = stagesOn();
-      list.replaceChildren(...on.map((stage, place) => make('li', { 'data-stage': stage },
-        make('span', { text: form.labels[stage] }),
-        arrow(stage, -1, '↑', 'earlier', place === 0), arrow(stage, 1, '↓', 'later', place === on.length - 1))));
-      if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
-    };
-    return { box, draw: show, parameter };
-  }
+  const move = (stage, by) => change({ order: movedStage(orderOfAll(), stagesOn(), stage, by).join(', ') });
 
   /* ---- the whole ---- */
 
-  const KINDS = { number: numberField, word: wordField, text: textField, order: orderField };
-  for (const parameter of form.parameters) fields.set(parameter.name, KINDS[parameter.kind](parameter));
+  const panel = { form, stagesOn, move, startOf, put: (name, value) => change({ [name]: value }) };
+  for (const parameter of form.parameters) fields.set(parameter.name, makeField(parameter, panel));
 
-  const methods = radios('method', 'Decoding method', Object.keys(form.methods).map((method) => [method, method]), chooseMethod);
+  const methods = makeMethodList(form.methods, chooseMethod);
   /** @type {[Record<string, any>, HTMLButtonElement][]} */
   const presets = Object.entries(form.presets).map(([name, values]) => [values, make('button',
     { type: 'button', text: name, onclick: () => change(values, form.preset_method) })]);
   const off = make('button', { type: 'button', onclick: neutralise });
+  const row = make('div', { id: 'attend-presets', role: 'group', 'aria-label': 'Presets' }, ...presets.map(([, button]) => button), off);
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => [...fields.values()].filter((field) => field.parameter.group === name).map(({ box }) => box);
   const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
-  find(element, '.attend-settings').append(
-    methods, make('div', { id: 'attend-presets' }, ...presets.map(([, button]) => button), off), note,
-    ...group('plain'), advanced, ...group('run'));
+  const [runTitle, runValues] = [make('span'), make('span', { class: 'at-says' })];
+  const run = make('details', { id: 'attend-run' }, make('summary', {}, runTitle, runValues), ...group('run'));
+  const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, ...group('plain'), advanced);
+  const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
+    text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
+  find(element, '.attend-settings').append(choosing, sharing, run);
 
   function draw() {
-    check(methods, state.method);
+    methods.draw(state.method);
     const isOff = isSet(neutral());
     if (!isOff) before = null;
     for (const [values, button] of presets) {
@@ -242,19 +176,37 @@ export function start({ element, props, trigger }) {
     off.textContent = isOff && before ? 'Restore' : 'Turn filters off';
     off.setAttribute('aria-pressed', String(isOff));
     off.disabled = isOff && !before;
-    note.textContent = isOff ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
+    off.hidden = state.method !== form.preset_method; // the others have their one parameter
+    note.textContent = isOff && !off.hidden ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
     for (const [name, { box, draw: show }] of fields) {
       box.hidden = !isShown(name);
       show(state.values[name]);
     }
     advanced.hidden = group('advanced').every((box) => box.hidden);
+    drawRun();
     props.value = { method: state.method, values: { ...state.values } };
-    publishSettings();
+    const { max_new_tokens, top_candidates, seed } = state.values;
+    panelSettings.publish({ max_new_tokens, top_candidates, seed });
   }
 
-  function publishSettings() {
-    const { max_new_tokens, top_candidates, seed } = state.values;
-    panelSettings.publish({ max_new_tokens, top_candidates, seed: isShown('seed') ? seed : -1 });
+  /** The fold says the length, and does not hide what would be refused. */
+  function drawRun() {
+    const { max_new_tokens: length } = state.values;
+    runTitle.textContent = isShown('seed') ? 'Length, seed and more' : 'Length and more';
+    runValues.textContent = `${length ?? '–'} tokens`;
+    const wrong = [...fields].some(([name, { parameter }]) =>
+      parameter.group === 'run' && isShown(name) && isInvalid(parameter, state.values[name]));
+    run.open ||= wrong;
+  }
+
+  /** Where every card has its own method, only what holds for all of them is in sight. @param {string} tab */
+  function showTab(tab) {
+    if (comparing === (tab === 'Compare')) return;
+    comparing = !comparing;
+    choosing.hidden = comparing;
+    sharing.hidden = !comparing;
+    run.open = comparing;
+    draw();
   }
 
   document.addEventListener('attend-seed', (event) => change({ seed: /** @type {CustomEvent} */ (event).detail }));
@@ -264,6 +216,7 @@ export function start({ element, props, trigger }) {
     reach(context);
     suggest(method);
   });
+  shownTab.subscribe(element, showTab);
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
   // It is the page's first event, whose stream of replies kit/js/late_events.js must see: so it waits for page.js.
   const saying = setInterval(() => {
@@ -276,25 +229,4 @@ export function start({ element, props, trigger }) {
     draw();
     writeAddress(misread.map(([name]) => name));
   }, { once: true });
-}
-
-/* ---- the controls ---- */
-
-const idOf = (name) => `attend-${name.replaceAll('_', '-')}`;
-
-function radios(name, label, options, pick, help) {
-  const choices = options.map(([value, text]) => {
-    const input = make('input', { type: 'radio', name: `attend-${name}`, value, onchange: () => pick(value) });
-    return make('label', {}, input, make('span', { text }));
-  });
-  const note = help ? [make('p', { class: 'at-help', text: help })] : [];
-  return make('fieldset', { id: idOf(name), class: 'at-field at-choice' }, make('legend', { text: label }), ...note,
-    make('div', { class: 'at-choices' }, ...choices));
-}
-
-function check(group, value) {
-  for (const label of group.querySelectorAll('label')) {
-    label.firstChild.checked = label.firstChild.value === value;
-    label.classList.toggle('selected', label.firstChild.checked);
-  }
 }

@@ -20,7 +20,7 @@ from ui.kit import assets
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.settings.contract import MethodValue, PanelField, PanelForm
-from ui.settings.methods import DEFAULT_METHOD, FIRST_VALUES, METHODS, Method, settings_of
+from ui.settings.methods import DEFAULT_METHOD, FIRST_VALUES, METHODS, RUN, Method, settings_of, shared_settings_of
 
 MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "greedy": "Always picks the most probable token.",
@@ -32,7 +32,6 @@ MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "dola": "Favours tokens that only the upper layers predict.",
 }
 
-RUN = ("max_new_tokens", "top_candidates", "seed")  # last: they say nothing about how a token is chosen
 # In sight with "Custom"; what is not named here is folded away under "Advanced", so that the panel stays calm.
 PLAIN = (
     "strategy",
@@ -88,6 +87,12 @@ class Panel:
         (form,) = values
         return settings_of(form)
 
+    @staticmethod
+    def read_shared(values: Sequence[object]) -> DecodingSettings:
+        """What holds for every card of a comparison, with a definite seed."""
+        (form,) = values
+        return shared_settings_of(form).seeded()
+
 
 def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
     """Add the panel to the current Gradio context; `method` is the default method of the page's first model."""
@@ -100,9 +105,10 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         elem_id="attend-form",
         form=declared,
     )
-    used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
+    with gr.Row(elem_id="attend-panel-buttons"):
+        used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
+        code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
     used.click(None, used, None, js=_KEEP_SEED)
-    code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
     dialog = gr.HTML(
         None,
         html_template=assets.template("settings/code.html"),
@@ -138,7 +144,13 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
 
 def _method(method: Method) -> MethodValue:
     shows = None if method.shows is None else list(method.shows)
-    return {"strategy": method.strategy, "shows": shows, "starts": dict(method.starts)}
+    return {
+        "help": method.help,
+        "group": method.group,
+        "strategy": method.strategy,
+        "shows": shows,
+        "starts": dict(method.starts),
+    }
 
 
 def _position_in_run(parameter: Parameter) -> int:

@@ -50,6 +50,9 @@ export const panelSettings = new Subject();
  */
 export const currentModel = new Subject();
 
+/** The tab that is in sight. @type {Subject<string>} */
+export const shownTab = new Subject();
+
 /** @type {Map<(run: string | null, index: number) => boolean, Element>} */
 const inspectors = new Map();
 

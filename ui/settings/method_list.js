@@ -1,0 +1,35 @@
+/**
+ * The one list of decoding methods: those that most people use in sight, the others behind "More", "Custom" last.
+ */
+
+/** @import { MethodValue } from './contract' */
+
+import { make } from '../kit/js/dom.js';
+
+/**
+ * @param {Record<string, MethodValue>} methods by their names
+ * @param {(method: string) => void} pick
+ */
+export function makeMethodList(methods, pick) {
+  const entries = Object.entries(methods).map(([name, { help, group }]) => {
+    const input = make('input', { type: 'radio', name: 'attend-method', value: name, 'aria-label': name,
+      'aria-description': help, onchange: () => pick(name) });
+    return { name, group, input, row: make('label', {}, input,
+      make('span', { class: 'at-name', text: name }), make('span', { class: 'at-says', text: help })) };
+  });
+  const rowsOf = (group) => entries.filter((entry) => entry.group === group).map(({ row }) => row);
+  const more = make('details', { class: 'at-more' }, make('summary', { text: 'More methods' }), ...rowsOf('more'));
+  const node = make('fieldset', { id: 'attend-method', class: 'at-field' },
+    make('legend', { text: 'Decoding method' }), ...rowsOf('basic'), more, ...rowsOf('custom'));
+
+  /** @param {string} method the chosen one */
+  function draw(method) {
+    for (const { name, group, input, row } of entries) {
+      input.checked = name === method;
+      if (input.checked && group === 'more') more.open = true;
+      row.classList.toggle('selected', input.checked);
+    }
+  }
+
+  return { node, draw };
+}

@@ -97,7 +97,7 @@ def make_batches(settings: TrainingSettings, folder: Path, tokenizer: Tokenizer,
     for part, length in ((order[:turn], settings.context_length // 2), (order[turn:], settings.context_length)):
         brief = length < settings.context_length
         if settings.skills:
-            talk = SmallTalk([]) if brief else SmallTalk.of(folder, "train")
+            talk = SmallTalk([]) if brief else SmallTalk.load(folder, "train")
             part = mixed(part, skill_dialogues(talk, settings.seed + brief), settings.skills)
         texts = (text for document in part for text in encode(document, tokenizer, chat, length + 1))
         rows = list(pack(texts, length))

@@ -174,7 +174,7 @@ def evaluate_skills(loaded: LoadedModel, path: Path, limit: int | None, *, answe
         for name, tally in table.items():
             print(f"{name!s:24} {tally.right:4} of {tally.items:4} {100 * tally.share:6.1f} %")
     heads = sorted(scores.heads.items(), key=lambda one: -one[1])[:8]
-    print(f"\nsome head points at the told value: {scores.pointing.right} of {scores.pointing.items} recalled facts")
+    print(f"\nsome head points at the value: {scores.pointing.right} of {scores.pointing.items} recalled facts")
     for (layer, head), count in heads:
         print(f"layer {layer}, head {head}: {count}")
     return {

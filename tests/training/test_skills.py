@@ -18,14 +18,14 @@ from tests.helpers.paths import ROOT
 from training.data import messages
 from training.skills.dialogues import skill_dialogues
 from training.skills.exercises import EXERCISES, draw_exercise
-from training.skills.facts import Kind, kinds, lead
+from training.skills.facts import Kind, kinds, prepend
 from training.skills.scoring import score, value_positions, weight_on_value
 from training.skills.small_talk import SmallTalk
 from training.skills.testing import Item, read_items, write, write_items
-from training.skills.values import draw, draw_any, read, values, within
+from training.skills.values import Part, draw, draw_fact_value, load_toml, occurs_in, values
 
 TALK = SmallTalk([("Lovely day.", "Yes."), ("Oh well.", "Indeed.", "Right.", "Sure.")])
-LISTS = tuple(read("values.toml"))
+LISTS = tuple(load_toml("values.toml"))
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +53,19 @@ def test_no_value_of_the_test_is_in_training(training: list[tuple[str, ...]]) ->
     # Days and months are named by the task of what comes next, and so not held out of that.
     held_out = {value for name in LISTS if name not in ("days", "months") for value in values(name, "unseen")}
     assert len(held_out) > 200
-    assert not [value for value in held_out if within(value, said)]
+    assert not [value for value in held_out if occurs_in(value, said)]
 
 
 def test_no_wording_and_no_kind_of_the_test_is_in_training(training: list[tuple[str, ...]], items: list[Item]) -> None:
     said = {turn for turns in training for turn in turns}
     assert not [item.turns[-1] for item in items if item.turns[-1] in said]
-    facts = [item.turns[item.told] for item in items if item.told == 0]
+    facts = [item.turns[item.fact_turn] for item in items if item.fact_turn == 0]
     assert len(facts) > 500 and not [turn for turn in facts if turn in said]
     text = "\n".join(said)
     things = {part: {kind.thing for kind in kinds() if kind.unseen == part} for part in (True, False)}
     held_out = things[True] - things[False] - {"", "@people"}
     assert {"hamster", "dress", "picnic"} <= held_out
-    assert not [thing for thing in held_out if within(f"my {thing}", text)]
+    assert not [thing for thing in held_out if occurs_in(f"my {thing}", text)]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,14 @@ def test_invented_names_belong_to_one_part_alone() -> None:
 def test_the_shorter_a_list_the_more_often_a_fact_has_a_value_that_nobody_expects() -> None:
     rng = random.Random(1)
     expected = {
-        name: sum(draw_any(rng, name, "seen") in values(name, "seen") for _ in range(2000)) / 2000 for name in LISTS
+        name: sum(draw_fact_value(rng, name, "seen") in values(name, "seen") for _ in range(2000)) / 2000
+        for name in LISTS
     }
     # 4 days of 40 are a tenth; long lists have their own values three times in five, or one by chance from another list
     assert 0.08 < expected["days"] < 0.16
     assert expected["days"] < expected["months"] < expected["drinks"] < expected["cities"]
     assert 0.55 < expected["cities"] < 0.65
-    assert draw_any(rng, "days", "unseen") in values("days", "unseen")
+    assert draw_fact_value(rng, "days", "unseen") in values("days", "unseen")
 
 
 def exercise(skill: str, number: int) -> tuple[str, str]:
@@ -115,48 +116,75 @@ def test_tasks_are_answered_rightly(number: int) -> None:
     assert re.findall(r"\d+", answer)[-1] == str(expected)
 
     asked, answer = exercise("spell backwards", number)
-    assert within(answer.removesuffix(".").replace("-", "")[::-1], asked)
+    assert occurs_in(answer.removesuffix(".").replace("-", "")[::-1], asked)
     asked, answer = exercise("spell a word", number)
-    assert within(answer.removesuffix(".").replace("-", ""), asked)
+    assert occurs_in(answer.removesuffix(".").replace("-", ""), asked)
 
     asked, answer = exercise("count", number)
     listed = {
         value for name in ("objects", "animals", "shopping", "colors", "people") for value in values(name, "seen")
     }
     mentioned = re.findall(r"[\w ]+?(?=,| and |:|\.|\?|$)", asked)
-    counted = sum(any(within(value, part) for value in listed if len(value) > 2) for part in mentioned)
+    counted = sum(any(occurs_in(value, part) for value in listed if len(value) > 2) for part in mentioned)
     word = re.findall(r"\w+", answer)[-1].lower()
     assert ("zero", "one", "two", "three", "four", "five", "six", "seven").index(word) == counted
 
     asked, answer = exercise("repeat a list", number)
     said = re.split(r", | and ", answer.removeprefix("It was ").removeprefix("You said ").removesuffix("."))
-    assert [value for value in said if within(value, asked)] == said
+    assert [value for value in said if occurs_in(value, asked)] == said
 
 
 def test_what_comes_next_is_right_in_every_row() -> None:
-    rows = [read("values.toml")["days"], read("values.toml")["months"], [chr(65 + at) for at in range(26)]]
+    rows = [load_toml("values.toml")["days"], load_toml("values.toml")["months"], [chr(65 + at) for at in range(26)]]
     rows.append([str(number) for number in range(101)])
     for number in range(200):
         found = draw_exercise(random.Random(number), "unseen", "next in a row")
         (row,) = [row for row in rows if found.accepted[0] in row]
-        given = next(value for value in row if within(value, found.turns[0].removeprefix("Say the")) and value != "A")
+        given = next(
+            value for value in row if occurs_in(value, found.turns[0].removeprefix("Say the")) and value != "A"
+        )
         step = 1 if "after" in found.turns[0] else -1
         assert row[(row.index(given) + step) % len(row)] == found.accepted[0]
 
 
+@pytest.mark.parametrize("part", ["seen", "unseen"])
+def test_a_row_is_said_in_order_from_the_first_to_the_last(part: Part) -> None:
+    days = load_toml("values.toml")["days"]
+    orders = [days * 2, load_toml("values.toml")["months"], [chr(65 + at) for at in range(26)]]
+    orders.append([str(number) for number in range(101)])
+    for number in range(100):
+        found = draw_exercise(random.Random(number), part, "say a row")
+        (listed,) = found.accepted
+        row = listed.split(", ")
+        assert any(order[at : at + len(row)] == row for order in orders for at in range(len(order)))
+        assert found.turns[0].index(row[0]) < found.turns[0].rindex(row[-1])
+
+
+def test_unexpected_places_times_and_days_are_often_of_their_form() -> None:
+    rng = random.Random(1)
+    forms = {
+        "places": r"(in|on|under|behind|next to|near|inside|on top of) the \w+",
+        "times": r"\d+:\d\d",
+        "days": r"\w+ \d+",
+    }
+    for name, form in forms.items():
+        drawn = [value for _ in range(500) if (value := draw_fact_value(rng, name, "seen")) not in values(name, "seen")]
+        assert 0.1 < sum(bool(re.fullmatch(form, value)) for value in drawn) / len(drawn) < 0.6
+
+
 def test_a_lead_takes_the_capital_of_a_sentence_but_not_of_a_name() -> None:
-    assert lead("So, ", "What is my name?") == "So, what is my name?"
-    assert lead("By the way, ", "Rex is my dog.") == "By the way, Rex is my dog."
-    assert lead("Hey. ", "My dog is Rex.") == "Hey. My dog is Rex."
+    assert prepend("So, ", "What is my name?") == "So, what is my name?"
+    assert prepend("By the way, ", "Rex is my dog.") == "By the way, Rex is my dog."
+    assert prepend("Hey. ", "My dog is Rex.") == "Hey. My dog is Rex."
 
 
 def test_talk_about_itself_has_none_of_the_openings() -> None:
     openings = set((ROOT / "training" / "openings.txt").read_text().splitlines())
-    assert not openings & {line for topic in read("talk.toml")["talk"] for line in topic["say"]}
+    assert not openings & {line for topic in load_toml("talk.toml")["talk"] for line in topic["say"]}
 
 
 def test_an_answer_is_right_by_whole_words_and_wrong_by_a_rejected_one() -> None:
-    item = Item("recall", "pet", 0, ("My cat is Rex.", "Okay.", "Who?"), ("Rex",), ("Mia",), told=0)
+    item = Item("recall", "pet", 0, ("My cat is Rex.", "Okay.", "Who?"), ("Rex",), ("Mia",), fact_turn=0)
     assert item.is_right("Your cat is called rex.") and item.is_right("Rex!")
     assert not item.is_right("Rexie.") and not item.is_right("Rex or Mia.") and not item.is_right("")
 
@@ -173,8 +201,8 @@ def test_every_item_can_be_answered(items: list[Item]) -> None:
     for item in items:
         assert len(item.turns) % 2 == 1
         assert item.is_right(item.accepted[0])
-        if item.told >= 0:
-            assert within(item.accepted[0], item.turns[item.told])
+        if item.fact_turn >= 0:
+            assert occurs_in(item.accepted[0], item.turns[item.fact_turn])
         if item.skill.startswith("recall"):
             assert len(item.turns) == 3 + 2 * item.distance
 
@@ -187,7 +215,7 @@ def test_a_value_is_found_in_its_tokens(tiny: LoadedModel) -> None:
 
 
 def test_the_weight_on_a_value_is_that_of_the_whole_text_seen_at_once(tiny: LoadedModel) -> None:
-    item = Item("recall", "pet", 0, ("I am Bo.", "Hi!", "Who am I?"), ("Bo",), told=0)
+    item = Item("recall", "pet", 0, ("I am Bo.", "Hi!", "Who am I?"), ("Bo",), fact_turn=0)
     assert isinstance(tiny.chat, ChatFormat)
     prompt = tiny.chat_prompt(messages(item.turns), reserve=8).ids
     answer = tiny.tokenizer.encode("You are Bo.")

@@ -1,5 +1,5 @@
-"""Dialogues written by a program, from which a small model learns to use what stands in its context.
+"""Synthetic dialogues that teach a small model to use its context.
 
-`kinds.toml`, `wordings.toml`, `values.toml` and `talk.toml` are what is said, `facts` and `exercises` how it is put
-together, `dialogues` mixes it with small talk, and `testing` writes the items that no training saw.
+The TOML files and `common_words.txt` hold wordings and values; `facts` and `exercises` fill in the wordings,
+`dialogues` mixes the results with small talk, `testing` writes the held-out test, and `scoring` scores a model on it.
 """

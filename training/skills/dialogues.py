@@ -1,4 +1,4 @@
-"""Dialogues for training: facts told and asked back, tasks, talk about the model itself, and small talk between."""
+"""Training dialogues: facts stated and asked for again, exercises, questions about the model, and small talk."""
 
 from __future__ import annotations
 
@@ -6,115 +6,115 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 from training.skills.exercises import draw_exercise
-from training.skills.facts import Fact, draw_fact, draw_facts, draw_kind, fits, kinds, lead
+from training.skills.facts import Fact, distinguishable, draw_fact, draw_facts, draw_kind, kinds, prepend
 from training.skills.small_talk import SmallTalk
-from training.skills.values import read
+from training.skills.values import load_toml
 
-_SEEN = read("wordings.toml")["seen"]
-_NOT_TOLD = 0.09  # how often a question for something that nobody told comes before one that can be answered
+_WORDINGS = load_toml("wordings.toml")["seen"]
+_UNANSWERABLE = 0.09  # probability of an unanswerable question before each answerable one, and at the end
 
 
 def skill_dialogues(small_talk: SmallTalk, seed: int) -> Iterator[tuple[str, ...]]:
-    """Endless dialogues, the user first, with nothing in them that belongs to the test."""
-    dice = random.Random(seed)
+    """Yields dialogues without end, user first, with no values and wordings of the test."""
+    rng = random.Random(seed)
     while True:
-        write = dice.choices((_recall, _tasks, _about_itself), weights=(70, 17, 13))[0]
-        yield tuple(write(dice, small_talk))
+        write = rng.choices((_recall, _exercises, _about_model), weights=(70, 17, 13))[0]
+        yield tuple(write(rng, small_talk))
 
 
-def _recall(dice: random.Random, small_talk: SmallTalk) -> list[str]:
-    """Facts are told, other things talked about, and the facts asked back."""
-    turns = small_talk.draw(dice, dice.choice((0, 0, 1, 2)))
-    facts = draw_facts(dice, dice.choice((1, 1, 2, 2, 3, 4)), "seen")
-    waiting = list(facts)
-    while waiting:
-        together, waiting = _split(waiting, dice.choice((1, 1, 2)))
-        told = " ".join(fact.tell(dice, "seen") for fact in together)
-        if dice.random() < 0.3:
-            told = lead(dice.choice(_SEEN["before_telling"]), told)
-        if dice.random() < 0.12:  # asked in the same breath
-            fact = dice.choice(together)
-            turns += [f"{told} {fact.ask(dice, 'seen')}", fact.answer(dice)]
+def _recall(rng: random.Random, small_talk: SmallTalk) -> list[str]:
+    """The user states facts, talks about something else, and asks for the facts."""
+    turns = small_talk.draw(rng, rng.choice((0, 0, 1, 2)))
+    facts = draw_facts(rng, rng.choice((1, 1, 2, 2, 3, 4)), "seen")
+    remaining = list(facts)
+    while remaining:
+        count = rng.choice((1, 1, 2))
+        stated, remaining = remaining[:count], remaining[count:]
+        statement = " ".join(fact.tell(rng, "seen") for fact in stated)
+        if rng.random() < 0.3:
+            statement = prepend(rng.choice(_WORDINGS["before_telling"]), statement)
+        if rng.random() < 0.12:  # the question follows in the same turn
+            fact = rng.choice(stated)
+            turns += [f"{statement} {fact.ask(rng, 'seen')}", fact.answer(rng)]
         else:
-            fact = together[-1]
-            turns += [told, fact.fill(dice.choice(fact.kind.reply["seen"]))]
-        if len(together) == 1 and dice.random() < 0.2:
-            facts[facts.index(together[0])] = _correct(dice, together[0], turns)
-        turns += _aside(dice, small_talk) if dice.random() < 0.2 else []
-    turns += small_talk.draw(dice, dice.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))
-    for fact in dice.sample(facts, len(facts)) + dice.sample(facts, dice.choice((0, 0, 1))):
-        if dice.random() < _NOT_TOLD:
-            turns += _not_told(dice, facts)
-        asked = fact.ask(dice, "seen")
-        if dice.random() < 0.25:
-            asked = lead(dice.choice(_SEEN["before_asking"]), asked)
-        if dice.random() < 0.15:
-            asked += dice.choice(_SEEN["after_asking"])
-        turns += [asked, fact.answer(dice)]
-        if dice.random() < 0.1:
-            turns += [dice.choice(_SEEN["checked"]), dice.choice(_SEEN["checked_reply"])]
-        turns += _aside(dice, small_talk) if dice.random() < 0.2 else []
-    if dice.random() < _NOT_TOLD:
-        turns += _not_told(dice, facts)
+            fact = stated[-1]
+            turns += [statement, fact.fill(rng.choice(fact.kind.reply["seen"]))]
+        if len(stated) == 1 and rng.random() < 0.2:
+            facts[facts.index(stated[0])] = _correct(rng, stated[0], turns)
+        turns += _digression(rng, small_talk) if rng.random() < 0.2 else []
+    turns += small_talk.draw(rng, rng.choice((0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6)))
+    for fact in rng.sample(facts, len(facts)) + rng.sample(facts, rng.choice((0, 0, 1))):
+        if rng.random() < _UNANSWERABLE:
+            turns += _unanswerable(rng, facts)
+        question = fact.ask(rng, "seen")
+        if rng.random() < 0.25:
+            question = prepend(rng.choice(_WORDINGS["before_asking"]), question)
+        if rng.random() < 0.15:
+            question += rng.choice(_WORDINGS["after_asking"])
+        turns += [question, fact.answer(rng)]
+        if rng.random() < 0.1:
+            turns += [rng.choice(_WORDINGS["checked"]), rng.choice(_WORDINGS["checked_reply"])]
+        turns += _digression(rng, small_talk) if rng.random() < 0.2 else []
+    if rng.random() < _UNANSWERABLE:
+        turns += _unanswerable(rng, facts)
     return turns
 
 
-def _split(facts: list[Fact], count: int) -> tuple[list[Fact], list[Fact]]:
-    return facts[:count], facts[count:]
+def _digression(rng: random.Random, small_talk: SmallTalk) -> list[str]:
+    """One exchange about something else."""
+    return rng.choice((lambda: small_talk.draw(rng, 1), lambda: _model_question(rng), lambda: _exercise(rng)))()
 
 
-def _aside(dice: random.Random, small_talk: SmallTalk) -> list[str]:
-    """One exchange on something else."""
-    return dice.choice((lambda: small_talk.draw(dice, 1), lambda: _itself(dice), lambda: _task(dice)))()
+def _correct(rng: random.Random, fact: Fact, turns: list[str]) -> Fact:
+    """Appends an exchange that corrects a fact to `turns`, and returns the corrected fact."""
+    corrected = fact.corrected(rng, "seen")
+    turns += [
+        corrected.fill(rng.choice(_WORDINGS["correct"])),
+        corrected.fill(rng.choice(_WORDINGS["corrected"])),
+    ]
+    return corrected
 
 
-def _correct(dice: random.Random, fact: Fact, turns: list[str]) -> Fact:
-    """Add an exchange that puts a fact right, and give back the fact as it is then."""
-    right = fact.corrected(dice, "seen")
-    turns += [right.fill(dice.choice(_SEEN["correct"])), right.fill(dice.choice(_SEEN["corrected"]))]
-    return right
-
-
-def _not_told(dice: random.Random, facts: Sequence[Fact]) -> list[str]:
-    """A question for something that nobody told, often of the kind of something that was."""
+def _unanswerable(rng: random.Random, facts: Sequence[Fact]) -> list[str]:
+    """A question about a fact that was never stated, often of the same kind as one that was."""
     while True:
-        kind = draw_kind(dice, unseen=False)
-        if facts and dice.random() < 0.4:
-            kind = dice.choice([other for other in kinds() if other.name == facts[-1].kind.name and not other.unseen])
-        fact = draw_fact(dice, kind, "seen")
-        if fits(fact, facts):
-            return [fact.ask(dice, "seen"), dice.choice(_SEEN["unknown"])]
+        kind = draw_kind(rng, unseen=False)
+        if facts and rng.random() < 0.4:
+            kind = rng.choice([other for other in kinds() if other.name == facts[-1].kind.name and not other.unseen])
+        fact = draw_fact(rng, kind, "seen")
+        if distinguishable(fact, facts):
+            return [fact.ask(rng, "seen"), rng.choice(_WORDINGS["unknown"])]
 
 
-def _tasks(dice: random.Random, small_talk: SmallTalk) -> list[str]:
-    """A few tasks in a row, with some talk between."""
-    turns: list[str] = small_talk.draw(dice, dice.choice((0, 0, 1)))
-    for _ in range(dice.randint(2, 6)):
-        turns += _task(dice)
-        turns += small_talk.draw(dice, 1) if dice.random() < 0.15 else []
+def _exercises(rng: random.Random, small_talk: SmallTalk) -> list[str]:
+    """Two to six exercises with a little small talk between them."""
+    turns: list[str] = small_talk.draw(rng, rng.choice((0, 0, 1)))
+    for _ in range(rng.randint(2, 6)):
+        turns += _exercise(rng)
+        turns += small_talk.draw(rng, 1) if rng.random() < 0.15 else []
     return turns
 
 
-def _task(dice: random.Random) -> list[str]:
-    exercise = draw_exercise(dice, "seen")
+def _exercise(rng: random.Random) -> list[str]:
+    exercise = draw_exercise(rng, "seen")
     return [*exercise.turns, exercise.answer]
 
 
-def _about_itself(dice: random.Random, small_talk: SmallTalk) -> list[str]:
-    """What people ask a program about itself, beside their own name that it must not mix up with its own."""
-    turns: list[str] = small_talk.draw(dice, dice.choice((0, 1, 2)))
-    name = draw_fact(dice, kinds()[0], "seen")
-    told = dice.random() < 0.5
-    if told:
-        turns += [name.tell(dice, "seen"), name.fill(dice.choice(name.kind.reply["seen"]))]
-    parts: list[Callable[[], list[str]]] = [lambda: _itself(dice)] * 4 + [lambda: small_talk.draw(dice, 1)]
-    if told:
-        parts += [lambda: [name.ask(dice, "seen"), name.answer(dice)]] * 2
-    for _ in range(dice.randint(2, 6)):
-        turns += dice.choice(parts)()
+def _about_model(rng: random.Random, small_talk: SmallTalk) -> list[str]:
+    """Questions about the model, some next to the user's name, which the model must not confuse with its own."""
+    turns: list[str] = small_talk.draw(rng, rng.choice((0, 1, 2)))
+    name = draw_fact(rng, kinds()[0], "seen")
+    named = rng.random() < 0.5
+    if named:
+        turns += [name.tell(rng, "seen"), name.fill(rng.choice(name.kind.reply["seen"]))]
+    exchanges: list[Callable[[], list[str]]] = [lambda: _model_question(rng)] * 4 + [lambda: small_talk.draw(rng, 1)]
+    if named:
+        exchanges += [lambda: [name.ask(rng, "seen"), name.answer(rng)]] * 2
+    for _ in range(rng.randint(2, 6)):
+        turns += rng.choice(exchanges)()
     return turns
 
 
-def _itself(dice: random.Random) -> list[str]:
-    topic = dice.choice(read("talk.toml")["talk"])
-    return [dice.choice(topic["say"]), dice.choice(topic["answer"])]
+def _model_question(rng: random.Random) -> list[str]:
+    topic = rng.choice(load_toml("talk.toml")["talk"])
+    return [rng.choice(topic["say"]), rng.choice(topic["answer"])]

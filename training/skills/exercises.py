@@ -1,6 +1,6 @@
-"""Small tasks on what stands in the question: lists to repeat, words to spell, things to count, rows, sums.
+"""Exercises: lists to repeat, words to spell, things to count, sequences to continue, sums.
 
-Whether a task is the test's follows from its words and numbers, as of values; see `values`.
+The words and numbers of an exercise decide whether it belongs to the test; see `values`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from training.skills.facts import sentence
-from training.skills.values import Part, article, draw, read, values
+from training.skills.values import Part, article, draw, load_toml, values
 
-_COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
+_NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
 _LISTS = (
     "shopping",
     "colors",
@@ -33,7 +33,7 @@ _LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A task: the turns before its answer, the answer, and what a right answer must hold (any of `accepted`)."""
+    """An exercise: the turns before the answer, the answer, and texts one of which a right answer contains."""
 
     skill: str
     turns: tuple[str, ...]  # the last one is the user's
@@ -42,15 +42,15 @@ class Exercise:
 
 
 def draw_exercise(rng: random.Random, part: Part, skill: str = "") -> Exercise:
-    """A task of a skill, or of any."""
+    """Draws an exercise of a skill, or of any."""
     return EXERCISES[skill or rng.choice(tuple(EXERCISES))](rng, part)
 
 
 def _repeat(rng: random.Random, part: Part) -> Exercise:
-    """A list to say again, at once or after an answer."""
+    """A list to repeat, at once or one exchange later."""
     items = _items(rng, part, rng.randint(2, 5))
-    listed = _joined(items, rng.choice(("and", "and", "")))
-    repeated = _joined(items, "and")
+    listed = _join(items, rng.choice(("and", "and", "")))
+    repeated = _join(items, "and")
     accepted = (repeated, ", ".join(items), ", and ".join(repeated.rsplit(" and ", 1)))
     if rng.random() < 0.5:
         question = _wording(rng, part, "repeat").format(items=listed)
@@ -79,25 +79,25 @@ def _letters(rng: random.Random, part: Part, skill: str, *, backwards: bool) -> 
 
 
 def _count(rng: random.Random, part: Part) -> Exercise:
-    """How many things were listed."""
+    """How many things a list has."""
     number = rng.randint(1, 7)
     listed = rng.choice(("objects", "animals", "shopping", "colors", "people"))
     items = _items(rng, part, number, listed)
-    shown = _joined([f"{article(item)} {item}" for item in items] if listed in ("objects", "animals") else items, "and")
+    shown = _join([f"{article(item)} {item}" for item in items] if listed in ("objects", "animals") else items, "and")
     question = _wording(rng, part, "count").format(items=shown)
-    word = _COUNTS[number]
+    word = _NUMBER_WORDS[number]
     answer = rng.choice(("{}.", "{}.", "There are {}.", "I count {}.")) if number > 1 else "{}."
     return Exercise("count", (sentence(question),), sentence(answer.format(word)), (word, str(number)))
 
 
 def _next(rng: random.Random, part: Part) -> Exercise:
-    """What follows a day, a month, a letter or a number, or comes before it."""
+    """The day, month, letter or number after or before another."""
     name, row = rng.choice(tuple(_ROWS.items()))
     after = rng.random() < 0.7
     while True:
         index = rng.randrange(1, len(row) - 1)
         given, wanted = row[index], row[index + (1 if after else -1)]
-        if _belongs(f"{name} {given} {after}", part):
+        if _in_part(f"{name} {given} {after}", part):
             break
     question = _wording(rng, part, "after" if after else "before").format(given=given, name=name)
     answer = rng.choice(("{1}.", "{1}.", "{1} comes after {0}." if after else "{1} comes before {0}."))
@@ -105,12 +105,12 @@ def _next(rng: random.Random, part: Part) -> Exercise:
 
 
 def _row(rng: random.Random, part: Part) -> Exercise:
-    """A stretch of days, months, letters or numbers, in order."""
+    """Consecutive days, months, letters or numbers."""
     name, row = rng.choice(tuple(_ROWS.items()))
     while True:
         first, length = rng.randrange(len(row)), rng.randint(3, 7)
         found = row[first : first + length]
-        if len(set(found)) == length and _belongs(f"{name} {found[0]} {found[-1]}", part):
+        if len(set(found)) == length and _in_part(f"{name} {found[0]} {found[-1]}", part):
             break
     question = _wording(rng, part, "row").format(name=name, first=found[0], last=found[-1])
     listed = ", ".join(found)
@@ -118,11 +118,11 @@ def _row(rng: random.Random, part: Part) -> Exercise:
 
 
 def _sum(rng: random.Random, part: Part) -> Exercise:
-    """Addition and subtraction up to twenty."""
+    """An addition or subtraction with numbers up to ten."""
     while True:
         first, second, plus = rng.randint(0, 10), rng.randint(0, 10), rng.random() < 0.6
         first, second = (first, second) if plus or first >= second else (second, first)
-        if _belongs(f"{first} {plus} {second}", part):
+        if _in_part(f"{first} {plus} {second}", part):
             break
     result = str(first + second if plus else first - second)
     question = _wording(rng, part, "plus" if plus else "minus").format(first, second)
@@ -142,15 +142,15 @@ EXERCISES: dict[str, Callable[[random.Random, Part], Exercise]] = {
 }
 
 _ROWS: dict[str, tuple[str, ...]] = {
-    "day": (*(days := tuple(read("values.toml")["days"])), *days[:2]),
-    "month": tuple(read("values.toml")["months"]),
+    "day": (*(days := tuple(load_toml("values.toml")["days"])), *days[:2]),
+    "month": tuple(load_toml("values.toml")["months"]),
     "letter": tuple(ascii_uppercase),
     "number": tuple(str(number) for number in range(101)),
 }
 
 
 def _items(rng: random.Random, part: Part, count: int, listed: str = "") -> list[str]:
-    """Different values of one list; the test's lists are shorter, so two of them may share an item in common."""
+    """Draws different values of one list; short lists of the test give way to longer ones."""
     listed = listed or rng.choice(_LISTS)
     pool = values(listed, part)
     while len(pool) < count:
@@ -158,7 +158,7 @@ def _items(rng: random.Random, part: Part, count: int, listed: str = "") -> list
     return rng.sample(pool, count)
 
 
-def _joined(items: list[str], conjunction: str) -> str:
+def _join(items: list[str], conjunction: str) -> str:
     if len(items) == 1:
         return items[0]
     if not conjunction:
@@ -167,9 +167,9 @@ def _joined(items: list[str], conjunction: str) -> str:
 
 
 def _wording(rng: random.Random, part: Part, name: str) -> str:
-    return rng.choice(read("exercises.toml")[part][name])
+    return rng.choice(load_toml("exercises.toml")[part][name])
 
 
-def _belongs(text: str, part: Part) -> bool:
-    """By a checksum, a sixth of the questions are the test's."""
+def _in_part(text: str, part: Part) -> bool:
+    """Whether a question belongs to a part; a checksum gives a sixth of them to the test."""
     return (zlib.crc32(text.encode()) % 6 == 0) == (part == "unseen")

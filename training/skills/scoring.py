@@ -1,4 +1,4 @@
-"""How many of the test's items a model answers rightly, and where its attention is when it chooses a recalled value."""
+"""Scores a model on the test of skills, and measures which attention heads point at a recalled value."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=40)
-MOST = 0.5  # of a head's weight, from which on it points at the value
+POINTING = 0.5  # attention weight on the value from which on a head points at it
 
 
 @dataclass(slots=True)
 class Tally:
-    """Right answers among all."""
+    """Counts right answers."""
 
     right: int = 0
     items: int = 0
 
-    def count(self, right: bool) -> None:
+    def add(self, right: bool) -> None:
         self.right += right
         self.items += 1
 
@@ -46,55 +46,55 @@ class Tally:
 
 @dataclass(slots=True)
 class SkillScores:
-    """Tallies by what was asked, and of each head how often it points at the value that is chosen."""
+    """Right answers by skill, distance and kind, and how often each head points at the recalled value."""
 
     skills: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     distances: dict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))  # of recall
     kinds: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))  # of recall, held-out kinds included
-    pointing: Tally = field(default_factory=Tally)  # of rightly recalled facts: whether some head points at the value
-    heads: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))  # (layer, head), from 1
-    answers: list[str] = field(default_factory=list)  # of each item, in their order
+    pointing: Tally = field(default_factory=Tally)  # recalled facts; "right" if some head points at the value
+    heads: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))  # by (layer, head), both from 1
+    answers: list[str] = field(default_factory=list)  # one per item, in order
 
 
 def score(loaded: LoadedModel, items: Sequence[Item], *, progress: bool = False) -> SkillScores:
-    """Greedy answers to all items; attention is looked at for rightly recalled facts alone."""
+    """Answers all items greedily; inspects attention where a fact is recalled."""
     scores = SkillScores()
     for item in tqdm(items, disable=not progress, unit="item", leave=False):
         prompt, tokens = answer_tokens(loaded, messages(item.turns), GREEDY)
         text = loaded.text_of(tokens)
         right = item.is_right(text)
         scores.answers.append(text)
-        scores.skills[item.skill].count(right)
+        scores.skills[item.skill].add(right)
         if item.skill.startswith("recall"):
-            scores.kinds[item.kind].count(right)
+            scores.kinds[item.kind].add(right)
         if item.skill == "recall":
-            scores.distances[item.distance].count(right)
+            scores.distances[item.distance].add(right)
         if right and item.skill.startswith("recall"):
             weights = weight_on_value(loaded, item, prompt, tokens)  # (layers, H)
-            scores.pointing.count(bool((weights >= MOST).any()))
-            for layer, head in (weights >= MOST).nonzero().tolist():
+            scores.pointing.add(bool((weights >= POINTING).any()))
+            for layer, head in (weights >= POINTING).nonzero().tolist():
                 scores.heads[layer + 1, head + 1] += 1
     return scores
 
 
 def weight_on_value(loaded: LoadedModel, item: Item, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
-    """How much of its weight each head puts on the value in the conversation when the answer repeats it: (layers, H).
+    """The weight that each head puts on the value in the conversation when the answer repeats it: (layers, H).
 
-    The query is the one that predicts the first token with a part of the value; the keys are all tokens of the value in
-    the turn that told it, and no other mention.
+    The query is the position that predicts the value's first token; the keys are the value's tokens in the turn that
+    stated it, not in later ones.
     """
     assert isinstance(loaded.chat, ChatFormat)
     turns = [loaded.chat.turn(message) for message in messages(item.turns)]
-    before = 1 + sum(map(len, turns[: item.told]))  # `<s>` and the turns before it
-    keys = [before + position for position in value_positions(loaded, turns[item.told], item.accepted[0])]
-    chosen = value_positions(loaded, answer, item.accepted[0])[0]  # so many tokens of the answer are read by then
+    before = 1 + sum(map(len, turns[: item.fact_turn]))  # `<s>` and the turns before
+    keys = [before + position for position in value_positions(loaded, turns[item.fact_turn], item.accepted[0])]
+    chosen = value_positions(loaded, answer, item.accepted[0])[0]  # tokens of the answer before the value
     forward = loaded.model.prefill((*prompt, *answer[:chosen]), want=Want(attention=True))
     assert forward.attention is not None
     return forward.attention.decoder[0, :, :, -1, keys].sum(dim=-1)  # (layers, H)
 
 
 def value_positions(loaded: LoadedModel, tokens: Sequence[int], value: str) -> list[int]:
-    """The positions of the tokens that hold a part of a value, which the text mentions once."""
+    """The positions of the tokens that overlap the first mention of a value in a text."""
     ends = list(accumulate(len(loaded.tokenizer.decode([token])) for token in tokens))
     start = loaded.tokenizer.decode(tokens).casefold().index(value.casefold())
     return [

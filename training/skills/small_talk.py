@@ -1,4 +1,4 @@
-"""Real small talk, among which the written dialogues stand."""
+"""Small talk from real dialogues, to fill the distance between a fact and its question."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from training.mixture import CHAT_MIXTURE, honest, named
 _LONGEST = 160  # characters of a turn of small talk
 _TELLING = re.compile(
     r"\b(?:names?|called|named|I'm [A-Z]|I am [A-Z]|from [A-Z]|live in|living|favorite)\b"
-)  # facts of its own
+)  # states a fact itself
 
 
 class SmallTalk:
-    """Exchanges of real dialogues that tell no facts themselves, to stand between a fact and the question for it."""
+    """Exchanges of real dialogues that state no facts of the kinds that are asked for."""
 
     def __init__(self, dialogues: Sequence[Sequence[str]]) -> None:
-        """Dialogues whose first turn is the user's."""
+        """`dialogues` start with a turn of the user."""
         self._dialogues = [turns for turns in dialogues if len(turns) > 1]
 
     @classmethod
-    def of(cls, folder: Path, split: Split) -> Self:
-        """Those of one split of the data folder's best dialogues; none where it lacks them."""
+    def load(cls, folder: Path, split: Split) -> Self:
+        """Loads one split of Synthetic Persona Chat; empty if the data folder doesn't have it."""
         source = replace(CHAT_MIXTURE[0], keep=honest(named))
         if not (folder / f"{source.path}.jsonl.gz").is_file():
             return cls([])
         return cls([document.turns for document in documents(source, folder, split)])
 
     def draw(self, rng: random.Random, exchanges: int) -> list[str]:
-        """So many exchanges, of one dialogue where it is long enough; empty where there is no small talk at all."""
+        """Draws a number of exchanges as turns, from one dialogue if it is long enough; [] if there are none."""
         found: list[str] = []
         while self._dialogues and len(found) < 2 * exchanges:
             turns = rng.choice(self._dialogues)

@@ -1,9 +1,9 @@
-"""The items that measure what a model learned of `training.skills`, none of which any training saw.
+"""The held-out test of `training.skills`.
 
     python -m training.skills.testing DATA --output skills.jsonl.gz
 
-Values, things and wordings are those kept for the test, small talk is of the test split of the data folder, and an
-item's answer is right if it holds one of `accepted` and none of `rejected`. `training.evaluate` reads the file.
+Its values, things and wordings are held out from training, and its small talk comes from the test split of the data
+folder. `training.evaluate --skills` reads the file.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from model.command_line import Parser, exit_code, writing
 from model.errors import AttendError
 from training.data import read_records
 from training.skills.exercises import EXERCISES, draw_exercise
-from training.skills.facts import Fact, draw_fact, draw_kind, fits, kinds
+from training.skills.facts import Fact, distinguishable, draw_fact, draw_kind, kinds
 from training.skills.small_talk import SmallTalk
-from training.skills.values import read, values, within
+from training.skills.values import load_toml, occurs_in, values
 
-LONGEST = 6  # exchanges of small talk between a fact and the question for it
-_UNSEEN = read("wordings.toml")["unseen"]
+LONGEST = 6  # exchanges between a fact and its question
+_UNSEEN = load_toml("wordings.toml")["unseen"]
 _HONEST = ("haven't told", "have not told", "didn't tell", "don't know", "haven't said", "haven't mentioned")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question and what a right answer is."""
+    """A conversation that ends with a question, and which answers are right."""
 
     skill: str
-    kind: str  # of the fact, or of the task
+    kind: str  # of fact, or the exercise's skill
     distance: int  # exchanges between the fact and its question
     turns: tuple[str, ...]  # the last one is the user's question
     accepted: tuple[str, ...]
     rejected: tuple[str, ...] = ()
-    told: int = -1  # in which turn the value stands that is asked for; -1 where none was told
+    fact_turn: int = -1  # index of the turn that states the value asked for; -1 if none does
 
     def is_right(self, answer: str) -> bool:
-        """Whether an answer holds what it must, and nothing that it must not, as whole words in any case."""
-        return any(within(text, answer) for text in self.accepted) and not any(
-            within(text, answer) for text in self.rejected
+        """Whether an answer contains one of `accepted` and none of `rejected`, as whole words, ignoring case."""
+        return any(occurs_in(text, answer) for text in self.accepted) and not any(
+            occurs_in(text, answer) for text in self.rejected
         )
 
 
 def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
-    """All items of the test: 60 of recall at each distance, 10 for held-out kinds, 40 or 60 for each other skill."""
+    """Yields the test: at each distance 60 items of recall and 15 of held-out kinds; 40 or 60 of each other skill."""
     rng = random.Random(seed)
     for distance in range(LONGEST + 1):
         for _ in range(60):
@@ -60,7 +60,7 @@ def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
     for _ in range(60):
         yield _recall(rng, talk, rng.randint(0, 2), "one of several facts")
         yield _corrected(rng, talk)
-        yield _not_told(rng, talk)
+        yield _unanswerable(rng, talk)
     for _ in range(40):
         yield _whose_name(rng, talk)
     for skill in EXERCISES:
@@ -70,7 +70,7 @@ def write_items(talk: SmallTalk, seed: int = 1) -> Iterator[Item]:
 
 
 def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fact]:
-    """Facts of one kind, of a list with enough values for the test."""
+    """Draws facts of one kind, from a list with enough values in the test."""
     while True:
         kind = draw_kind(rng, unseen=held_out)
         if kind.values != "digits" and len(values(kind.values, "unseen")) < 3:
@@ -80,22 +80,22 @@ def _facts(rng: random.Random, count: int, *, held_out: bool = False) -> list[Fa
         found: list[Fact] = []
         for other in rng.sample(alike * count, len(alike) * count):
             fact = draw_fact(rng, other, "unseen")
-            if len(found) < count and fits(fact, found):
+            if len(found) < count and distinguishable(fact, found):
                 found.append(fact)
         if len(found) == count:
             return found
 
 
 def _recall(rng: random.Random, talk: SmallTalk, distance: int, skill: str) -> Item:
-    """A fact, or several of one kind, small talk, and the question."""
+    """One fact, or several of one kind, then small talk and a question."""
     several = skill == "one of several facts"
     facts = _facts(rng, rng.choice((2, 3)) if several else 1, held_out="held-out" in skill)
-    asked = rng.choice(facts)
+    target = rng.choice(facts)
     turns = [" ".join(fact.tell(rng, "unseen") for fact in facts), _reply(rng)]
     turns += talk.draw(rng, distance)
-    rejected = tuple(fact.value for fact in facts if fact != asked)
-    question = asked.ask(rng, "unseen")
-    return Item(skill, asked.kind.name, distance, (*turns, question), (asked.value,), rejected, told=0)
+    rejected = tuple(fact.value for fact in facts if fact != target)
+    question = target.ask(rng, "unseen")
+    return Item(skill, target.kind.name, distance, (*turns, question), (target.value,), rejected, fact_turn=0)
 
 
 def _corrected(rng: random.Random, talk: SmallTalk) -> Item:
@@ -104,15 +104,15 @@ def _corrected(rng: random.Random, talk: SmallTalk) -> Item:
     turns = [fact.tell(rng, "unseen"), _reply(rng), right.fill(rng.choice(_UNSEEN["correct"])), _reply(rng)]
     distance = rng.randint(0, 2)
     turns += [*talk.draw(rng, distance), right.ask(rng, "unseen")]
-    return Item("a corrected fact", fact.kind.name, distance, tuple(turns), (right.value,), (fact.value,), told=2)
+    return Item("a corrected fact", fact.kind.name, distance, tuple(turns), (right.value,), (fact.value,), fact_turn=2)
 
 
-def _not_told(rng: random.Random, talk: SmallTalk) -> Item:
-    """A question for what was not told, while something else was."""
+def _unanswerable(rng: random.Random, talk: SmallTalk) -> Item:
+    """A question about a fact that was not stated, after one that was."""
     (fact,) = _facts(rng, 1)
     while True:
         other = draw_fact(rng, draw_kind(rng, unseen=False), "unseen")
-        if fits(other, [fact]):
+        if distinguishable(other, [fact]):
             break
     distance = rng.randint(0, 2)
     turns = (fact.tell(rng, "unseen"), _reply(rng), *talk.draw(rng, distance), other.ask(rng, "unseen"))
@@ -120,15 +120,15 @@ def _not_told(rng: random.Random, talk: SmallTalk) -> Item:
 
 
 def _whose_name(rng: random.Random, talk: SmallTalk) -> Item:
-    """The user says a name, hears the model's, and asks for one of the two."""
+    """The user and the model introduce themselves, and the user asks for one of the two names."""
     fact = draw_fact(rng, kinds()[0], "unseen")
     turns = [fact.tell(rng, "unseen"), "Nice to meet you! I'm Attend.", *talk.draw(rng, rng.randint(0, 2))]
     if rng.random() < 0.5:
         return Item(
-            "whose name", "the user's", 0, (*turns, fact.ask(rng, "unseen")), (fact.value,), ("Attend",), told=0
+            "whose name", "the user's", 0, (*turns, fact.ask(rng, "unseen")), (fact.value,), ("Attend",), fact_turn=0
         )
     question = rng.choice(("What was your name again?", "And you are called?", "Could you say your name?"))
-    return Item("whose name", "the model's", 0, (*turns, question), ("Attend",), (fact.value,), told=1)
+    return Item("whose name", "the model's", 0, (*turns, question), ("Attend",), (fact.value,), fact_turn=1)
 
 
 def _reply(rng: random.Random) -> str:
@@ -136,7 +136,7 @@ def _reply(rng: random.Random) -> str:
 
 
 def write(items: Iterator[Item], path: Path) -> int:
-    """Items as gzipped JSON lines; how many there were."""
+    """Writes items as gzipped JSON lines; returns their number."""
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         number = 0
         for number, item in enumerate(items, start=1):  # noqa: B007
@@ -145,7 +145,7 @@ def write(items: Iterator[Item], path: Path) -> int:
 
 
 def read_items(path: Path) -> list[Item]:
-    """What `write` wrote; `AttendError` for a file of another form."""
+    """Reads what `write` wrote; raises `AttendError` for any other file."""
     return [_item(record, path) for record in read_records(path)]
 
 
@@ -160,17 +160,17 @@ def _item(record: Any, path: Path) -> Item:
 def _command(arguments: Sequence[str] | None) -> None:
     parser = Parser(
         prog="python -m training.skills.testing",
-        description="Write the test of the skills as a file for training.evaluate.",
+        description="Write the test of skills for training.evaluate --skills.",
     )
     parser.add_argument(
         "data", metavar="DATA", type=Path, help="the folder with the training data, whose test split is the small talk"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write (.jsonl.gz)")
-    read = parser.parse_args(arguments)
-    talk = SmallTalk.of(read.data, "test")
-    with writing(read.output):
-        number = write(write_items(talk), read.output)
-    print(f"{number:,} items in {read.output}")
+    options = parser.parse_args(arguments)
+    talk = SmallTalk.load(options.data, "test")
+    with writing(options.output):
+        number = write(write_items(talk), options.output)
+    print(f"{number:,} items in {options.output}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,7 +1,7 @@
-"""What facts can be: lists of values, each value either for training or for the test.
+"""The values of facts, split into training ("seen") and test ("unseen").
 
-A value belongs to the test by a checksum of its spelling, so it does in every list that holds it. Two kinds of values
-are for training alone: those that stand in a wording, and those of which a part belongs to the test are left out.
+A checksum of its spelling puts a value into the test, whichever list holds it. Values that occur in a wording are never
+in the test; values that contain one of the test are in neither part.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-Part = Literal["seen", "unseen"]  # by training
+Part = Literal["seen", "unseen"]  # of the data: training, test
 
 FOLDER = Path(__file__).parent
-_INVENTED = 0.4  # of the names of people and pets: copying, not knowing, must be what finds them
-_STRANGE = 0.4  # of the values of all facts in training, for the same reason: its lists of colours or days are short
-_SHORT = 40  # values of a list; where there are fewer, more are strange: of the four days that training has, 0.9
+_INVENTED = 0.4  # share of invented names of people and pets: they can only be copied, not guessed
+_UNEXPECTED = 0.4  # share of unexpected values of any fact in training, for the same reason
+_SHORT_LIST = 40  # values; shorter lists get more unexpected ones: for the four days in training, 0.9
 _ONSETS = ("b", "br", "c", "ch", "d", "dr", *"fg", "gr", *"hjklmnp", "qu", *"rs", "sh", "st", "t", "th", "tr", *"vwyz")
 _VOWELS = (*"aeiou", "ai", "ee", "ia", "o", "a")
-_MIDDLES = ("", "", "", "n", "l", "r", "m", "s")  # end a syllable before another
-_CODAS = ("", "", "", *"nlrsmx", "nd", "ck", "th", "rt")  # end a name
+_MIDDLES = ("", "", "", "n", "l", "r", "m", "s")  # after the vowel of any but the last syllable
+_CODAS = ("", "", "", *"nlrsmx", "nd", "ck", "th", "rt")  # after the last vowel
 _STARTS = ("a", "e", "i", "o", "u", "al", "an", "ar", "el", "em", "er", "il", "in", "is", "ol", "or", "os", "ul")
-_VOWEL_FIRST = 0.2  # of the invented names
-_BEFORE = (0, 1, 1, 1, 2)  # syllables before the last one
-_RUDE = re.compile(  # parts that an invented name must not have
+_VOWEL_FIRST = 0.2  # share of invented names that start with one of them
+_BEFORE = (0, 1, 1, 1, 2)  # syllables, not counting the last
+_RUDE = re.compile(  # substrings that no invented name may have
     "nig|neg|fag|fu[ck]|shi[ts]|cu[mn]|di[ck]|dy|co[ck]|ti[ts]|rap|homo|ki[k]|gook|chin|paki|coo|sl[ui]|who|jap|spi[ck]|"
     "tra[n]|pis|pus|ass|ana[ln]|anu|ars[e]|hoar|shar|feck|hick|jiz|wan[ck]|poo|pee|gaz|gay"
 )
 
 
 @cache
-def read(name: str) -> dict[str, Any]:
-    """One of the folder's files of wordings."""
+def load_toml(name: str) -> dict[str, Any]:
+    """Parses one of this package's TOML files."""
     with (FOLDER / name).open("rb") as file:
         return tomllib.load(file)
 
 
 def draw(rng: random.Random, name: str, part: Part) -> str:
-    """A value of a list, a number of two to four digits for "digits"; some names are invented."""
+    """Returns a value of a list, or a number of two to four digits for "digits"; some names are invented."""
     if name == "digits" or (name in ("people", "pets") and rng.random() < _INVENTED):
         make = _number if name == "digits" else _invented
         while _is_unseen(value := make(rng)) != (part == "unseen") or (name != "digits" and value in _all_listed()):
@@ -51,16 +51,16 @@ def draw(rng: random.Random, name: str, part: Part) -> str:
     return rng.choice(values(name, part))
 
 
-def draw_any(rng: random.Random, name: str, part: Part) -> str:
-    """The same for a fact: in training often a value that nobody expects there, invented or of another list.
+def draw_fact_value(rng: random.Random, name: str, part: Part) -> str:
+    """Returns a fact's value, in training often an unexpected one: an invented word or a value of another list.
 
-    A model that has seen 32 colours learns to guess among them; one whose favourite color was "Tuesday" or "quenor" as
-    well learns to look up what was told. The shorter a list, the better a guess would be, so the rarer its own values:
-    of days that training lacks, a model that had met four others 60 % of the time recalled 1 in 29.
+    A model that has seen 32 colors learns to guess among them; one that has also seen the favorite color "Tuesday" or
+    "quenor" learns to look it up. The shorter a list, the better guessing would work, so the less often its own values
+    are drawn: a model that saw one of four days 60 % of the time recalled 1 in 29 facts about the other days.
     """
     if part == "unseen" or name == "digits":
         return draw(rng, name, part)
-    if rng.random() >= max(_STRANGE, 1 - len(values(name, part)) / _SHORT):
+    if rng.random() >= max(_UNEXPECTED, 1 - len(values(name, part)) / _SHORT_LIST):
         return draw(rng, name, part)
     if rng.random() < 0.25:
         return draw(rng, rng.choice(sorted(_lists())), part)
@@ -71,18 +71,20 @@ def draw_any(rng: random.Random, name: str, part: Part) -> str:
 
 @cache
 def values(name: str, part: Part) -> tuple[str, ...]:
-    """The values of a list that training sees, or those that it does not."""
+    """The values of a list that belong to a part."""
     unseen = _unseen_values()
     if part == "unseen":
         return tuple(value for value in _lists()[name] if value in unseen)
     return tuple(
-        value for value in _lists()[name] if value not in unseen and not any(within(other, value) for other in unseen)
+        value
+        for value in _lists()[name]
+        if value not in unseen and not any(occurs_in(other, value) for other in unseen)
     )
 
 
-def within(value: str, text: str) -> bool:
-    """Whether a text holds a value as whole words, whatever their case."""
-    if value.casefold() not in text.casefold():  # the quick answer to most questions
+def occurs_in(value: str, text: str) -> bool:
+    """Whether a value occurs in a text as whole words, ignoring case."""
+    if value.casefold() not in text.casefold():  # fast path
         return False
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, flags=re.IGNORECASE) is not None
 
@@ -99,7 +101,8 @@ def _is_unseen(value: str) -> bool:
 @cache
 def _lists() -> Mapping[str, tuple[str, ...]]:
     return {
-        name: tuple(found.split() if isinstance(found, str) else found) for name, found in read("values.toml").items()
+        name: tuple(found.split() if isinstance(found, str) else found)
+        for name, found in load_toml("values.toml").items()
     }
 
 
@@ -110,12 +113,14 @@ def _all_listed() -> frozenset[str]:
 
 @cache
 def _unseen_values() -> frozenset[str]:
-    wordings = "\n".join(text for name in ("kinds.toml", "wordings.toml", "talk.toml") for text in _texts(read(name)))
-    return frozenset(value for value in _all_listed() if _is_unseen(value) and not within(value, wordings))
+    wordings = "\n".join(
+        text for name in ("kinds.toml", "wordings.toml", "talk.toml") for text in _texts(load_toml(name))
+    )
+    return frozenset(value for value in _all_listed() if _is_unseen(value) and not occurs_in(value, wordings))
 
 
 def _texts(found: Any) -> Iterator[str]:
-    """All texts within what a TOML file holds."""
+    """Yields all strings of a parsed TOML file."""
     if isinstance(found, str):
         yield found
     elif isinstance(found, dict | list):
@@ -124,7 +129,7 @@ def _texts(found: Any) -> Iterator[str]:
 
 
 def _unexpected(rng: random.Random, name: str) -> str:
-    """A value of no list: a place, time or day put together, an invented word or a common one."""
+    """Returns a value of no list: a composed place, time or date, an invented word, or a common word."""
     if name in _COMPOSED and rng.random() < 0.5:
         return _COMPOSED[name](rng)
     value = _invented(rng) if rng.random() < 0.4 else rng.choice(_common_words())
@@ -133,10 +138,10 @@ def _unexpected(rng: random.Random, name: str) -> str:
 
 @cache
 def _common_words() -> tuple[str, ...]:
-    """Words of the real dialogues that between them hold the pieces of attend-chat's vocabulary.
+    """Words of the real dialogues, chosen to cover attend-chat's vocabulary.
 
-    A value is copied a piece at a time, and a piece that never stood in an answer is copied badly: of facts whose value
-    had one, 27 of 64 were recalled; of those whose pieces stood in 20 or more of 4,000 dialogues, 155 of 189.
+    A value is copied token by token, and tokens that never occur in training answers are copied badly. A model recalled
+    27 of 64 facts with such a token, and 155 of 189 whose tokens each occur in 20 of 4,000 dialogues' answers or more.
     """
     return tuple((FOLDER / "common_words.txt").read_text().split())
 

@@ -1,7 +1,7 @@
-"""How a transformer learns the position of a token: four schemes side by side, the sinusoids, and a shift of them.
+"""Position encodings: four schemes side by side, shifts of sinusoids as rotations, and rotary positions.
 
-From "Attention is all you need" (Vaswani et al., 2017, section 3.5); the ways that were weighed before it as lectures
-tell them.
+Sinusoids are those of "Attention is all you need" (Vaswani et al., 2017, section 3.5); the three simpler schemes show
+what they improve on.
 
 Shapes: T positions, W width.
 """
@@ -18,20 +18,20 @@ from model.transformer.positions import rotary_tables, rotate, sinusoids
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """One way to tell T positions."""
+    """A position encoding of T positions."""
 
     vectors: Tensor  # (T, W)
 
     @property
     def steps(self) -> Tensor:
-        """How far each position is from the one before it, (T - 1,)."""
+        """Distances of neighbouring positions, (T - 1,)."""
         return (self.vectors[1:] - self.vectors[:-1]).norm(dim=-1)  # (T - 1,)
 
 
 def schemes(length: int, width: int) -> dict[str, Scheme]:
-    """The same T positions encoded in four ways, the last two in W numbers each."""
+    """Encodes T positions in four ways, in one number each or, the last two, in W."""
     positions = torch.arange(length).float()  # (T,)
-    bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), the lowest digit first
+    bits = torch.arange(length)[:, None] >> torch.arange(width) & 1  # (T, W), least significant bit first
     return {
         "range": Scheme((positions / max(1, length - 1))[:, None]),  # (T, 1)
         "counting": Scheme(positions[:, None]),  # (T, 1)
@@ -41,27 +41,27 @@ def schemes(length: int, width: int) -> dict[str, Scheme]:
 
 
 def likeness(vectors: Tensor) -> Tensor:
-    """Dot products of positions (T, W) with one another, as a share of the largest; (T, T)."""
+    """Dot products of all pairs of positions (T, W), divided by the largest: (T, T)."""
     products = vectors @ vectors.T  # (T, T)
     return products / products.max()
 
 
 @dataclass(frozen=True, slots=True)
 class PairRotation:
-    """What a shift does to one pair of numbers (sin, cos) of a position."""
+    """A shift of positions as the rotation of one pair (sin, cos)."""
 
-    frequency: float  # radians a position
+    frequency: float  # radians per position
     before: tuple[float, float]  # at the position
-    turned: tuple[float, float]  # the rotation times that
-    after: tuple[float, float]  # at the shifted position, as the table has it
+    turned: tuple[float, float]  # the matrix times `before`
+    after: tuple[float, float]  # at the shifted position, from the table
     matrix: tuple[tuple[float, float], tuple[float, float]]
 
 
 def shift(position: int, by: int, width: int) -> list[PairRotation]:
-    """The rotation [[cos wf, sin wf], [-sin wf, cos wf]] that takes each pair of a position to the one `by` further on.
+    """The rotation [[cos wf, sin wf], [-sin wf, cos wf]] of each pair, with w the shift `by` and f the frequency.
 
-    The rotation knows the shift and the pair, never the position: that is why a linear layer can look "three words
-    back" from anywhere.
+    It depends on the shift and the pair but not on the position, so one linear layer can attend "three words back" from
+    any position.
     """
     table = sinusoids(max(position, position + by) + 1, width)  # (T, W)
     frequencies = 10_000.0 ** -(torch.arange(0, width - 1, 2) / width)  # (W / 2,)
@@ -79,11 +79,13 @@ def shift(position: int, by: int, width: int) -> list[PairRotation]:
 
 
 def rotary_scores(length: int, width: int, seed: int) -> Tensor:
-    """One query and one key, the same at every position, turned by rotary positions (Su et al., 2021): their scores
-    (T, T) depend on the distance alone.
+    """Scores (T, T) of one query and one key at every pair of positions, rotated by rotary positions (Su et al., 2021).
+
+    They depend on the distance alone.
 
     Args:
-        width: even; of the query and the key, which are drawn.
+        width: of the query and the key; even.
+        seed: of the query and the key.
     """
     query, key = torch.randn(2, 1, 1, 1, width, generator=torch.Generator().manual_seed(seed))  # (1, 1, 1, W) each
     cosines, sines = (table[None, :, None] for table in rotary_tables(length, width, 10_000.0))  # (1, T, 1, W) each

@@ -1,4 +1,4 @@
-"""Attention in real sentences: what a word attends to in a model, and its vector in context.
+"""Words in sentences: what a word attends to, and its vector in context.
 
 Shapes: L layers, H heads, T tokens, W width.
 """
@@ -18,26 +18,26 @@ from model.loaded import LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class WordAttention:
-    """What one word attends to."""
+    """The attention weights of one word."""
 
     tokens: tuple[int, ...]  # the whole sentence
     word: range  # the positions of the word's tokens
-    weights: Tensor  # (L, H, T), the mean over the word's tokens as queries
+    weights: Tensor  # (L, H, T), averaged over the word's tokens as queries
 
 
 @dataclass(frozen=True, slots=True)
 class WordInContext:
-    """A word after the text before it."""
+    """A word in the context of the text before it."""
 
-    vector: Tensor  # (W,), the last layer's at the word's last token
-    following: list[tuple[int, float]]  # the most probable tokens to follow, with their probabilities
+    vector: Tensor  # (W,), the last layer's output at the word's last token
+    following: list[tuple[int, float]]  # the most probable next tokens and their probabilities
 
 
 def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
-    """The attention of a word in a text: to all of it in an encoder, to what stands before it in a decoder.
+    """The attention of a word to a text: to all of it in an encoder, to the tokens before it in a decoder.
 
-    `AttendError` for a word that is not there and for a text of more than `most` tokens, since every layer's whole map
-    is computed.
+    Computes every layer's full attention map, so `most` limits the tokens of the text. Raises `AttendError` for a
+    longer text, and for a word that does not occur in it.
     """
     tokens = loaded.prompt(text)
     if len(tokens) > most:
@@ -55,25 +55,25 @@ def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> W
 
 
 def token_span(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:
-    """The positions of the tokens of a word's first occurrence; `AttendError` where there is none."""
+    """The token positions of a word's first occurrence; raises `AttendError` if there is none."""
     texts = [loaded.text_of(tokens[:end]) for end in range(len(tokens) + 1)]
     found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", texts[-1], re.IGNORECASE)
     if not word.strip() or found is None:
         raise AttendError(f"“{word[:40]}” is not a word of “{texts[-1].strip()[:80]}”: choose one of its words.")
-    within = [
+    positions = [
         index
         for index in range(len(tokens))
         if len(texts[index]) < found.end()
         and len(texts[index + 1]) > found.start()
         and texts[index] != texts[index + 1]
     ]
-    return range(within[0], within[-1] + 1)
+    return range(positions[0], positions[-1] + 1)
 
 
 def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> WordInContext:
-    """The last layer's vector of a word, and what the model predicts after it, from the text up to its last token.
+    """The last layer's vector of a word, and the `most` most probable next tokens after it.
 
-    `AttendError` for a word that is not there, and for an encoder-decoder, which continues no text.
+    Raises `AttendError` for a word that does not occur, and for an encoder-decoder model, which doesn't continue texts.
     """
     if loaded.model.decoder_start:
         raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")

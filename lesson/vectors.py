@@ -1,7 +1,7 @@
-"""Words as vectors: the rows of a model's embedding matrix, how alike they are, and what their differences say.
+"""Word vectors: rows of a model's embedding matrix, their nearest neighbours, analogies, and a projection to a plane.
 
-These are the vectors that a model looks up before its first layer, so a word has the same one in every sentence. How
-alike two are is the cosine of the angle between them; length does not count.
+A model looks these vectors up before its first layer, so a word has the same one in every sentence. Similarity is the
+cosine of the angle between two vectors, whatever their lengths.
 
 Shapes: V vocabulary, W model width, N words.
 """
@@ -22,17 +22,17 @@ from model.loaded import LoadedModel
 from model.text.tokenizer import TextTokenizer
 from model.transformer.decoder import Transformer
 
-_ROWS = 16_384  # of the matrix that are made single precision at a time
+_ROWS = 16_384  # of the matrix, converted to float32 at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as a model's vocabulary has it."""
+    """A word in a model's vocabulary: its tokens and its vector."""
 
     text: str
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
-    vector: Tensor  # (W,), float32: of its token, or the mean of its tokens'
+    vector: Tensor  # (W,), float32: its token's vector, or the mean over its tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +46,35 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Analogy:
-    """What is to one word as another is to a third."""
+    """The answer to an analogy."""
 
     nearest: list[Neighbour]
-    rank: int | None  # of the token that was expected, 1 being the nearest; None where no single one was
+    rank: int | None  # of the expected token, 1 being the nearest; None if none was given, or a word of several tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Where words lie on the plane that keeps most of what sets them apart."""
+    """The plane of the first two principal components."""
 
     centre: Tensor  # (W,)
-    axes: Tensor  # (2, W), of length 1 and at right angles
-    shares: tuple[float, float]  # of all variance of the words, which each axis keeps
+    axes: Tensor  # (2, W), orthonormal
+    shares: tuple[float, float]  # explained variance ratio of each axis
 
     def points(self, vectors: Sequence[Tensor]) -> Tensor:
-        """Vectors (W,) on the plane, (N, 2)."""
-        return (_directions(vectors) - self.centre) @ self.axes.T  # (N, 2)
+        """Projects vectors (W,) onto the plane: (N, 2)."""
+        return (_normalized(vectors) - self.centre) @ self.axes.T  # (N, 2)
 
 
 class Vectors:
-    """What a model has learned of its tokens. It keeps the model's matrix, and so the model, in memory."""
+    """A model's word vectors. Refers to the model's matrix, and so keeps the model in memory."""
 
     def __init__(self, matrix: Tensor, tokenizer: TextTokenizer) -> None:
-        """`matrix`: (V, W), in any precision and place; it is read, never copied as a whole."""
+        """`matrix`: (V, W), of any dtype, on any device; never copied as a whole."""
         self._matrix, self._tokenizer = matrix.detach(), tokenizer
 
     @classmethod
     def of(cls, loaded: LoadedModel) -> Self:
-        """Those of a model that runs as our own transformer; `AttendError` for any other."""
+        """The vectors of a model that runs as our own transformer; raises `AttendError` for any other."""
         if not isinstance(loaded.model, Transformer):
             raise AttendError(
                 f"{loaded.name} runs through transformers, so Attend can't read its word vectors: choose a model that "
@@ -84,35 +84,35 @@ class Vectors:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many tokens have a vector, and how many numbers each is."""
+        """(V, W)."""
         return self._matrix.shape[0], self._matrix.shape[1]
 
     def word(self, text: str) -> Word:
-        """A word as it stands inside a text, behind a space, or as it begins one where that takes fewer tokens.
+        """Looks up a word with a leading space, as inside a text, or without one if that takes fewer tokens.
 
-        Raises `AttendError` for what the vocabulary cannot say.
+        Raises `AttendError` if the vocabulary has no tokens for it.
         """
         encodings = (self._tokenizer.encode(f" {text}"), self._tokenizer.encode(text))
-        ids = min(filter(None, encodings), key=len, default=None)  # of equally long ones the first
+        ids = min(filter(None, encodings), key=len, default=None)  # with the space if both are as long
         if ids is None:
             raise AttendError(f"This model's vocabulary has no token for {text!r}: write another word.")
         vector = self._matrix[ids].float().mean(0).cpu()
         return Word(text, tuple(ids), tuple(map(self._tokenizer.label, ids)), vector)
 
     def neighbours(self, words: Sequence[Word], most: int) -> list[list[Neighbour]]:
-        """Of each word the tokens nearest to it, its own left out."""
+        """The `most` tokens nearest to each word, without its own."""
         cosines = self._cosines([word.vector for word in words])  # (N, V)
         return [
             list(islice(self._by_cosine(row, but=word.ids), most)) for row, word in zip(cosines, words, strict=True)
         ]
 
     def analogy(self, a: Word, b: Word, c: Word, most: int, expected: Word | None = None) -> Analogy:
-        """The tokens nearest to a - b + c, those of the three left out: what is to c as a is to b.
+        """The tokens nearest to a - b + c, without those of a, b and c: what is to c as a is to b.
 
-        Each vector has length 1 first (Mikolov et al., 2013, "Linguistic Regularities in Continuous Space Word
-        Representations").
+        The vectors are normalized to length 1 first (Mikolov et al., 2013, "Linguistic Regularities in Continuous Space
+        Word Representations").
         """
-        first, second, third = _directions([a.vector, b.vector, c.vector])
+        first, second, third = _normalized([a.vector, b.vector, c.vector])
         cosines = self._cosines([first - second + third])[0]
         found = self._by_cosine(cosines, but={*a.ids, *b.ids, *c.ids})
         nearest, rank = list(islice(found, most)), None
@@ -122,14 +122,14 @@ class Vectors:
         return Analogy(nearest, rank)
 
     def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:
-        """Of each vector (W,) with the vectors of all tokens, (N, V)."""
-        rows = _directions(vectors).to(self._matrix.device)  # (N, W)
+        """Cosine similarities of vectors (W,) and all tokens: (N, V)."""
+        rows = _normalized(vectors).to(self._matrix.device)  # (N, W)
         parts = (functional.normalize(part.float(), dim=-1) for part in self._matrix.split(_ROWS))
         return torch.cat([rows @ part.T for part in parts], dim=-1).cpu()  # (N, V)
 
     def _by_cosine(self, cosines: Tensor, *, but: Collection[int]) -> Iterator[Neighbour]:
-        """Tokens by their cosines (V,), highest first, ties by id; without the ids of `but`, control tokens, and those
-        that are white space or no whole character."""
+        """Yields tokens by cosines (V,), highest first, ties by id, without those of `but`, control tokens, white space
+        and incomplete characters."""
         for token in cosines.argsort(descending=True, stable=True).tolist():
             if token not in but and self._is_text(token):
                 yield Neighbour(token, self._tokenizer.label(token), float(cosines[token]))
@@ -144,22 +144,22 @@ class Vectors:
 
 
 def plane(vectors: Sequence[Tensor]) -> Plane:
-    """The first two principal components of the directions of vectors (W,), three or more.
+    """Principal component analysis of at least three vectors (W,), normalized to length 1.
 
-    Each axis points to where its largest number is positive, since a component's sign is nobody's choice.
+    The sign of a component is arbitrary; here its largest number is positive.
     """
-    rows = _directions(vectors)  # (N, W)
+    rows = _normalized(vectors)  # (N, W)
     centre = rows.mean(0)
     _, sizes, axes = torch.linalg.svd(rows - centre, full_matrices=False)
     first, second = axes[:2]
     variance = sizes.square()
     shares = (variance[:2] / variance.sum().clamp(min=torch.finfo(variance.dtype).tiny)).tolist()
-    return Plane(centre, torch.stack([_pointed(first), _pointed(second)]), (shares[0], shares[1]))
+    return Plane(centre, torch.stack([_with_sign(first), _with_sign(second)]), (shares[0], shares[1]))
 
 
-def _pointed(axis: Tensor) -> Tensor:
+def _with_sign(axis: Tensor) -> Tensor:
     return axis * axis[axis.abs().argmax()].sign()
 
 
-def _directions(vectors: Sequence[Tensor]) -> Tensor:
+def _normalized(vectors: Sequence[Tensor]) -> Tensor:
     return functional.normalize(torch.stack(list(vectors)), dim=-1)  # (N, W)

@@ -198,12 +198,12 @@ def forget(page: Page, at: str) -> None:
     page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
 
 
-def load(page: Page, address: str, drawn: str = ".attend-inspector .at-empty") -> Page:
+def load(page: Page, address: str, drawn: str = ".attend-inspector > *") -> Page:
     """Open an address and wait until the page can be used; `drawn` is what comes last."""
     page.set_default_timeout(PATIENCE)
     page.goto(address)
     page.locator(READY).wait_for()
-    expect(page.locator(drawn)).to_be_visible()
+    expect(page.locator(drawn).first).to_be_visible()
     return page
 
 

@@ -57,16 +57,16 @@ HOSTILE = [
 LAYERS, HEADS, VOCABULARY = 2, 3, 4096
 
 
-CONVERSATION_EVENTS = ("token", "retry", "undo", "edit", "example", "missing")
-INSPECTOR_EVENTS = ("take", "missing")
+CONVERSATION_EVENTS = ("token", "retry", "undo", "edit", "example", "adopt", "missing")
+INSPECTOR_EVENTS = ("take", "example", "missing")
 
 
 def conversation_view() -> gr.HTML:
-    return component("chat/conversation.js", *CONVERSATION_EVENTS)
+    return component("chat/conversation.js", *CONVERSATION_EVENTS, beginning={"recorded": False})
 
 
 def inspector_view() -> gr.HTML:
-    return component("inspector/inspector.js", *INSPECTOR_EVENTS)
+    return component("inspector/inspector.js", *INSPECTOR_EVENTS, examples={"modes": []})
 
 
 class Stage:

@@ -44,13 +44,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.kit": ("decoding", "model.errors"),
     "ui.runs": ("ui.kit", "decoding", "model"),
     "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
+    "ui.examples": ("ui.inspector.contract", "ui.runs.contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.contract": (),
     "ui.screen": ("ui.contract", "ui.inspector.contract", "ui.runs.contract"),
     "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
-            *("ui.frame", "ui.screen", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
+            *("ui.frame", "ui.screen", "ui.examples", "ui.inspector", "ui.settings", "ui.runs", "ui.kit"),
             *("lesson", "decoding", "model"),
         )
         for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")

@@ -27,7 +27,7 @@ from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import RunRecord, prompt_tokens
-from ui.runs.session import Session, Turn
+from ui.runs.session import MOST_TURNS, Session, Turn
 from ui.runs.values import meter_value
 from ui.screen import Screen
 
@@ -59,6 +59,16 @@ def send(
     """
     message = Turn("user", checked_message(text))
     yield from _answer(session, models, name, [*session.turns, message], settings, system=system, message="")
+
+
+def adopt(
+    session: Session, models: Models, name: str, texts: Sequence[object], settings: DecodingSettings, *, system: object
+) -> Iterator[ChatScreen]:
+    """A conversation from these messages, the visitor's and the model's in turn, and an answer to the last."""
+    if len(texts) % 2 == 0 or len(texts) > MOST_TURNS:
+        raise AttendError(f"A conversation of {len(texts):,} messages can't be continued: type a message instead.")
+    turns = [Turn("assistant" if index % 2 else "user", checked_message(text)) for index, text in enumerate(texts)]
+    yield from _answer(session, models, name, turns, settings, system=system)
 
 
 def retry(
@@ -132,7 +142,7 @@ def overview(session: Session, models: Models, name: str) -> ChatScreen:
     return ChatScreen(
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
-        inspector=opened_if_loaded(session, models, run),
+        inspector=opened_if_loaded(session, models, run, "chat"),
         meter=_context_usage(session, loaded, run),
     )
 

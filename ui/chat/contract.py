@@ -9,7 +9,7 @@ from ui.runs.contract import TurnsValue
 
 class ConversationValue(TurnsValue):
     """What the conversation shows. Its events: `token {turn, index}` (the inspector shows another run, or none),
-    `retry {turn}`, `undo {turn}`, `edit {turn, text}`, `example {text}`, and `missing`."""
+    `retry {turn}`, `undo {turn}`, `edit {turn, text}`, `example {text}`, `adopt {messages}`, and `missing`."""
 
 
 class PromptValue(TypedDict):

@@ -2,7 +2,7 @@
  * The conversation: bubbles whose answers are made of clickable tokens.
  *
  * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
- * 'token', 'retry', 'undo', 'edit', 'example' and 'missing' (updates were lost; send the conversation whole).
+ * 'token', 'retry', 'undo', 'edit', 'example', 'adopt' (continue the recorded dialogue) and 'missing' (updates were lost; send the conversation whole).
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, place: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
  *   body: ReturnType<typeof makeAnswer>}} TurnView
@@ -14,13 +14,16 @@
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
-import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
+import { unpacked } from '../kit/js/values.js';
+import { endingNote, makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
+import { makeBeginning } from './example.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
-  const { element, trigger } = component;
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-conversation');
+  const isRecorded = unpacked(props.beginning).recorded;
   const log = make('div', {
     class: 'at-log', role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation', tabindex: 0,
   });
@@ -36,7 +39,7 @@ export function start(component) {
   });
   let scrolling = 0;
   new ResizeObserver(() => {
-    if (pinned) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
+    if (pinned && views.length) log.scrollTop = log.scrollHeight; // what opens under it takes the room of the oldest, not of the newest
   }).observe(log);
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
@@ -50,7 +53,7 @@ export function start(component) {
     if (turns.length) drawTurns(turns, busy);
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
-    if (pinned || grown) scrolling ||= requestAnimationFrame(toEnd);
+    if (turns.length && (pinned || grown)) scrolling ||= requestAnimationFrame(toEnd);
   }
 
   /** Once a frame, since asking for the height lays the page out. */
@@ -80,14 +83,9 @@ export function start(component) {
   /** @param {string[]} examples @param {boolean} busy */
   function drawEmpty(examples, busy) {
     views = [];
-    log.replaceChildren(
-      make('div', { class: 'at-empty' },
-        make('p', { class: 'at-empty-title', text: 'Say something and watch the model choose every word.' }),
-        make('p', {
-          class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
-        }),
-        makeExamples(examples, busy, (text) => trigger('example', { text }))),
-    );
+    log.replaceChildren(makeBeginning({ examples, busy, isRecorded }, {
+      onPick: (text) => trigger('example', { text }), onContinue: (messages) => trigger('adopt', { messages }),
+    }));
   }
 
   /** @param {'user' | 'assistant'} role @param {number} number @returns {TurnView} */

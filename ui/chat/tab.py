@@ -17,6 +17,7 @@ from ui.chat.endpoint import chat_endpoint
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.values import conversation_value
+from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.inspector.opening import open_run
 from ui.kit import assets
@@ -52,7 +53,15 @@ class ChatTab(Tab):
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-chat"):
             self.conversation = component(
-                "chat/conversation.js", "token", "retry", "undo", "edit", "example", "missing"
+                "chat/conversation.js",
+                "token",
+                "retry",
+                "undo",
+                "edit",
+                "example",
+                "adopt",
+                "missing",
+                beginning={"recorded": offers_examples(models.names)},
             )
             self.conversation.value = packed(conversation_value(Session()))
             with gr.Row(elem_id="attend-message-row"):
@@ -128,6 +137,10 @@ class ChatTab(Tab):
         def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
             return send(session, system, field(event, "text", str), *settings)
 
+        def adopt(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            name, messages = models.current(session), field(event, "messages", list)
+            return chat.adopt(session, models, name, messages, panel.read(settings), system=system)
+
         def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
             name, turn = models.current(session), field(event, "turn", int)
             return chat.retry(session, models, name, turn, panel.read(settings), system=system)
@@ -160,6 +173,7 @@ class ChatTab(Tab):
         typed = [session, frame.system, self.message, *panel.inputs]
         gr.on([self.message.submit, self.send.click], streams(send), typed, outputs, **RUNNING)
         self.conversation.example(streams(example), inputs, outputs, **RUNNING)
+        self.conversation.adopt(streams(adopt), inputs, outputs, **RUNNING)
         self.conversation.retry(streams(retry), inputs, outputs, **RUNNING)
         self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
         self.conversation.undo(answers(undo), session, outputs, **QUICK)

@@ -206,7 +206,7 @@ def _run_of_card(session: Session, identifier: str) -> RunRecord:
 
 def _first_card(session: Session, models: Models) -> InspectorValue:
     comparison = session.comparison
-    return opened_if_loaded(session, models, None if comparison is None else comparison.cards[0].run)
+    return opened_if_loaded(session, models, comparison and comparison.cards[0].run, "compare")
 
 
 def _growing(session: Session) -> bool:

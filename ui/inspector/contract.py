@@ -53,8 +53,12 @@ class SearchValue(TypedDict):
     returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
 
 
+InspectorMode = Literal["chat", "write", "translate", "compare"]  # the tab whose run it is, or whose run is awaited
+
+
 class InspectorValue(TypedDict):
-    """What the inspector shows. Its events: `take {index, id}` (Write only) and `missing {run}`.
+    """What the inspector shows. Its events: `take {index, id}` and `example {text}` (both in Write only), and
+    `missing {run}`.
 
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without
@@ -63,7 +67,7 @@ class InspectorValue(TypedDict):
     """
 
     run: str | None
-    mode: Literal["chat", "write", "translate"]
+    mode: InspectorMode
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
     source: int  # how many tokens, the first ones, the encoder read; 0 where there is none
     first: int  # number of the first token that has a step

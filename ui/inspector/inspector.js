@@ -2,9 +2,11 @@
  * The inspector: the tokens of one run, and all that led to the one that is selected.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
- * (another token in its place, Write only) and 'missing' (an update was lost; send the run whole).
+ * (another token in its place, Write only), 'missing' (an update was lost; send the run whole) and 'example' (a recorded
+ * text is to be continued).
  */
 
+/** @import { RecordedRuns } from '../examples/contract' */
 /** @import { InspectorValue, StepValue } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
@@ -14,11 +16,12 @@ import { answerSelections, colourMode, shownToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
-import { makeAttention } from './attention/attention.js';
+import { AVERAGE, makeAttention } from './attention/attention.js';
 import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { makeSearch } from './beams/search.js';
 import { contrastSheets } from './contrast.js';
+import { isExample, makeExampleNote, recordedRuns } from './example.js';
 import { stepStages } from './filters.js';
 import { stepReason } from './reason.js';
 import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
@@ -46,6 +49,8 @@ export function start({ element, props, trigger, watch }) {
   const choice = {
     index: -1, following: true, requested: /** @type {number | null} */ (null), // what the server last asked to be shown
   };
+  const offered = new Set(/** @type {string[]} */ (unpacked(props.examples).modes)); // that have an example
+  let example = /** @type {RecordedRuns | null} */ (null); // which is shown
   let update = 0; // the highest number of one
   let frame = 0;
   let timer = 0;
@@ -62,7 +67,9 @@ export function start({ element, props, trigger, watch }) {
 
   const hint = { title: make('p', { class: 'at-empty-title' }), detail: make('p', { class: 'at-quiet' }) };
   const empty = make('div', { class: 'at-empty' }, hint.title, hint.detail);
+  const note = makeExampleNote((text) => trigger('example', { text }));
   const panels = [
+    note.node,
     make('section', { 'aria-label': 'Tokens' },
       make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
     make('section', { class: 'at-step', 'aria-label': 'Selected token' },
@@ -72,7 +79,6 @@ export function start({ element, props, trigger, watch }) {
   ];
 
   explainEmpty('');
-  root.replaceChildren(empty);
   followColour(root);
   follow.addEventListener('click', () => {
     choice.following = true;
@@ -80,6 +86,8 @@ export function start({ element, props, trigger, watch }) {
   });
   colourMode.subscribe(root, redraw);
   answerSelections(root, (name, index) => {
+    const recorded = name === run.name ? null : example?.runs.find((value) => value.run === name);
+    if (recorded) accept({ ...recorded, selected: null });
     const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);
     if (isHere) select(run.first + index);
     return isHere;
@@ -99,6 +107,28 @@ export function start({ element, props, trigger, watch }) {
     const isLate = number < update; // begun before what is shown, but slower
     if (isLate && value.run !== run.name) return;
     update = Math.max(update, number);
+    const wantsExample = value.run === null && !value.unloaded && offered.has(value.mode);
+    if (wantsExample && example && value.mode === run.mode) return;
+    if (example) {
+      example = null;
+      look.choose(AVERAGE, AVERAGE);
+    }
+    if (wantsExample) showExample(value.mode);
+    accept(value, isLate);
+  }
+
+  /** @param {InspectorValue['mode']} mode whose example is to be shown, unless a run comes first */
+  async function showExample(mode) {
+    const recorded = await recordedRuns(mode);
+    if (run.name !== null || run.mode !== mode) return;
+    example = recorded;
+    note.show(recorded);
+    look.choose(recorded.layer, recorded.head);
+    accept(recorded.runs.at(-1));
+  }
+
+  /** @param {InspectorValue} value @param {boolean} [isLate] it was begun before what is shown */
+  function accept(value, isLate = false) {
     if (value.run !== run.name) startRun(value);
     run.mode = value.mode;
     run.first = value.first;
@@ -127,9 +157,10 @@ export function start({ element, props, trigger, watch }) {
     root.classList.toggle('at-busy', run.busy);
     if (!run.tokens.length) {
       explainEmpty(unloaded);
-      root.replaceChildren(empty);
+      root.replaceChildren(...(offered.has(run.mode) && !unloaded ? [] : [empty]));
       shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
     } else if (!table.isConnected) root.replaceChildren(...panels);
+    note.node.hidden = !isExample(run.name);
     strip.update(run.tokens);
     look.offer();
     settle();
@@ -219,7 +250,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {StepValue | undefined} step */
   function drawStep(step) {
-    const able = run.mode === 'write' && !run.busy;
+    const able = run.mode === 'write' && !run.busy && !isExample(run.name);
     const wanted = step ? `${run.name} ${choice.index} ${able}` : '';
     if (stepDrawn && stepDrawn.step === step && stepDrawn.wanted === wanted) return;
     stepDrawn = { step, wanted };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.inspector.contract import InspectorValue
+from ui.inspector.contract import InspectorMode, InspectorValue
 from ui.inspector.values import empty_inspector, inspector_value
 from ui.runs.attention import restore_attention
 from ui.runs.memory import limit_memory
@@ -33,12 +33,16 @@ def opened(session: Session, models: Models, run: RunRecord, selected: int | Non
     return value
 
 
-def opened_if_loaded(session: Session, models: Models, run: RunRecord | None) -> InspectorValue:
-    """All of a run; an empty inspector if there is none, or if its model is no longer loaded."""
+def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mode: InspectorMode) -> InspectorValue:
+    """All of a run; an empty inspector if there is none, or if its model is no longer loaded.
+
+    Args:
+        mode: the tab that shows it.
+    """
     if run is not None and models.is_loaded(run.model):
         return opened(session, models, run)
     session.shown = None
-    return empty_inspector("chat", unloaded="" if run is None else models.display_name(run.model))
+    return empty_inspector(mode, unloaded="" if run is None else models.display_name(run.model))
 
 
 def open_token(session: Session, models: Models, run: RunRecord, index: int, *, again: str) -> InspectorValue:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
 from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import CandidateRow, InspectorValue, StepValue, WeighedRow
+from ui.inspector.contract import CandidateRow, InspectorMode, InspectorValue, StepValue, WeighedRow
 from ui.runs.contract import TokenKind, TokenOrigin
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.values import MOST_ROWS, short
@@ -49,15 +49,16 @@ def inspector_value(
     return value
 
 
-def empty_inspector(mode: str, *, unloaded: str = "") -> InspectorValue:
+def empty_inspector(mode: InspectorMode, *, unloaded: str = "") -> InspectorValue:
     """
     Args:
+        mode: the tab, whose example the page shows instead where it has one.
         unloaded: the model that wrote the text, where it is no longer loaded.
     """
     return {
         "unloaded": unloaded,
         "run": None,
-        "mode": "write" if mode == "write" else "chat",
+        "mode": mode,
         "tokens": [],
         "source": 0,
         "first": 0,

@@ -152,7 +152,7 @@ def overview(session: Session, models: Models, name: str) -> TranslateScreen:
     return TranslateScreen(
         translation=translation_value(session, loaded),
         alignment=finished is not None and (alignment_value(finished, loaded) or False),
-        inspector=opened_if_loaded(session, models, run),
+        inspector=opened_if_loaded(session, models, run, "translate"),
         meter=meter_value(len(source), loaded.model.context_length),
     )
 

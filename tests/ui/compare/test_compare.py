@@ -290,7 +290,7 @@ def test_a_card_that_is_taken_away_is_gone_and_the_next_is_the_first(models: Mod
     comparing.remove(session, models, models.default, ["compare-9-9", {"no": "name"}, None])
     assert len(session.comparison.cards) == 3
     gone = [card.run.id for card in session.comparison.cards]
-    assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("chat")
+    assert comparing.remove(session, models, models.default, gone).inspector == empty_inspector("compare")
     assert session.comparison is None and full_value(session, models)["cards"] == []
 
 

@@ -133,7 +133,14 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     return make('li', {}, button);
   }
 
-  return { node, draw, offer, numbers, weightsOf, forgetColours: map.forgetColours };
+  /** @param {number} layer @param {number} head whose map is shown from now on, as far as the run has them */
+  function choose(layer, head) {
+    Object.assign(choice, { layer, head });
+    layerSelect.value = String(layer);
+    headSelect.value = String(head);
+  }
+
+  return { node, draw, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };
 }
 
 /** @param {HTMLSelectElement} box @param {string} name @param {number} count @param {number} now */

@@ -69,11 +69,11 @@ export function start({ element, props, trigger, watch }) {
   }
 
   function refresh() {
-    save.disabled = run.name === null || run.busy || run.name.startsWith('replay-');
+    save.disabled = run.name === null || run.busy || /^(replay|example)-/.test(run.name);
     open.disabled = run.busy;
     const missing = withoutBeams ? ', and there were too many beams to show' : '';
     note.textContent = run.name?.startsWith('replay-') ? `Opened from a file: attention isn’t saved${missing}.` : '';
-    whatIf.node.hidden = run.name === null;
+    whatIf.node.hidden = run.name === null || run.name.startsWith('example-'); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }
 

@@ -1,0 +1,36 @@
+/**
+ * What the conversation shows while there is none: a recorded dialogue whose tokens can be clicked, and messages to begin with.
+ */
+
+import { make } from '../kit/js/dom.js';
+import { dialogue } from '../examples/dialogue.js';
+import { makeAnswer, makeExamples } from '../runs/answer.js';
+
+/**
+ * @param {{examples: string[], busy: boolean, isRecorded: boolean}} given whether the recorded dialogue is shown, too
+ * @param {{onPick: (text: string) => void, onContinue: (messages: string[]) => void}} wiring
+ */
+export function makeBeginning({ examples, busy, isRecorded }, { onPick, onContinue }) {
+  return make('div', { class: 'at-empty' },
+    make('p', { class: 'at-empty-title', text: 'Say something and watch the model choose every word.' }),
+    make('p', {
+      class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
+    }),
+    ...(isRecorded ? [makeDialogue(busy, onContinue)] : []),
+    makeExamples(examples, busy, onPick));
+}
+
+/** @param {boolean} busy @param {(messages: string[]) => void} onContinue with its messages but for the last answer */
+function makeDialogue(busy, onContinue) {
+  const messages = dialogue.turns.slice(0, -1).map(({ text }) => text);
+  return make('section', { class: 'at-recorded', 'aria-label': 'Example conversation' },
+    make('p', { class: 'at-example-note' },
+      make('span', { text: `Example, recorded with ${dialogue.model}` }),
+      make('button', { type: 'button', class: 'at-plain', disabled: busy, text: 'Continue this conversation', onclick: () => onContinue(messages) })),
+    ...dialogue.turns.map((turn, number) => {
+      const body = makeAnswer(number);
+      body.show(turn);
+      return make('div', { class: `at-turn at-${turn.role}` }, make('div', { class: 'at-bubble' },
+        make('span', { class: 'at-hidden', text: turn.role === 'user' ? 'You: ' : 'Answer: ' }), body.node));
+    }));
+}

@@ -342,3 +342,37 @@ def test_in_compare_only_what_all_cards_share_is_in_sight(visit: Opener) -> None
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-method")).to_be_visible()
     expect(page.locator("#attend-seed")).to_be_hidden()
+
+
+def test_the_preview_moves_with_the_settings_and_draws_nothing_out_of_sight(embedded_url: str, visit: Opener) -> None:
+    page = visit("?seed=7&max_new_tokens=12&method=Temperature", at=embedded_url)
+    preview = page.locator("#attend-preview")
+    expect(preview).to_be_hidden()  # there is no token yet
+    say(page, "Hi! How are you today?")
+    expect(preview.locator("li")).to_have_count(6)
+    final = page.locator(".at-table tbody tr").first.locator("td").nth(1)
+    drawn = preview.locator(".at-share").first
+    share = re.compile(rf"^{float(final.inner_text().split()[0]):.0f}\s%$")
+    expect(drawn).to_have_text(share)  # as the run was decoded with these settings
+    set_number(page, "temperature", 2)
+    expect(drawn).not_to_have_text(share)
+    choose(page, "Greedy")
+    expect(preview.locator(".at-share")).to_have_text([re.compile("100"), *["cut"] * 5])
+    choose(page, "Beam search")
+    expect(preview).to_be_hidden()  # it says nothing about a single token
+    choose(page, "Custom")
+    set_number(page, "min-p", 0.2)
+    page.locator("#attend-advanced summary").click()
+    set_number(page, "typical-p", 0.9)
+    expect(preview).to_contain_text("Not drawn: Typical-p.")
+    page.locator("#attend-open-settings").click()
+    expect(page.locator("#attend-method")).not_to_be_in_viewport()
+    page.evaluate("""() => {
+      window.redrawn = 0;
+      const count = new MutationObserver((all) => { window.redrawn += all.length; });
+      count.observe(document.querySelector('#attend-preview'), { subtree: true, childList: true, attributes: true });
+    }""")
+    say(page, "And you?")
+    assert page.evaluate("window.redrawn") == 0
+    page.locator("#attend-open-settings").click()
+    page.wait_for_function("window.redrawn > 0")

@@ -12,7 +12,7 @@
 
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, shownToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, shownStep, shownToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -159,6 +159,7 @@ export function start({ element, props, trigger, watch }) {
       explainEmpty(unloaded);
       root.replaceChildren(...(offered.has(run.mode) && !unloaded ? [] : [empty]));
       shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
+      shownStep.publish({ step: null });
     } else if (!table.isConnected) root.replaceChildren(...panels);
     note.node.hidden = !isExample(run.name);
     strip.update(run.tokens);
@@ -254,6 +255,7 @@ export function start({ element, props, trigger, watch }) {
     const wanted = step ? `${run.name} ${choice.index} ${able}` : '';
     if (stepDrawn && stepDrawn.step === step && stepDrawn.wanted === wanted) return;
     stepDrawn = { step, wanted };
+    shownStep.publish({ step: step ?? null });
     const { index } = choice;
     const take = able ? (id) => trigger('take', { index, id }) : null;
     table.replaceChildren(step ? stepTable(step, take)

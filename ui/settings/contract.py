@@ -43,4 +43,5 @@ class PanelForm(TypedDict):
     stages: dict[str, list[str]]  # of each filter, the settings that turn it on
     chains: dict[str, list[str]]  # of each strategy, the filters that it can run
     labels: dict[str, str]  # of the filters
+    zero_temperature: float  # below it nothing is drawn
     meanings: dict[str, str]  # what each strategy does

@@ -10,8 +10,10 @@
 import { find, make } from '../kit/js/dom.js';
 import { isInvalid, readSetting } from '../kit/js/setting.js';
 import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
+import { isDrawable } from './distribution.js';
 import { makeField } from './fields.js';
 import { makeMethodList } from './method_list.js';
+import { makePreview } from './preview.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
@@ -164,7 +166,8 @@ export function start({ element, props, trigger }) {
   const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
     text: 'In Compare, each card has its own method. Only these settings apply here, to all cards.' });
-  find(element, '.attend-settings').append(choosing, sharing, run);
+  const preview = makePreview(choosing, previewed);
+  find(element, '.attend-settings').append(choosing, sharing, run, preview.node);
 
   function draw() {
     methods.draw(state.method);
@@ -184,9 +187,26 @@ export function start({ element, props, trigger }) {
     }
     advanced.hidden = group('advanced').every((box) => box.hidden);
     drawRun();
+    preview.redraw();
     props.value = { method: state.method, values: { ...state.values } };
     const { max_new_tokens, top_candidates, seed } = state.values;
     panelSettings.publish({ max_new_tokens, top_candidates, seed });
+  }
+
+  /** What the preview draws: the filters that are on, and which of them one step does not say enough about. */
+  function previewed() {
+    const isCold = strategy() === 'sample' && isShown('temperature') && state.values.temperature < form.zero_temperature;
+    const acting = isCold ? 'greedy' : strategy();
+    if (comparing || !['greedy', 'sample'].includes(acting)) return null;
+    const on = stagesOn().filter((stage) => form.chains[acting].includes(stage));
+    const isFixed = (stage) => stage !== 'temperature' || !isShown('dynatemp_range') || isNeutral('dynatemp_range');
+    const drawn = on.filter((stage) => isDrawable(stage) && isFixed(stage));
+    if (drawn.some((stage) => isInvalid(fields.get(stage).parameter, state.values[stage]))) return null;
+    const filters = drawn.map((stage) => ({ stage, value: state.values[stage] }));
+    const left = on.filter((stage) => !drawn.includes(stage)).map((stage) => form.labels[stage]);
+    if (acting === 'greedy') filters.push({ stage: 'greedy', value: 1 });
+    else if (isShown('mirostat_mode') && !isNeutral('mirostat_mode')) left.push(fields.get('mirostat_mode').parameter.label);
+    return { filters, left };
   }
 
   /** The fold says the length, and does not hide what would be refused. */

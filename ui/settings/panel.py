@@ -13,7 +13,7 @@ import gradio as gr
 from gradio.components import Component
 
 from decoding.parameters.parameter import Parameter
-from decoding.processors import PROCESSORS, switches
+from decoding.processors import PROCESSORS, ZERO_TEMPERATURE, switches
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
 from ui.kit import assets
@@ -138,6 +138,7 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
         "stages": {stage: list(names) for stage, names in SWITCHES.items()},
         "chains": {name: [stage.name for stage in spec.processors] for name, spec in SPECS.items()},
         "labels": {stage: _stage_label(stage) for stage in SWITCHES},
+        "zero_temperature": ZERO_TEMPERATURE,
         "meanings": dict(MEANINGS),
     }
 

@@ -38,6 +38,12 @@ class Subject {
  */
 export const shownToken = new Subject();
 
+/**
+ * What that token was chosen from, as the inspector's contract has it; null for one that was given, or none.
+ * @type {Subject<{step: Record<string, any> | null}>}
+ */
+export const shownStep = new Subject();
+
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 

@@ -1,0 +1,121 @@
+/**
+ * What filters make of one step's distribution: the arithmetic of decoding/processors, in the browser.
+ *
+ * The page knows the most probable tokens of a step one by one. Of the others it knows how many they are, their
+ * probability together and, from the entropy of the whole, how evenly they share it. Two groups of equally probable
+ * tokens stand in for them: some as probable as the last one known, the most they can be, and some that share evenly. How
+ * much falls to each follows from the entropy, which makes a small change of the temperature exact in the first order.
+ * Whatever no longer depends on the others, such as a cut among the known tokens, is exact.
+ *
+ * @typedef {{p: number, n: number}} Group tokens of one probability each, and how many; 0 once they are removed
+ * @typedef {{stage: string, value: number}} Filter
+ * @typedef {{text: string, chosen: boolean, before: number, after: number}} Bar
+ * @typedef {{bars: Bar[], rest: {before: number, after: number}, isEstimate: boolean}} Picture
+ */
+
+/** @import { CandidateRow, StepValue } from '../inspector/contract' */
+
+const VISIBLE = 0.005; // a share that may be wrong by more than this is called an estimate
+
+/** @type {Record<string, (groups: Group[], value: number) => Group[]>} groups come most probable first and are whole: 1 */
+const FILTERS = {
+  greedy: (groups) => groups.map(({ p, n }, index) => ({ p, n: index === 0 ? n : 0 })),
+  temperature(groups, temperature) {
+    const highest = highestOf(groups); // against which no power underflows
+    return groups.map(({ p, n }) => ({ p: (p / highest) ** (1 / temperature), n }));
+  },
+  top_k(groups, k) {
+    let [left, edge] = [k, 0];
+    return groups.map(({ p, n }) => {
+      if (left <= 0) return { p, n: n === 1 && p === edge ? n : 0 }; // what ties with the last one stays
+      const kept = Math.min(n, left);
+      left -= kept;
+      edge = p;
+      return { p, n: kept };
+    });
+  },
+  top_p(groups, mass) {
+    let before = 0;
+    return groups.map(({ p, n }, index) => {
+      const needed = Math.ceil((mass - before) / p);
+      const kept = Math.min(n, Math.max(index === 0 ? 1 : 0, needed));
+      before += p * n;
+      return { p, n: kept };
+    });
+  },
+  min_p: (groups, share) => atLeast(groups, share * highestOf(groups)),
+  epsilon_cutoff: atLeast,
+  top_a: (groups, share) => atLeast(groups, share * highestOf(groups) ** 2),
+};
+
+/** @param {string} stage of the settings @returns {boolean} whether a step says enough to draw what it does */
+export const isDrawable = (stage) => Object.hasOwn(FILTERS, stage);
+
+/**
+ * The known tokens before and after the filters.
+ * @param {StepValue} step
+ * @param {Filter[]} filters in their order, drawable ones
+ * @returns {Picture | null} null where no candidates were recorded
+ */
+export function pictureOf(step, filters) {
+  const known = knownOf(step);
+  if (!known.rows.length) return null;
+  const estimate = filtered(known, filters, known.evenness);
+  const [low, high] = [0, 1].map((evenness) => filtered(known, filters, evenness));
+  const isEstimate = estimate.some((share, index) =>
+    Math.max(Math.abs(share - low[index]), Math.abs(share - high[index])) > VISIBLE);
+  const bars = known.rows.map(([, text, chosen], index) =>
+    ({ text, chosen: Boolean(chosen), before: known.probabilities[index], after: estimate[index] }));
+  return { bars, rest: { before: known.mass, after: 1 - sum(estimate) }, isEstimate };
+}
+
+/**
+ * The share of each known token, for an evenness of the others from 0 to 1: between the two lies every truth.
+ * @param {StepValue} step @param {Filter[]} filters @param {number} evenness @returns {number[]}
+ */
+export const sharesOf = (step, filters, evenness) => filtered(knownOf(step), filters, evenness);
+
+/** @param {StepValue} step */
+function knownOf({ stages, rows, rest, kept, entropy, rank }) {
+  const base = stages[1] === 'suppress_tokens' ? 1 : 0; // what a model may never say is no candidate
+  /** @param {CandidateRow} row */
+  const at = (row) => row[3][base];
+  // a chosen token behind the others says nothing of those between
+  const listed = rows.filter((row) => at(row) > 0 && !(row[2] && rank > rows.length)).toSorted((a, b) => at(b) - at(a) || a[0] - b[0]);
+  const probabilities = listed.map(at);
+  const mass = rest[base] + sum(rows.filter((row) => !listed.includes(row)).map(at));
+  const count = kept[base] - listed.length;
+  const top = Math.min(probabilities.at(-1) ?? 0, mass);
+  const even = Math.min(mass / count, top);
+  const nats = entropy[base] * Math.LN2 + sum(probabilities.map((p) => p * Math.log(p))); // of the others alone
+  const [least, most] = [-mass * Math.log(top), -mass * Math.log(even)];
+  const evenness = most > least ? Math.min(1, Math.max(0, (nats - least) / (most - least))) : 1;
+  return { rows: listed, probabilities, mass, top, even, evenness };
+}
+
+/** @param {ReturnType<typeof knownOf>} known @param {Filter[]} filters @param {number} evenness */
+function filtered({ probabilities, mass, top, even }, filters, evenness) {
+  const others = mass > 0 && even > 0
+    ? [{ p: top, n: (1 - evenness) * mass / top }, { p: even, n: evenness * mass / even }] : [];
+  let groups = whole([...probabilities.map((p) => ({ p, n: 1 })), ...others]);
+  for (const { stage, value } of filters) groups = whole(FILTERS[stage](groups, value));
+  return groups.slice(0, probabilities.length).map(({ p, n }) => p * n);
+}
+
+/** @param {Group[]} groups */
+function whole(groups) {
+  const total = sum(groups.map(({ p, n }) => p * n));
+  return groups.map(({ p, n }) => ({ p: p / total, n }));
+}
+
+/** The most probable token stays. @param {Group[]} groups @param {number} least */
+function atLeast(groups, least) {
+  const highest = highestOf(groups);
+  return groups.map(({ p, n }) => ({ p, n: p >= least || p === highest ? n : 0 }));
+}
+
+/** @param {Group[]} groups */
+const highestOf = (groups) => Math.max(...groups.filter(({ n }) => n > 0).map(({ p }) => p));
+
+/** @param {number[]} numbers */
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,83 @@
+/**
+ * What the settings would do to the token that the inspector shows: its most probable candidates before and after.
+ *
+ * It follows the inspector at most three times a second, and nothing is drawn while the panel is out of sight.
+ */
+
+/** @import { StepValue } from '../inspector/contract' */
+/** @import { Filter, Picture } from './distribution.js' */
+
+import { make } from '../kit/js/dom.js';
+import { shownStep } from '../kit/js/signals.js';
+import { tokenChip, visibleText } from '../kit/js/text.js';
+import { pictureOf } from './distribution.js';
+
+const MOST_BARS = 5;
+const STREAMING_PAUSE = 300; // ms between two drawings while a text is written
+const PAUSE = 50; // and while a slider moves
+
+/**
+ * @param {Element} owner in sight whenever the picture could be
+ * @param {() => {filters: Filter[], left: string[]} | null} settings what to draw and the names of filters that need more
+ *   than one step; null where the method says nothing about a single step
+ */
+export function makePreview(owner, settings) {
+  const list = make('ul');
+  const note = make('p', { class: 'at-help' });
+  const estimate = make('span', { class: 'at-says', text: 'estimate', title: 'Only the most probable tokens are recorded one by one.' });
+  const node = make('section', { id: 'attend-preview', 'aria-label': 'Preview at the selected token', hidden: true },
+    make('h3', {}, 'Preview at the selected token ', estimate), list, note);
+  /** @type {StepValue | null} */
+  let step = null;
+  let isInSight = false;
+  let timer = 0;
+
+  /** @param {number} pause */
+  function redraw(pause = PAUSE) {
+    if (isInSight) timer ||= setTimeout(draw, pause);
+  }
+
+  function draw() {
+    timer = 0;
+    const chain = settings();
+    const picture = step && chain && pictureOf(step, chain.filters);
+    node.hidden = !picture;
+    if (!picture) return;
+    const bars = picture.bars.slice(0, MOST_BARS);
+    const largest = Math.max(...bars.flatMap(({ before, after }) => [before, after]));
+    list.replaceChildren(
+      ...bars.map(({ text, before, after }) => barRow(tokenChip(text), visibleText(text), before, after, largest)),
+      barRow(make('span', { text: 'all others' }), 'all others', ...othersOf(picture), largest));
+    estimate.hidden = !picture.isEstimate;
+    note.textContent = chain.left.length ? `Not drawn: ${chain.left.join(', ')}.` : '';
+  }
+
+  new IntersectionObserver((changes) => {
+    isInSight = changes.at(-1).isIntersecting;
+    redraw();
+  }).observe(owner);
+  shownStep.subscribe(owner, (shown) => {
+    step = /** @type {StepValue | null} */ (shown.step);
+    redraw(STREAMING_PAUSE);
+  });
+  return { node, redraw };
+}
+
+/** @param {Picture} picture @returns {[number, number]} what the bars leave, before and after */
+function othersOf({ bars, rest }) {
+  const more = bars.slice(MOST_BARS);
+  return [more.reduce((sum, { before }) => sum + before, rest.before), more.reduce((sum, { after }) => sum + after, rest.after)];
+}
+
+/** @param {HTMLElement} label @param {string} name @param {number} before @param {number} after @param {number} largest */
+function barRow(label, name, before, after, largest) {
+  const [bars, cut] = [make('span', { class: 'at-bars', 'aria-hidden': 'true' }), after < 1e-9];
+  bars.style.setProperty('--before', String(Math.min(1, before / largest)));
+  bars.style.setProperty('--after', String(Math.min(1, after / largest)));
+  return make('li', { class: cut && 'at-gone', title: `${name}: ${share(before)} → ${cut ? 'cut' : share(after)}` },
+    label, bars, make('span', { class: 'at-hidden', text: `${share(before)} before, ` }),
+    make('span', { class: 'at-share', text: cut ? 'cut' : share(after) }));
+}
+
+/** @param {number} p short enough for the panel */
+const share = (p) => (p > 0 && p < 0.001 ? '<0.1\u00a0%' : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)}\u00a0%`);

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from gradio_client import Client
 from playwright.sync_api import Locator, Page, expect
 
@@ -76,7 +77,9 @@ def download(page: Page, kind: str, folder: Path) -> str:
     return (folder / kind).read_text(encoding="utf-8")
 
 
-def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(embedded_url: str, visit: Opener) -> None:
+def test_a_card_that_has_finished_begins_at_its_beginning_and_shows_where_it_parts(
+    embedded_url: str, visit: Opener
+) -> None:
     page = visit("?seed=5&max_new_tokens=160", at=embedded_url)  # longer than a card is high
     to_compare(page)
     compare(page)
@@ -88,8 +91,8 @@ def test_a_card_that_has_finished_shows_where_it_parts_from_the_first(embedded_u
     hidden_below = "text => text.scrollHeight - text.clientHeight"
     marks = page.locator(".at-parted")
     assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
-    assert [mark.evaluate(in_sight) for mark in marks.all()] == [True] * marks.count()
-    assert card(page, 1).locator(".at-card-text").evaluate("text => text.scrollTop") == 0  # it begins at its beginning
+    assert [text.evaluate("text => text.scrollTop") for text in page.locator(".at-card-text").all()] == [0] * 4
+    assert page.locator(".at-asked").all_inner_texts() == ["… time there was a little fox"] * 4
     for text in page.locator(".at-card-text").all():
         text.evaluate("text => { text.scrollTop = text.scrollHeight }")
     number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))
@@ -185,6 +188,51 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     expect(card(page, 2).locator(".at-note")).to_contain_text("run again")
     form.get_by_role("button", name="Use Chat settings").click()
     expect(heat).to_have_value("0.8")
+
+
+def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit: Opener) -> None:
+    page = visit("?seed=5&max_new_tokens=8")
+    to_compare(page)
+    page.get_by_role("button", name="Custom values").click()
+    values = page.get_by_label("Values, one per card")
+    expect(values).to_be_focused()
+    page.get_by_label("Setting to vary").select_option(label="Min-p")
+    for wrong, sentence in (("0.1", "Enter 2 to 6 values"), ("0.1, 7", "Each value must be a number from 0 to 1.")):
+        values.fill(wrong)
+        values.press("Enter")
+        expect(page.locator(".at-sweep .at-wrong")).to_contain_text(sentence)
+        expect(values).to_have_attribute("aria-invalid", "true")
+    values.fill("0, 0.05; 0.3")
+    values.press("Enter")
+    expect(values).to_have_attribute("aria-invalid", "false")
+    assert page.locator(".at-card-words").all_inner_texts() == ["Min-p 0", "Min-p 0.05", "Min-p 0.3"]
+    compare(page)
+    ended(page)
+    expect(page.locator(".at-asked").first).to_have_text("… time there was a little fox")
+
+    second = card(page, 2)
+    narrow = second.bounding_box()
+    widen = second.get_by_role("button", name="full width")
+    widen.click()
+    wide, grid = second.bounding_box(), page.locator(".at-cards").bounding_box()
+    assert (
+        narrow and wide and grid and wide["width"] == pytest.approx(grid["width"]) and narrow["width"] < wide["width"]
+    )
+    page.keyboard.press("Escape")
+    expect(widen).to_have_attribute("aria-pressed", "false")
+    expect(widen).to_be_focused()
+
+    status = page.locator(".at-compare-status")
+    set_number(page, "max-new-tokens", 9)
+    expect(status).to_have_text("Settings changed, run again.")
+    expect(page.locator(".at-card.at-stale")).to_have_count(3)
+    set_number(page, "max-new-tokens", 8)
+    expect(status).to_contain_text("Done")
+    second.get_by_role("button", name="Change the settings").click()
+    second.locator("[data-name=temperature]").fill("0.4")
+    second.locator("[data-name=temperature]").press("Tab")
+    expect(status).to_have_text("Settings changed, run again.")
+    expect(page.locator(".at-card.at-stale")).to_have_count(1)
 
 
 def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None:

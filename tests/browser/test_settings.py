@@ -80,8 +80,21 @@ def test_a_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays
     assert number(page, name) == typed  # nothing is put right behind anybody's back
     expect(page.locator(f"#attend-{name} input[type=number]")).to_have_attribute("aria-invalid", "true")
     expect(page.locator(f"#attend-{name} .at-wrong")).to_contain_text("Must be a")
+    expect(page.locator("#attend-send")).to_have_attribute("data-refusal", re.compile(r"must be a .*from .* to "))
     refused(page, sentence)
     assert page.locator(".attend-conversation").inner_text() == transcript
+
+
+def test_the_button_warns_of_no_more_than_its_tab_would_refuse(page: Page) -> None:
+    send = page.locator("#attend-send")
+    set_number(page, "temperature", 9)
+    expect(send).to_have_attribute("data-refusal", "Temperature must be a number from 0 to 2.")
+    choose(page, "Greedy")  # which has no temperature
+    expect(send).not_to_have_attribute("data-refusal", re.compile("."))
+    choose(page, "Temperature")
+    expect(send).to_have_attribute("aria-description", re.compile("Temperature"))
+    set_number(page, "temperature", 1)
+    expect(send).not_to_have_attribute("data-refusal", re.compile("."))
 
 
 def test_what_a_box_does_not_take_leaves_it_empty(page: Page) -> None:
@@ -347,9 +360,8 @@ def test_in_compare_only_what_all_cards_share_is_in_sight(visit: Opener) -> None
 def test_the_preview_moves_with_the_settings_and_draws_nothing_out_of_sight(embedded_url: str, visit: Opener) -> None:
     page = visit("?seed=7&max_new_tokens=12&method=Temperature", at=embedded_url)
     preview = page.locator("#attend-preview")
-    expect(preview).to_be_hidden()  # there is no token yet
+    expect(preview.locator("li")).to_have_count(6)  # of the example
     say(page, "Hi! How are you today?")
-    expect(preview.locator("li")).to_have_count(6)
     final = page.locator(".at-table tbody tr").first.locator("td").nth(1)
     drawn = preview.locator(".at-share").first
     share = re.compile(rf"^{float(final.inner_text().split()[0]):.0f}\s%$")

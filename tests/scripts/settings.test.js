@@ -3,6 +3,7 @@ import test from 'node:test';
 
 import { rangesOf } from '../../ui/compare/metrics.js';
 import { same, summary } from '../../ui/compare/form.js';
+import { sweepOf } from '../../ui/compare/sweep.js';
 import { isWithin, parseNumber } from '../../ui/kit/js/number.js';
 import { rangeText, isInvalid, readSetting } from '../../ui/kit/js/setting.js';
 import { movedStage, stageNames, stagesInOrder } from '../../ui/settings/stages.js';
@@ -74,4 +75,13 @@ test('settings are the same by what they hold', () => {
 test('a number has a range where the cards differ', () => {
   assert.deepEqual(rangesOf([[1, 5, null], [3, 5, 2]]), [{ low: 1, high: 3 }, null, null]);
   assert.deepEqual(rangesOf([]), []);
+});
+
+test('a sweep of own values has a card for each, under a strategy that uses the setting', () => {
+  const offered = { ...OFFERED, fewest: 2, most: 3 };
+  const heat = parameter('heat', { minimum: 0, maximum: 2, integer: false, strategies: ['sample'] });
+  const beams = { ...heat, name: 'beams', strategies: ['beam'], default: 4 };
+  assert.deepEqual(sweepOf(offered, heat, ' 0.5,1;  1.5 '), { cards: [{ heat: 0.5 }, {}, { heat: 1.5 }] });
+  assert.deepEqual(sweepOf(offered, beams, '1 2'), { cards: [{ strategy: 'beam', beams: 1 }, { strategy: 'beam', beams: 2 }] });
+  for (const text of ['', '1', '1,2,1,2', '1, 3', '1, hot']) assert.ok('wrong' in sweepOf(offered, heat, text));
 });

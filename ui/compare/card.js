@@ -24,27 +24,37 @@ import { makeMetrics } from './metrics.js';
 export function makeCard(offered, actions) {
   const title = make('h3', {});
   const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
+  const widenButton = iconButton('widen', 'Show this card over the full width', () => widen(!node.classList.contains('at-wide')));
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
   const form = makeForm(offered, actions);
   const answer = makeAnswer(0);
-  const text = make('div', { class: 'at-card-text', tabindex: -1 }, answer.node);
+  const prompt = make('span', { class: 'at-asked', dir: 'auto' });
+  const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
   const parted = make('button', { type: 'button', class: 'at-parted-note' });
   const note = make('p', { class: 'at-note' });
   const figures = makeMetrics(offered.figures);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card' }, bar,
-    make('div', { class: 'at-card-head' }, title, editButton, removeButton), form.node, text, parted, note, figures.node);
+    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), form.node, text, parted, note, figures.node);
   let partedToken = null;
   let growing = false;
   let pinned = true; // whether the end is in view
   let scrolling = 0;
+  let followed = 0; // where we have scrolled to
 
   text.addEventListener('scroll', () => {
-    pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
+    if (text.scrollTop !== followed) pinned = text.scrollHeight - text.scrollTop - text.clientHeight < 32;
   });
   form.node.hidden = true;
   editButton.setAttribute('aria-expanded', 'false');
+  widenButton.setAttribute('aria-pressed', 'false');
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || !node.classList.contains('at-wide')) return;
+    event.preventDefault(); // it stops nothing
+    widen(false);
+    widenButton.focus();
+  });
   parted.addEventListener('click', () => {
     bringIn(partedToken);
     partedToken.click();
@@ -56,6 +66,13 @@ export function makeCard(offered, actions) {
     editButton.focus();
   });
 
+  /** @param {boolean} wide over the full width, and as high as its text */
+  function widen(wide) {
+    node.classList.toggle('at-wide', wide);
+    widenButton.setAttribute('aria-pressed', String(wide));
+    widenButton.scrollIntoView({ block: 'nearest' });
+  }
+
   /** @param {boolean} wide the form is in sight */
   function open(wide) {
     form.node.hidden = !wide;
@@ -64,7 +81,7 @@ export function makeCard(offered, actions) {
   }
 
   /**
-   * @param {{number: number, words: string[], result: Result | null, first: Result | null, stale: boolean,
+   * @param {{number: number, words: string[], asked: string, result: Result | null, first: Result | null, stale: boolean,
    *   ranges: Range[], busy: boolean, removable: boolean}} now
    */
   function show(now) {
@@ -82,6 +99,7 @@ export function makeCard(offered, actions) {
     const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
     written.style.width = `${100 * part}%`;
     drawText(result);
+    if (prompt.textContent !== now.asked) prompt.textContent = now.asked;
     drawParted(now);
     const grows = result?.state === 'streaming';
     if (grows && !growing) pinned = true;
@@ -109,14 +127,14 @@ export function makeCard(offered, actions) {
   function toEnd() {
     scrolling = 0;
     text.scrollTop = text.scrollHeight;
+    followed = text.scrollTop;
   }
 
-  /** A text was followed to its end: show where it parts from the first card's, or else its beginning. */
+  /** A text that was followed to its end is read from its beginning. */
   function settle() {
     cancelAnimationFrame(scrolling);
     scrolling = 0;
-    if (partedToken) bringIn(partedToken);
-    else if (pinned) text.scrollTop = 0;
+    if (pinned) text.scrollTop = 0;
   }
 
   /** Scroll the text so that this token is in sight. @param {HTMLElement} token */

@@ -11,6 +11,8 @@
 /** @import { Result } from './card.js' */
 /** @import { Settings } from './form.js' */
 
+const LAST_WORDS = 6; // of the prompt, before each card's text
+
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { panelSettings } from '../kit/js/signals.js';
@@ -22,6 +24,7 @@ import { offerTokens } from '../runs/answer.js';
 import { makeCard } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
+import { makeSweep } from './sweep.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
@@ -42,6 +45,9 @@ export function start({ element, props, trigger, watch }) {
   let panel = {};
   /** @type {number | null | undefined} */
   let panelSeed;
+  // what was sent last, and what the texts in sight come from: the prompt's last words, the seed, what held for each card
+  let pending = { words: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
+  let sent = pending;
 
   const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
   const go = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
@@ -63,6 +69,7 @@ export function start({ element, props, trigger, watch }) {
     chip.addEventListener('click', () => fill(filled));
     return chip;
   });
+  const sweep = makeSweep(offered, fill);
   const add = make('button', { type: 'button', class: 'at-plain', text: '+ Add card' });
   const files = ['csv', 'json'].map((kind) => {
     const button = make('button', { type: 'button', class: 'at-plain', text: kind.toUpperCase() });
@@ -86,8 +93,9 @@ export function start({ element, props, trigger, watch }) {
         'data-help': 'All cards use the same random numbers, so that their texts differ because of their settings, '
           + 'not by chance. When this is off, each card gets its own. The seed is the one in the sidebar.',
       }, common, ' Same random numbers for all cards'), held),
-    make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, add,
+    make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip, add,
       make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
+    sweep.node,
     make('div', { class: 'at-ask-row at-compare-told' }, progress, status),
     grid,
   );
@@ -160,10 +168,22 @@ export function start({ element, props, trigger, watch }) {
    */
   function drawPanel({ seed, ...shared }) {
     if (same(panel, shared) && seed === panelSeed) return;
+    const before = cards.map(isStale);
     [panel, panelSeed] = [shared, seed];
     held.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
       + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`;
     cards.forEach((card) => card.view.form.hold(shared));
+    if (!same(before, cards.map(isStale))) draw();
+  }
+
+  /** What a card would be run with now, as far as it changes its text. @param {Card} card @returns {Settings} */
+  function inEffect(card) {
+    return { max_new_tokens: panel.max_new_tokens, ...card.settings };
+  }
+
+  /** Its text is of other settings than it has now. A seed that was left to chance is no other one. @param {Card} card */
+  function isStale(card) {
+    return card.sent !== null && (!same(inEffect(card), card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed));
   }
 
   /** Drop these cards' results, here and on the server. @param {Card[]} removed */
@@ -181,6 +201,7 @@ export function start({ element, props, trigger, watch }) {
       return;
     }
     asked = cards.slice();
+    pending = { words: answering.checked ? '' : lastWords(text.value), seed: panelSeed, cards: asked.map(inEffect) };
     trigger('compare', {
       text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
       cards: asked.map((card) => card.settings),
@@ -201,9 +222,10 @@ export function start({ element, props, trigger, watch }) {
     newest = value.update ?? 0;
     if (value.run !== run && value.run !== null) {
       results.clear();
+      sent = pending;
       asked.forEach((card, index) => {
         card.run = value.cards[index]?.run ?? null;
-        card.sent = card.settings;
+        card.sent = sent.cards[index];
       });
     }
     run = value.run;
@@ -231,13 +253,14 @@ export function start({ element, props, trigger, watch }) {
     const ranges = rangesOf(started.map((result) => result.figures));
     cards.forEach((card, index) => card.view.show({
       number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
-      stale: card.sent !== null && !same(card.settings, card.sent), ranges, busy, removable: cards.length > offered.fewest,
+      stale: isStale(card), asked: shown[index] ? sent.words : '', ranges, busy, removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
       grid.replaceChildren(...nodes);
     }
     grid.dataset.count = String(cards.length);
+    sweep.chip.disabled = busy;
     fills.forEach((chip, i) => {
       chip.disabled = busy;
       chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
@@ -262,6 +285,7 @@ export function start({ element, props, trigger, watch }) {
     grid.setAttribute('aria-busy', String(busy));
     const stopped = started.some((result) => result.state === 'stopped');
     const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
+      : started.length && cards.some(isStale) ? 'Settings changed, run again.'
       : started.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
         : 'Each card has its own settings. Compare runs them together.';
     if (status.textContent !== line) status.textContent = line;
@@ -274,4 +298,10 @@ function reveal(token) {
   const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
   const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
   if (room > 0) window.scrollBy({ top: room, behavior });
+}
+
+/** How a prompt ends. @param {string} prompt */
+function lastWords(prompt) {
+  const words = prompt.split(/(?<=\s)/);
+  return words.length > LAST_WORDS ? `… ${words.slice(-LAST_WORDS).join('')}` : prompt;
 }

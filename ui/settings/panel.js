@@ -8,12 +8,13 @@
 /** @import { PanelField, PanelForm } from './contract' */
 
 import { find, make } from '../kit/js/dom.js';
-import { isInvalid, readSetting } from '../kit/js/setting.js';
+import { isInvalid, rangeText, readSetting } from '../kit/js/setting.js';
 import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
 import { isDrawable } from './distribution.js';
 import { makeField } from './fields.js';
 import { makeMethodList } from './method_list.js';
 import { makePreview } from './preview.js';
+import { warnOnButtons } from './refusal.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
@@ -188,6 +189,9 @@ export function start({ element, props, trigger }) {
     advanced.hidden = group('advanced').every((box) => box.hidden);
     drawRun();
     preview.redraw();
+    const wrong = form.parameters.find((parameter) => (!comparing || parameter.group === 'run')
+      && isShown(parameter.name) && isInvalid(parameter, state.values[parameter.name]));
+    warnOnButtons(wrong ? `${wrong.label} must be ${rangeText(wrong)}.` : '');
     props.value = { method: state.method, values: { ...state.values } };
     const { max_new_tokens, top_candidates, seed } = state.values;
     panelSettings.publish({ max_new_tokens, top_candidates, seed });

@@ -79,6 +79,7 @@ const ICONS = {
   previous: 'M10 3 5 8l5 5',
   next: 'M6 3l5 5-5 5',
   remove: 'M4 4l8 8M12 4l-8 8',
+  widen: 'M2 8h12M5 5 2 8l3 3M11 5l3 3-3 3',
 };
 
 /**

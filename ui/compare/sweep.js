@@ -1,0 +1,69 @@
+/**
+ * The visitor's own values for a sweep: a setting, its values, and a card for each.
+ */
+
+/** @import { CardField, CompareForm } from './contract' */
+/** @import { Settings } from './form.js' */
+
+import { make } from '../kit/js/dom.js';
+import { parseNumber } from '../kit/js/number.js';
+import { isInvalid, rangeText } from '../kit/js/setting.js';
+
+/**
+ * Cards that differ in one setting, under a strategy that uses it.
+ * @param {Pick<CompareForm, 'parameters' | 'fewest' | 'most'>} offered
+ * @param {CardField} parameter a number
+ * @param {string} text numbers between commas, semicolons or spaces
+ * @returns {{cards: Settings[]} | {wrong: string}} wrong: why there are none
+ */
+export function sweepOf({ parameters, fewest, most }, parameter, text) {
+  const values = text.split(/[\s,;]+/).filter(Boolean).map(parseNumber);
+  if (values.length < fewest || values.length > most) return { wrong: `Enter ${fewest} to ${most} values, with commas between them.` };
+  if (values.some((value) => isInvalid(parameter, value))) return { wrong: `Each value must be ${rangeText(parameter)}.` };
+  const usual = String(parameters.find(({ name }) => name === 'strategy').default);
+  const strategy = parameter.strategies.includes(usual) ? {} : { strategy: parameter.strategies[0] };
+  return { cards: values.map((value) => ({ ...strategy, ...(value === parameter.default ? {} : { [parameter.name]: value }) })) };
+}
+
+/**
+ * The chip that opens the form, and the form.
+ * @param {CompareForm} offered
+ * @param {(cards: Settings[]) => void} fill
+ */
+export function makeSweep(offered, fill) {
+  const numbers = offered.parameters.filter(({ kind, panel }) => kind === 'number' && !panel);
+  const setting = make('select', { 'aria-label': 'Setting to vary' },
+    ...numbers.map(({ name, label }) => make('option', { value: name, text: label })));
+  const values = make('input', { type: 'text', 'aria-label': 'Values, one per card', placeholder: 'e.g. 0.2, 0.7, 1.3',
+    autocomplete: 'off', 'aria-describedby': 'attend-sweep-wrong' });
+  const wrong = make('span', { class: 'at-wrong', id: 'attend-sweep-wrong', role: 'alert' });
+  const node = make('form', { class: 'at-ask-row at-sweep', hidden: true }, setting, values,
+    make('button', { type: 'submit', class: 'at-plain', text: 'Fill cards' }), wrong);
+  const chip = make('button', { type: 'button', class: 'at-plain', text: 'Custom values …', 'aria-expanded': 'false' });
+
+  chip.addEventListener('click', () => open(node.hidden));
+  node.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const sweep = sweepOf(offered, numbers.find(({ name }) => name === setting.value), values.value);
+    const refused = 'wrong' in sweep;
+    values.setAttribute('aria-invalid', String(refused));
+    wrong.textContent = refused ? sweep.wrong : '';
+    if ('cards' in sweep) fill(sweep.cards);
+    else values.focus();
+  });
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault(); // it stops nothing
+    open(false);
+    chip.focus();
+  });
+
+  /** @param {boolean} wide */
+  function open(wide) {
+    node.hidden = !wide;
+    chip.setAttribute('aria-expanded', String(wide));
+    if (wide) values.focus();
+  }
+
+  return { node, chip };
+}

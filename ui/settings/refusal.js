@@ -1,0 +1,16 @@
+/**
+ * The buttons that begin a run, and why they would be refused: said beside them before anybody presses one.
+ */
+
+const BUTTONS = '#attend-send, #attend-continue, #attend-translate-tools button.primary, .attend-compare .at-primary';
+
+/** @param {string} sentence '' where nothing is wrong */
+export function warnOnButtons(sentence) {
+  for (const button of document.querySelectorAll(BUTTONS)) {
+    if (sentence === (button.getAttribute('data-refusal') ?? '')) continue;
+    for (const name of ['data-refusal', 'aria-description']) {
+      if (sentence) button.setAttribute(name, sentence);
+      else button.removeAttribute(name);
+    }
+  }
+}

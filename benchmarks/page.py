@@ -36,20 +36,20 @@ _WATCH_FIRST_TOKEN = """() => {
   const before = tokens();
   window.firstToken = new Promise((done, fail) => document.addEventListener('keydown', () => {
     const start = performance.now();
-    const look = () => tokens() > before ? done(performance.now() - start) : requestAnimationFrame(look);
-    look();
+    const check = () => tokens() > before ? done(performance.now() - start) : requestAnimationFrame(check);
+    check();
     setTimeout(() => fail(new Error('no token within 30 s')), 30000);
   }, { once: true, capture: true }));
 }"""
 
 # Clicks one token and resolves when the inspector's headline has changed.
 _CLICK_TOKEN = """([turn, index]) => new Promise((done) => {
-  const place = () => document.querySelector('.at-headline').textContent;
+  const headline = () => document.querySelector('.at-headline').textContent;
   const token = document.querySelectorAll('.at-assistant')[turn].querySelectorAll('.at-tok')[index];
-  const before = place(), start = performance.now();
+  const before = headline(), start = performance.now();
   token.click();
-  const look = () => place() !== before ? done(performance.now() - start) : requestAnimationFrame(look);
-  look();
+  const check = () => headline() !== before ? done(performance.now() - start) : requestAnimationFrame(check);
+  check();
 })"""
 
 

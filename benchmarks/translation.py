@@ -111,13 +111,13 @@ def _measure(arguments: Sequence[str] | None) -> None:
     for batch_size in (1, BATCH):
         seconds = interleave(
             {
-                "theirs": lambda: with_transformers(marian, sources, options.beams, batch_size),  # noqa: B023
-                "ours": lambda: with_attend(loaded, sources, options.beams, batch_size),  # noqa: B023
+                "transformers": lambda: with_transformers(marian, sources, options.beams, batch_size),  # noqa: B023
+                "attend": lambda: with_attend(loaded, sources, options.beams, batch_size),  # noqa: B023
             },
             options.rounds,
         )
-        times = ratio(seconds["theirs"], seconds["ours"])
-        speeds = [len(sources) / statistics.median(seconds[name]) for name in ("theirs", "ours")]
+        times = ratio(seconds["transformers"], seconds["attend"])
+        speeds = [len(sources) / statistics.median(seconds[name]) for name in ("transformers", "attend")]
         label = "one by one" if batch_size == 1 else f"{batch_size} together"
         rows.append([label, *(f"{speed:.1f}" for speed in speeds), f"{times:.2f}", f">= {AIM}"])
         figures[label] = {"marian": round(speeds[0], 2), "ours": round(speeds[1], 2), "times": round(times, 3)}

@@ -125,7 +125,7 @@ class LoadedModel:
         )
         if new.target:
             wanted, known = new.targets[new.target], set(new.targets.values())
-            if new.asked_before_source:
+            if new.language_before_source:
                 prefix = (wanted, *(token for token in prefix if token not in known))
             else:  # behind the decoder's own start, unless that is the language already
                 model = cast(Translator, model)

@@ -242,10 +242,10 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
         "feed_forward.down_proj": "mlp.c_proj",
     }
     for layer in range(config.layers):
-        for own_name, stored_name in renamed.items():
+        for module, stored_name in renamed.items():
             for kind in ("weight", "bias"):
                 tensor = stored[f"h.{layer}.{stored_name}.{kind}"]
-                weights[f"blocks.{layer}.{own_name}.{kind}"] = tensor.t() if tensor.dim() == 2 else tensor
+                weights[f"blocks.{layer}.{module}.{kind}"] = tensor.t() if tensor.dim() == 2 else tensor
     return weights
 
 
@@ -268,11 +268,11 @@ def _llama_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> d
     if config.query_key_norm:
         renamed |= {"attention.query_norm": ("self_attn.q_norm",), "attention.key_norm": ("self_attn.k_norm",)}
     for layer in range(config.layers):
-        for own_name, stored_names in renamed.items():
+        for module, stored_names in renamed.items():
             for kind in ("weight", "bias"):
                 names = [f"model.layers.{layer}.{part}.{kind}" for part in stored_names]
                 if kind == "weight" or names[0] in stored:
-                    weights[f"blocks.{layer}.{own_name}.{kind}"] = torch.cat([stored[name] for name in names])
+                    weights[f"blocks.{layer}.{module}.{kind}"] = torch.cat([stored[name] for name in names])
     return weights
 
 

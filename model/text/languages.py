@@ -28,8 +28,8 @@ class Languages:
     targets: Mapping[str, int] = field(repr=False)
     source: str = ""  # one of `sources`, unless there are none
     target: str = ""  # one of `targets`; empty leaves it to the model
-    # Whether the answer's language is asked for before the source; else its token begins the answer.
-    asked_before_source: bool = False
+    # Whether the target language's token stands before the source; else it begins the answer.
+    language_before_source: bool = False
 
     def __str__(self) -> str:
         """For people; "" where neither is set."""
@@ -52,7 +52,7 @@ class Languages:
             return cls(codes, codes, framed[0], target)
         named = ((_BEFORE_SOURCE.fullmatch(name), piece) for name, piece in tokenizer.special_tokens.items())
         targets = {match[1]: piece for match, piece in named if match}
-        return cls({}, targets, asked_before_source=True) if targets else None
+        return cls({}, targets, language_before_source=True) if targets else None
 
     def with_languages(self, source: str = "", target: str = "") -> Self:
         """The same with other languages, as a user writes them; an empty one stays as it is.

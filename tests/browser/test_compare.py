@@ -41,7 +41,7 @@ BEGINS = """() => {
 }"""
 
 # Names and numbers of the cards that have less room than they need.
-CUT_OFF = """() => [...document.querySelectorAll('.at-figure-name, .at-figure-value')]
+CUT_OFF = """() => [...document.querySelectorAll('.at-metric-name, .at-metric-value')]
   .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent)"""
 
 
@@ -103,10 +103,10 @@ def test_a_card_that_has_finished_begins_at_its_beginning_and_shows_where_it_par
 def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
     page = visit("")
     to_compare(page)
-    expect(page.locator(".at-held")).to_have_text("Maximum length 128 · random seed (sidebar settings)")
+    expect(page.locator(".at-sidebar-settings")).to_have_text("Maximum length 128 · random seed (sidebar settings)")
     set_number(page, "seed", 5)
     set_number(page, "max-new-tokens", 64)
-    expect(page.locator(".at-held")).to_have_text("Maximum length 64 · seed 5 (sidebar settings)")
+    expect(page.locator(".at-sidebar-settings")).to_have_text("Maximum length 64 · seed 5 (sidebar settings)")
     assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
         f"{number} Sampling Temperature {heat}" for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
     ]
@@ -123,7 +123,7 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Ope
         parted = card(page, number).locator(".at-parted")
         marks = [int(mark.get_attribute("data-index") or "-1") for mark in parted.all()]
         assert marks == ([] if entry["first_difference"] is None else [entry["first_difference"]])
-        perplexity = card(page, number).locator(".at-figure", has_text="Perplexity").locator(".at-figure-value")
+        perplexity = card(page, number).locator(".at-metric", has_text="Perplexity").locator(".at-metric-value")
         assert float(perplexity.inner_text()) == round(entry["perplexity"], 2 if entry["perplexity"] < 1000 else 0)
 
     token = card(page, 3).locator(".at-tok").nth(4)
@@ -367,7 +367,7 @@ def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:
     tops = [box["y"] for card in page.locator(".at-card").all() if (box := card.bounding_box())]
     assert len(set(tops)) == 4 and tops == sorted(tops)
     assert page.evaluate(CUT_OFF) == []
-    name = card(page, 2).locator(".at-figure-name", has_text="Perplexity")
+    name = card(page, 2).locator(".at-metric-name", has_text="Perplexity")
     card(page, 2).locator(".at-tok[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     reached = page.evaluate("Number(document.activeElement.dataset.index) + 1")

@@ -28,7 +28,7 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
         slider.press("ArrowRight")
     set_number(page, "max-new-tokens", 41)
     to_compare(page)  # whose cards come from the server once more, as they were
-    expect(page.locator(".at-held")).to_contain_text(re.compile("length 41", re.IGNORECASE))
+    expect(page.locator(".at-sidebar-settings")).to_contain_text(re.compile("length 41", re.IGNORECASE))
     assert page.evaluate("window.redrawn") == 0
     page.locator(".at-card .at-icon").first.click()
     assert page.locator("[data-name=max_new_tokens]").first.get_attribute("placeholder") == "41"

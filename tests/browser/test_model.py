@@ -23,13 +23,13 @@ from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 
 pytestmark = BROWSER
-LISTED, PLACE = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
+LISTED, REPOSITORY = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 @pytest.fixture
 def offer(hub_server: StandIn, on_the_hub: Path) -> Callable[[LoadedModel], Models]:
     """What a private page has that begins with a model, and whose Hub holds one of the catalogue, and another."""
-    hub_server.repositories[PLACE, "main"] = on_the_hub
+    hub_server.repositories[REPOSITORY, "main"] = on_the_hub
     hub_server.flowing.clear()
 
     def offered(first: LoadedModel) -> Models:

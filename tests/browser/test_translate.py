@@ -71,7 +71,7 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
     assert page.evaluate("document.activeElement.dataset.side") == "1"
     page.keyboard.press("Enter")
     picked = int(page.evaluate("document.activeElement.dataset.index"))
-    expect(page.locator(".at-place")).to_contain_text(f"Token {picked + 1} of")
+    expect(page.locator(".at-position")).to_contain_text(f"Token {picked + 1} of")
     expect(page.locator(".attend-translation .at-tok.at-shown")).to_have_attribute("data-index", str(picked))
     page.locator(".attend-alignment select").first.select_option("all layers")
     expect(page.locator(".at-kind .at-readout").first).to_contain_text("2 layers")  # of the decoder

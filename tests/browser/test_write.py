@@ -22,19 +22,19 @@ WATCH = """() => {
 }"""
 MISFITS = """async step => {
   const frame = () => new Promise(requestAnimationFrame);
-  const boxes = () => document.querySelectorAll('.at-box'); // asked for anew: the last update may come this late
+  const boxes = () => document.querySelectorAll('.at-box'); // queried anew: updates may still be coming
   const misfits = [];
-  for (let place = 0; place < boxes().length; place += step) {
+  for (let index = 0; index < boxes().length; index += step) {
     let wanted, shown;
-    boxes()[place].click();
+    boxes()[index].click();
     for (let frames = 0; frames < 120; frames += 1) {
       await frame();
-      wanted = boxes()[place].getAttribute('aria-label').split(' · ');
+      wanted = boxes()[index].getAttribute('aria-label').split(' · ');
       if (!wanted[1].includes('%')) break; // a prompt in the chat has no tables
       const won = document.querySelector('.at-table tr.at-won');
       shown = [won?.querySelector('.at-chip').textContent, won?.cells[1].textContent];
       if (shown[0] === wanted[0] && shown[1] === wanted[1]) break;
-      if (frames === 119) misfits.push([place, ...wanted, ...shown]);
+      if (frames === 119) misfits.push([index, ...wanted, ...shown]);
     }
   }
   return misfits;

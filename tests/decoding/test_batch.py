@@ -77,8 +77,8 @@ def check_as_alone(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
     batched = together(model, requests, settings)
-    for steps, request, own_settings in zip(batched, requests, settings, strict=True):
-        check_same(steps, alone(model, request, own_settings))
+    for steps, request, options in zip(batched, requests, settings, strict=True):
+        check_same(steps, alone(model, request, options))
     return batched
 
 
@@ -236,18 +236,18 @@ def test_two_prompts_take_two_prefills() -> None:
 
 
 def test_attention_is_computed_only_while_somebody_wants_it() -> None:
-    asked_for: list[bool] = []
+    wants: list[bool] = []
 
     class Watched(TinyModel):
         def step(self, tokens, cache, *, want=Want()):
-            asked_for.append(want.attention)
+            wants.append(want.attention)
             return super().step(tokens, cache, want=want)
 
     model = Watched(random_model(12, seed=4)._logits_of)
     requests = [make_request((3, 1), attention=True), make_request((3, 1))]
     settings = [DecodingSettings(seed=1, max_new_tokens=length) for length in (3, 6)]
     looking, plain = together(model, requests, settings)
-    assert asked_for == [True, True, False, False, False]
+    assert wants == [True, True, False, False, False]
     assert all(step.hypotheses[0].choice.attention is not None for step in looking)
     assert all(step.hypotheses[0].choice.attention is None for step in plain)
 
@@ -259,10 +259,10 @@ def test_a_model_that_cannot_join_takes_equal_lengths_and_refuses_others() -> No
     ]
     for prompts in (((3, 1), (3, 1)), ((3, 1), (4, 5))):
         requests = [make_request(prompt) for prompt in prompts]
-        for steps, own_settings, request in zip(
+        for steps, options, request in zip(
             together(counted(False), requests, settings), settings, requests, strict=True
         ):
-            check_same(steps, alone(counted(False), request, own_settings))
+            check_same(steps, alone(counted(False), request, options))
     with pytest.raises(AttendError, match=r"have 1 to 2 tokens.*same length"):
         together(counted(False), [make_request((3,)), make_request((4, 5))], settings)
 

@@ -81,17 +81,17 @@ def test_only_what_may_become_a_stop_text_is_held_back() -> None:
 
 
 def test_long_texts_are_not_read_at_every_token() -> None:
-    asked_for: list[int] = []
+    lengths: list[int] = []
 
     def watched(ids: Sequence[int]) -> str:
-        asked_for.append(len(ids))
+        lengths.append(len(ids))
         return text_of(ids)
 
     stop = stop_for(["abba"], watched)
     ids = [0] * 4000
     assert stop.reason(ids) is None
-    assert asked_for == [7, 8]  # four characters, three bytes of an unfinished one, and the newest
-    asked_for.clear()
+    assert lengths == [7, 8]  # four characters, three bytes of an unfinished one, and the newest
+    lengths.clear()
     assert stop.reason([0, 1, *[12] * 100, 3]) == "stop_text"  # no text between its halves: then it looks further
 
 

@@ -48,7 +48,7 @@ def _written(folder: Path, model: PreTrainedModel, tokenizer: Any) -> Path:
 
 
 def nllb(folder: Path, **options: Any) -> Path:
-    """A random NLLB of five languages; `said` is what its tokenizer says besides."""
+    """A random NLLB of five languages; `options` go to its tokenizer."""
     pieces, merges = merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
     names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
     ids = {name: index for index, name in enumerate(names)}

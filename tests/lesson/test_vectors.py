@@ -18,7 +18,7 @@ from tests.helpers.folders import gpt2
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"
 EMBEDDED = pytest.mark.skipif(CHAT not in names.embedded(), reason="the embedded models are not there")
-SAID = ["", "\ufffd", " ", " man", " woman", " boy", " girl", " step", "son", " go"]
+TEXTS = ["", "\ufffd", " ", " man", " woman", " boy", " girl", " step", "son", " go"]
 MATRIX = torch.tensor(
     [
         *([1.0, 1.0, 0.0], [1.0, 0.9, 0.0], [0.9, 1.0, 0.0]),  # a control token, half a character and a space
@@ -32,16 +32,16 @@ class Words(TextTokenizer):
     """A vocabulary of a few words behind spaces, each cut off the front of a text."""
 
     def __init__(self) -> None:
-        texts = [b"", b"\xf0\x9f", *(word.encode() for word in SAID[2:])]
+        texts = [b"", b"\xf0\x9f", *(word.encode() for word in TEXTS[2:])]
         super().__init__(texts, {0: "<s>"})
 
     def encode(self, text: str, *, begins: bool = False) -> list[int]:
         ids = []
         while text:
-            longest = max((word for word in SAID[2:] if text.startswith(word)), key=len, default=None)
+            longest = max((word for word in TEXTS[2:] if text.startswith(word)), key=len, default=None)
             if longest is None:
                 return []
-            ids.append(SAID.index(longest))
+            ids.append(TEXTS.index(longest))
             text = text.removeprefix(longest)
         return ids
 

@@ -45,11 +45,11 @@ const OFFERED = {
 };
 
 test('a card says its strategy, what acts in it and what sets it apart', () => {
-  const [plain, hot, own] = [{}, { heat: 1.5 }, { strategy: 'greedy', length: 7 }];
+  const [plain, hot, changed] = [{}, { heat: 1.5 }, { strategy: 'greedy', length: 7 }];
   assert.deepEqual(summary(OFFERED, hot, [hot]), ['Sampling', 'heat 1.5']);
   assert.deepEqual(summary(OFFERED, plain, [plain, hot]), ['Sampling', 'heat 1']); // apart from the other
   assert.deepEqual(summary(OFFERED, plain, [plain]), ['Sampling']);
-  assert.deepEqual(summary(OFFERED, own, [own, hot]), ['Greedy', 'length 7']); // what it does not use is not said
+  assert.deepEqual(summary(OFFERED, changed, [changed, hot]), ['Greedy', 'length 7']); // unused settings are left out
 });
 
 test('what is typed is a number where there should be one, and a text as it stands elsewhere', () => {

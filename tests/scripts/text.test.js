@@ -15,8 +15,8 @@ test('shades go by the square root, in eleven steps', () => {
 });
 
 test('filters are called as people call them', () => {
-  assert.deepEqual(['top_k', 'repetition_penalty', 'dola', 'top_n_sigma'].map(stageName),
-    ['top-k', 'repetition penalty', 'DoLa', 'top-n-sigma']);
+  assert.deepEqual(['top_k', 'repetition_penalty', 'dola', 'top_n_sigma', 'suppress_tokens'].map(stageName),
+    ['top-k', 'repetition penalty', 'DoLa', 'top-n-sigma', 'reserved tokens']);
 });
 
 test('a negative number has the minus of the page', () => {

@@ -4,7 +4,7 @@
  * It shows what it is given; what cards there are is the comparison's business.
  *
  * @typedef {{run: string, tokens: [string, number][], state: 'streaming' | 'done' | 'stopped', note: string | null,
- *   length: number, first_difference: number | null, figures: (number | null)[]}} Result
+ *   length: number, first_difference: number | null, metrics: (number | null)[]}} Result
  */
 
 /** @import { CompareForm } from './contract' */
@@ -32,11 +32,11 @@ export function makeCard(offered, actions) {
   const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
   const parted = make('button', { type: 'button', class: 'at-parted-note' });
   const note = make('p', { class: 'at-note' });
-  const figures = makeMetrics(offered.figures);
+  const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), form.node, text, parted, note, figures.node);
+    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), form.node, text, parted, note, metrics.node);
   let partedToken = null;
   let growing = false;
   let pinned = true; // whether the end is in view
@@ -109,8 +109,8 @@ export function makeCard(offered, actions) {
     const message = [now.stale && result ? 'Settings changed, run again' : '',
       result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
     if (note.textContent !== message) note.textContent = message;
-    figures.node.hidden = !result;
-    if (result) figures.show(result.figures, now.ranges);
+    metrics.node.hidden = !result;
+    if (result) metrics.show(result.metrics, now.ranges);
   }
 
   /** @param {Result | null} result */

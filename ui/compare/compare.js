@@ -33,7 +33,7 @@ export function start({ element, props, trigger, watch }) {
   /** @type {Card[]} */
   let cards = [];
   /** @type {Card[]} those that were sent last */
-  let asked = [];
+  let submitted = [];
   /** @type {Map<string, Result>} by run */
   const results = new Map();
   const questions = new Questions(trigger);
@@ -63,7 +63,7 @@ export function start({ element, props, trigger, watch }) {
     class: 'at-common', hidden: true,
     'data-help': 'Puts your whole conversation before the message, as for the next answer in Chat.',
   }, history, ' Include the chat history');
-  const held = make('span', { class: 'at-quiet at-held' });
+  const sidebarSettings = make('span', { class: 'at-quiet at-sidebar-settings' });
   const fills = offered.fills.map(({ name, cards: filled }) => {
     const chip = make('button', { type: 'button', class: 'at-plain', text: name });
     chip.addEventListener('click', () => fill(filled));
@@ -92,11 +92,11 @@ export function start({ element, props, trigger, watch }) {
         class: 'at-common',
         'data-help': 'All cards use the same random numbers, so that their texts differ because of their settings, '
           + 'not by chance. When this is off, each card gets its own. The seed is the one in the sidebar.',
-      }, common, ' Same random numbers for all cards'), held),
+      }, common, ' Same random numbers for all cards'), sidebarSettings),
     make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip, add,
       make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
     sweep.node,
-    make('div', { class: 'at-ask-row at-compare-told' }, progress, status),
+    make('div', { class: 'at-ask-row at-compare-progress' }, progress, status),
     grid,
   );
   text.value = offered.example;
@@ -170,7 +170,7 @@ export function start({ element, props, trigger, watch }) {
     if (same(panel, shared) && seed === panelSeed) return;
     const before = cards.map(isStale);
     [panel, panelSeed] = [shared, seed];
-    held.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
+    sidebarSettings.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
       + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`;
     cards.forEach((card) => card.view.form.hold(shared));
     if (!same(before, cards.map(isStale))) draw();
@@ -200,11 +200,11 @@ export function start({ element, props, trigger, watch }) {
       wrong.view.form.wrong().focus();
       return;
     }
-    asked = cards.slice();
-    pending = { words: answering.checked ? '' : lastWords(text.value), seed: panelSeed, cards: asked.map(inEffect) };
+    submitted = cards.slice();
+    pending = { words: answering.checked ? '' : lastWords(text.value), seed: panelSeed, cards: submitted.map(inEffect) };
     trigger('compare', {
       text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
-      cards: asked.map((card) => card.settings),
+      cards: submitted.map((card) => card.settings),
     });
   }
 
@@ -223,7 +223,7 @@ export function start({ element, props, trigger, watch }) {
     if (value.run !== run && value.run !== null) {
       results.clear();
       sent = pending;
-      asked.forEach((card, index) => {
+      submitted.forEach((card, index) => {
         card.run = value.cards[index]?.run ?? null;
         card.sent = sent.cards[index];
       });
@@ -250,7 +250,7 @@ export function start({ element, props, trigger, watch }) {
     const all = cards.map((card) => card.settings);
     const shown = cards.map((card) => results.get(card.run) || null);
     const started = shown.filter((result) => result !== null);
-    const ranges = rangesOf(started.map((result) => result.figures));
+    const ranges = rangesOf(started.map((result) => result.metrics));
     cards.forEach((card, index) => card.view.show({
       number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
       stale: isStale(card), asked: shown[index] ? sent.words : '', ranges, busy, removable: cards.length > offered.fewest,

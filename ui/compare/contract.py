@@ -27,7 +27,7 @@ class CardPreset(TypedDict):
     settings: dict[str, Any]
 
 
-class FigureText(TypedDict):
+class MetricField(TypedDict):
     """How one number of `CardMetrics` is shown."""
 
     name: str
@@ -46,7 +46,7 @@ class CompareForm(TypedDict):
     parameters: list[CardField]
     fills: list[CardFill]
     presets: list[CardPreset]
-    figures: list[FigureText]
+    metrics: list[MetricField]
 
 
 class CardValue(TypedDict):
@@ -59,7 +59,7 @@ class CardValue(TypedDict):
     note: str | None
     length: int  # the most tokens it can have
     first_difference: int | None
-    figures: list[float | None]  # in the order of the form's
+    metrics: list[float | None]  # in the order of the form's
 
 
 class CompareValue(TypedDict):

@@ -35,12 +35,12 @@ export function summary({ parameters }, settings, all) {
     const { name, label, neutral, panel, kind, choices } = parameter;
     const value = valueOf(settings, parameter);
     const word = choices.find(([choice]) => choice === value)?.[1] ?? String(value);
-    const own = panel && name in settings; // what the panel says is no word of this card
+    const overridden = panel && name in settings; // the card says only what it changes
     const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
       && !same(valueOf(other, parameter), value));
     const acts = !panel && neutral !== null && value !== neutral;
     if (name === 'strategy') parts.push(word);
-    else if (word !== '' && (own || apart || acts)) parts.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
+    else if (word !== '' && (overridden || apart || acts)) parts.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
   }
   return parts;
 }

@@ -5,23 +5,23 @@
  * @typedef {{low: number, high: number} | null} Range null where the cards do not differ
  */
 
-/** @import { FigureText } from './contract' */
+/** @import { MetricField } from './contract' */
 
 import { around, make } from '../kit/js/dom.js';
 import { signed } from '../kit/js/text.js';
 
-/** @param {FigureText[]} texts */
+/** @param {MetricField[]} texts */
 export function makeMetrics(texts) {
   const rows = texts.map(({ label, help }) => {
-    const value = make('span', { class: 'at-figure-value' });
+    const value = make('span', { class: 'at-metric-value' });
     const fill = make('i', { 'aria-hidden': 'true' });
-    const mark = make('span', { class: 'at-figure-mark' });
-    const name = make('button', { type: 'button', class: 'at-figure-name', 'data-help': help, text: label });
-    const node = make('div', { class: 'at-figure', role: 'listitem' }, name,
-      make('span', { class: 'at-figure-track' }, fill), value, mark);
+    const mark = make('span', { class: 'at-metric-mark' });
+    const name = make('button', { type: 'button', class: 'at-metric-name', 'data-help': help, text: label });
+    const node = make('div', { class: 'at-metric', role: 'listitem' }, name,
+      make('span', { class: 'at-metric-track' }, fill), value, mark);
     return { node, value, fill, mark };
   });
-  const node = make('div', { class: 'at-figures', role: 'list', 'aria-label': 'Metrics' },
+  const node = make('div', { class: 'at-metrics', role: 'list', 'aria-label': 'Metrics' },
     ...rows.map((row) => row.node));
 
   /** @param {(number | null)[]} numbers @param {Range[]} ranges those of all cards */
@@ -44,7 +44,7 @@ export function makeMetrics(texts) {
   return { node, show };
 }
 
-/** @param {number} number @param {FigureText} text */
+/** @param {number} number @param {MetricField} text */
 function worded(number, { unit, digits }) {
   if (unit === '%') return `${(100 * number).toFixed(digits)}\u00a0%`;
   if (number >= 1e5) return number.toExponential(1);

@@ -8,7 +8,7 @@ from typing import Any
 from decoding.parameters.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.compare.cards import FEWEST, MOST, SWEEPS, sweep
-from ui.compare.contract import CardField, CardValue, CompareForm, CompareValue, FigureText
+from ui.compare.contract import CardField, CardValue, CompareForm, CompareValue, MetricField
 from ui.compare.metrics import card_metrics
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
@@ -25,7 +25,7 @@ MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # alway
 _SHARED = "seed"  # the panel's for all cards, so that only their settings make them differ
 
 
-FIGURES: tuple[FigureText, ...] = (
+METRICS: tuple[MetricField, ...] = (
     {"name": "tokens", "label": "Tokens", "unit": "", "digits": 0, "help": "How many tokens the text has."},
     {
         "name": "tokens_per_second",
@@ -120,7 +120,7 @@ def compare_form() -> CompareForm:
             {"name": "Presets", "cards": [_changed(preset) for preset in PRESETS.values()]},
         ],
         "presets": [{"name": name, "settings": _changed(preset)} for name, preset in PRESETS.items()],
-        "figures": list(FIGURES),
+        "metrics": list(METRICS),
     }
 
 
@@ -142,7 +142,7 @@ def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> C
         "note": ending_note(card.run, "finished" if reason else comparison.ending, reason),
         "length": card.length,
         "first_difference": numbers.first_difference,
-        "figures": [_number(numbers, figure["name"]) for figure in FIGURES],
+        "metrics": [_number(numbers, metric["name"]) for metric in METRICS],
     }
 
 

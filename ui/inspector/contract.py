@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from ui.runs.contract import TokenKind, TokenOrigin
 
-WeighedRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
+ContrastiveRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 # Id, text, 1 if chosen, probability after each stage, the stage that removed it.
 CandidateRow = tuple[int, str, int, list[float], str | None]
 
@@ -30,7 +30,7 @@ class StepValue(TypedDict):
     origin: TokenOrigin  # where the token comes from
     rest: list[float]
     rows: list[CandidateRow]
-    weighed: NotRequired[list[WeighedRow]]  # under contrastive search
+    contrastive: NotRequired[list[ContrastiveRow]]  # under contrastive search
     contrast: NotRequired[ContrastValue]  # under dola
 
 

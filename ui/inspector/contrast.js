@@ -2,7 +2,7 @@
  * What two strategies weigh besides probabilities: contrastive search its candidates, DoLa the layers of the model.
  */
 
-/** @import { ContrastValue, StepValue, WeighedRow } from './contract' */
+/** @import { ContrastValue, StepValue, ContrastiveRow } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { make, makeTable } from '../kit/js/dom.js';
@@ -11,19 +11,19 @@ import { barCell, headCells } from './step.js';
 
 /** @param {StepValue} step @returns {Node[]} nothing under the other strategies */
 export function stepContrast(step) {
-  if (step.weighed) return [weighedTable(step.weighed)];
+  if (step.contrastive) return [contrastiveTable(step.contrastive)];
   return step.contrast ? [contrastWords(step.contrast), contrastTable(step.contrast)] : [];
 }
 
-/** @param {WeighedRow[]} weighed */
-function weighedTable(weighed) {
-  const rows = weighed.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
+/** @param {ContrastiveRow[]} candidates */
+function contrastiveTable(candidates) {
+  const rows = candidates.map(([text, confidence, degeneration, score, won]) => make('tr', { class: won ? 'at-won' : '' },
     make('th', { scope: 'row', title: visibleText(text) }, tokenChip(text)),
     barCell(percent(confidence), confidence), barCell(signed(degeneration.toFixed(3)), degeneration),
     make('td', { class: 'at-number', text: signed(score.toFixed(3)) })));
   const [head, name] = [headCells([['Token'], ['Confidence'], ['Degeneration'], ['Score']]), 'Candidates of contrastive search'];
-  return make('div', { class: 'at-weighed-scroll', tabindex: 0, role: 'region', 'aria-label': name },
-    makeTable({ class: 'at-grid at-weighed' }, head, rows, name));
+  return make('div', { class: 'at-contrastive-scroll', tabindex: 0, role: 'region', 'aria-label': name },
+    makeTable({ class: 'at-grid at-contrastive' }, head, rows, name));
 }
 
 /** @param {ContrastValue} contrast */
@@ -49,8 +49,8 @@ const layerName = (layer) => (layer ? `layer ${layer}` : 'the embeddings');
 
 /** @param {StepValue} step @returns {Sheet[]} the same as data */
 export function contrastSheets(step) {
-  if (step.weighed) {
-    const rows = step.weighed.map(([text, ...numbers]) => [JSON.stringify(text), ...numbers]);
+  if (step.contrastive) {
+    const rows = step.contrastive.map(([text, ...numbers]) => [JSON.stringify(text), ...numbers]);
     return [{ title: 'Contrastive search', head: ['token', 'confidence', 'degeneration', 'score', 'chosen'], rows }];
   }
   if (!step.contrast) return [];

@@ -16,7 +16,7 @@ const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 export function stepReason(step) {
   const shown = walked(step);
   return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
-    ...(step.weighed ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
+    ...(step.contrastive ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
 }
 
 /**
@@ -37,51 +37,51 @@ function walked(step) {
 
 /** @param {StepValue} step @param {ReturnType<typeof walked>} shown @returns {(Node | string)[]} */
 function sentences(step, shown) {
-  const own = chosenRow(step);
+  const chosen = chosenRow(step);
   const rank = `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`;
-  const gave = `The model gave it ${percent(own[3][0])}, ${rank}`;
+  const gave = `The model gave it ${percent(chosen[3][0])}, ${rank}`;
   const first = ranked(step.rows, 0)[0];
-  const likeliest = first === own ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first[1]), '.'];
+  const likeliest = first === chosen ? ['; no token was more likely.'] : ['; the most likely was ', tokenChip(first[1]), '.'];
   switch (step.origin) {
     case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
     case 'taken': return ['Chosen by you. ', gave, ...likeliest];
     case 'search': return ['Beam search ranks whole texts, not single tokens: of all the texts it followed, one with ',
       'this token scored best. ', gave, '.'];
-    default: return step.draw === null ? taken(step, own, first) : drawn(step, own, shown);
+    default: return step.draw === null ? taken(step, chosen, first) : drawn(step, chosen, shown);
   }
 }
 
-/** @param {StepValue} step @param {CandidateRow} own @param {CandidateRow} first the model's own first choice */
-function taken(step, own, first) {
-  if (step.weighed) {
-    return [tokenChip(own[1]), ' scored best of these candidates. Contrastive search looks for a token that is likely ',
+/** @param {StepValue} step @param {CandidateRow} chosen @param {CandidateRow} first the model's top choice, before any filter */
+function taken(step, chosen, first) {
+  if (step.contrastive) {
+    return [tokenChip(chosen[1]), ' scored best of these candidates. Contrastive search looks for a token that is likely ',
       '(high confidence) and unlike the text so far (low degeneration).'];
   }
-  if (own === first) return ['The most probable token was chosen; there was no random draw.'];
+  if (chosen === first) return ['The most probable token was chosen; there was no random draw.'];
   return ['The most probable token was chosen; there was no random draw. Before the filters, the most probable was ',
     tokenChip(first[1]), '.'];
 }
 
-/** @param {StepValue} step @param {CandidateRow} own @param {ReturnType<typeof walked>} shown */
-function drawn(step, own, shown) {
-  const extent = shown.find(({ row }) => row === own);
+/** @param {StepValue} step @param {CandidateRow} chosen @param {ReturnType<typeof walked>} shown */
+function drawn(step, chosen, shown) {
+  const extent = shown.find(({ row }) => row === chosen);
   const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
   const where = `Random draw ${step.draw.toFixed(3)} landed on `;
-  return [where, tokenChip(own[1]), fell, ...undrawn(step, own)];
+  return [where, tokenChip(chosen[1]), fell, ...undrawn(step, chosen)];
 }
 
-/** What would have been taken without a draw. @param {StepValue} step @param {CandidateRow} own @returns {(Node | string)[]} */
-function undrawn(step, own) {
+/** What would have been taken without a draw. @param {StepValue} step @param {CandidateRow} chosen @returns {(Node | string)[]} */
+function undrawn(step, chosen) {
   const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
   const stage = turned < 0 ? step.stages.length - 1 : turned - 1;
   const [first] = ranked(step.rows, stage);
   const sure = first === ranked(step.rows, 0)[0] || first[3][stage] > step.rest[stage];
   if (!sure) return []; // after a penalty it may be a token that is not listed
   if (step.contrast) { // which greedy does not do
-    return first === own ? ['It was also the most probable token after DoLa.']
+    return first === chosen ? ['It was also the most probable token after DoLa.']
       : ['The most probable token after DoLa was ', tokenChip(first[1]), '.'];
   }
-  if (first === own) return ['Greedy decoding would also choose it.'];
+  if (first === chosen) return ['Greedy decoding would also choose it.'];
   return ['Greedy decoding would choose ', tokenChip(first[1]), '.'];
 }
 

@@ -26,7 +26,7 @@ export function stepHeadline({ text, position, step, why }) {
        `entropy ${step.entropy[0].toFixed(1)} bits`]
     : [why];
   return [
-    make('span', { class: 'at-place', text: position }),
+    make('span', { class: 'at-position', text: position }),
     tokenChip(text),
     make('span', { class: 'at-facts', text: facts.join(' · ') }),
   ];

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
 from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import CandidateRow, InspectorMode, InspectorValue, StepValue, WeighedRow
+from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorMode, InspectorValue, StepValue
 from ui.runs.contract import TokenKind, TokenOrigin
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.values import MOST_ROWS, short
@@ -87,7 +87,9 @@ def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin 
         "rows": [_row(candidate, choice, label) for candidate in choice.candidates],
     }
     if choice.contrastive_candidates:
-        value["weighed"] = [_weighed(candidate, choice, label) for candidate in choice.contrastive_candidates]
+        value["contrastive"] = [
+            _contrastive_row(candidate, choice, label) for candidate in choice.contrastive_candidates
+        ]
     if choice.contrast is not None:
         divergences = [(layer, short(bits)) for layer, bits in choice.contrast.divergences]
         value["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
@@ -116,6 +118,6 @@ def _row(candidate: CandidateRecord, choice: Choice, label: Callable[[int], str]
     return candidate.id, label(candidate.id), chosen, [short(p) for p in probabilities], removed_by
 
 
-def _weighed(candidate: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> WeighedRow:
+def _contrastive_row(candidate: ContrastiveCandidate, choice: Choice, label: Callable[[int], str]) -> ContrastiveRow:
     numbers = short(candidate.confidence), short(candidate.degeneration), short(candidate.score)
     return label(candidate.id), *numbers, int(candidate.id == choice.token)

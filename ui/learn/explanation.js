@@ -8,7 +8,7 @@ import { matrixNumber } from './matrix.js';
 /** The line at the foot of a chapter, in sight wherever one reads. @param {string} point what to do at first */
 export function explanationLine(point) {
   const hint = `${point} to see here how it was computed. Click it, or use Tab and the arrow keys, to keep it selected.`;
-  const node = make('p', { class: 'at-told', role: 'status', text: hint });
+  const node = make('p', { class: 'at-explanation', role: 'status', text: hint });
   return {
     node,
     /** @param {string} text */

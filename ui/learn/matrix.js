@@ -16,7 +16,7 @@ import { level, signed } from '../kit/js/text.js';
 /**
  * @param {{caption?: string, rows?: MatrixRows, rowNames?: string[], columnNames?: string[], editable?: boolean,
  *   onEdit?: (row: number, column: number, value: number) => void,
- *   onPoint?: (place: {row: number, column: number} | null) => void,
+ *   onPoint?: (cell: {row: number, column: number} | null) => void,
  *   digits?: number, scale?: 'signed' | 'share' | 'plain'}} given without `rows` it waits for `update`, as a
  *   table of zeros; `onPoint` hears which cell has the focus or, where none in any table has it, is under the pointer
  */
@@ -82,16 +82,16 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
   }
 
   /** @param {EventTarget | null} target @returns {{row: number, column: number} | null} */
-  function placeOf(target) {
+  function positionOf(target) {
     const within = target instanceof Element ? target.closest('td') : null;
     const cell = editable ? within?.firstElementChild : within;
     const row = cells.findIndex((one) => one.some((other) => other === cell));
     return row < 0 ? null : { row, column: cells[row].findIndex((other) => other === cell) };
   }
 
-  /** @param {{row: number, column: number} | null} place */
-  function point(place) {
-    if (!waiting) onPoint?.(place);
+  /** @param {{row: number, column: number} | null} position */
+  function point(position) {
+    if (!waiting) onPoint?.(position);
   }
 
   /** @param {((row: number, column: number) => boolean) | null} test which cells to mark; null marks none */
@@ -109,47 +109,48 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
 
   /** @param {HTMLInputElement} field */
   function take(field) {
-    const place = placeOf(field);
-    if (!place || !matrixTouched(field)) return;
+    const position = positionOf(field);
+    if (!position || !matrixTouched(field)) return;
     const value = parseNumber(field.value);
     const read = value !== null && Number.isFinite(value);
     field.toggleAttribute('aria-invalid', !read);
     wrong.textContent = read ? '' : matrixRefusal(field.value, value);
     if (!read) return;
     field.dataset.given = field.value; // until the answer to it is drawn
-    onEdit?.(place.row, place.column, value);
+    onEdit?.(position.row, position.column, value);
   }
 
   table.addEventListener('keydown', (event) => {
-    const place = placeOf(event.target);
+    const position = positionOf(event.target);
     const delta = onPlane(event.key);
-    if (!place) return;
+    if (!position) return;
     const field = event.target instanceof HTMLInputElement ? event.target : null;
     if (field && event.key === 'Enter') take(field);
     if (field && event.key === 'Escape') {
-      matrixFill(field, numbers[place.row][place.column], names.digits);
+      const { row, column } = position;
+      matrixFill(field, numbers[row][column], names.digits);
       wrong.textContent = '';
-      onEdit?.(place.row, place.column, numbers[place.row][place.column]); // in case what stood there was refused
+      onEdit?.(row, column, numbers[row][column]); // in case the server refused the last value
     }
-    const next = delta && cells[place.row + delta[1]]?.[place.column + delta[0]];
+    const next = delta && cells[position.row + delta[1]]?.[position.column + delta[0]];
     if (!next || (field && !matrixLeaves(field, delta))) return;
     event.preventDefault();
     next.focus();
   });
   table.addEventListener('focusin', (event) => {
-    const place = placeOf(event.target);
-    if (!place) return;
+    const position = positionOf(event.target);
+    if (!position) return;
     cells.flat().forEach((cell) => { cell.tabIndex = -1; });
-    cells[place.row][place.column].tabIndex = 0;
+    cells[position.row][position.column].tabIndex = 0;
     if (event.target instanceof HTMLInputElement) event.target.select();
-    point(place);
+    point(position);
   });
   // The cell with the focus is held: the pointer, which a page that scrolls carries over other tables, changes nothing.
-  const pointed = (place) => {
-    if (!document.activeElement?.closest('.at-matrix')) point(place);
+  const pointed = (position) => {
+    if (!document.activeElement?.closest('.at-matrix')) point(position);
   };
   table.addEventListener('focusout', () => point(null));
-  table.addEventListener('pointerover', (event) => pointed(placeOf(event.target)));
+  table.addEventListener('pointerover', (event) => pointed(positionOf(event.target)));
   table.addEventListener('pointerleave', () => pointed(null));
   table.addEventListener('change', ({ target }) => target instanceof HTMLInputElement && take(target));
 

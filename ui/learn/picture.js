@@ -12,7 +12,7 @@ import { whenThemed } from '../kit/js/theme.js';
 
 export function matrixPicture({ name, describe, across, down }) {
   const canvas = make('canvas', { class: 'at-picture', tabindex: 0, role: 'img', 'aria-label': name });
-  const readout = make('p', { class: 'at-quiet at-picture-said', role: 'status' });
+  const readout = make('p', { class: 'at-quiet at-picture-readout', role: 'status' });
   const node = make('figure', { class: 'at-picture-frame' }, make('figcaption', { text: name }),
     make('div', { class: 'at-picture-axes' }, make('span', { class: 'at-picture-down', text: down }), canvas,
       make('span', { class: 'at-picture-across', text: across })), readout);
@@ -33,12 +33,12 @@ export function matrixPicture({ name, describe, across, down }) {
   function paint() {
     if (!values.length || !node.isConnected) return;
     const style = getComputedStyle(node);
-    const colours = Array.from({ length: 11 }, (_, place) => hexColour(style.getPropertyValue(`--at-p${place}`)));
+    const colours = Array.from({ length: 11 }, (_, index) => hexColour(style.getPropertyValue(`--at-p${index}`)));
     const context = canvas.getContext('2d');
     const image = context.createImageData(shape[1], shape[0]);
-    values.forEach((value, place) => {
+    values.forEach((value, index) => {
       const colour = colours[Math.round(5 + 5 * (value / 127))];
-      image.data.set([...colour, 255], 4 * place);
+      image.data.set([...colour, 255], 4 * index);
     });
     context.putImageData(image, 0, 0);
   }
@@ -49,8 +49,8 @@ export function matrixPicture({ name, describe, across, down }) {
   }
 
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
-    const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
-    here = [place(offsetY, canvas.clientHeight, shape[0]), place(offsetX, canvas.clientWidth, shape[1])];
+    const indexAt = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
+    here = [indexAt(offsetY, canvas.clientHeight, shape[0]), indexAt(offsetX, canvas.clientWidth, shape[1])];
     tell();
   });
   canvas.addEventListener('keydown', (event) => {
@@ -58,7 +58,7 @@ export function matrixPicture({ name, describe, across, down }) {
     if (!delta) return;
     event.preventDefault();
     const next = [here[0] + delta[1], here[1] + delta[0]];
-    if (next.every((place, axis) => place >= 0 && place < shape[axis])) here = next;
+    if (next.every((index, axis) => index >= 0 && index < shape[axis])) here = next;
     tell();
   });
   whenThemed(paint);

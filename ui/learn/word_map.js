@@ -43,24 +43,24 @@ function wordMapParts({ words, points, neighbours, shares }, width) {
   const scale = Math.min((width - 2 * side) / (right - left || 1), (height - 2 * edge) / (high - low || 1));
   /** @returns {[number, number]} */
   const at = ([x, y]) => [width / 2 + (x - (left + right) / 2) * scale, height / 2 - (y - (low + high) / 2) * scale];
-  const places = points.map(at);
+  const positions = points.map(at);
   const near = neighbours.map(([text, number, x, y]) => ({
     text: text.startsWith(' ') ? visibleText(text.slice(1)) : `…${visibleText(text)}`,
-    from: places[number], place: at([x, y]),
+    from: positions[number], to: at([x, y]),
   }));
-  const label = wordMapLabels([...places, ...near.map(({ place }) => place)], width, height);
-  const wordLabels = words.flatMap(({ text }, number) => label(visibleText(text), places[number], 'word'));
-  const nearLabels = near.flatMap(({ text, place }) => label(text, place, 'near'));
+  const label = wordMapLabels([...positions, ...near.map(({ to }) => to)], width, height);
+  const wordLabels = words.flatMap(({ text }, number) => label(visibleText(text), positions[number], 'word'));
+  const nearLabels = near.flatMap(({ text, to }) => label(text, to, 'near'));
   const share = (part) => `${(100 * part).toFixed(0)} %`;
   return [
     makeSvg('svg', {
       viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
       'aria-label': `Map of ${words.map(({ text }) => text).join(', ')}`,
     },
-    ...near.map(({ from: [x1, y1], place: [x2, y2] }) => makeSvg('line', { x1, y1, x2, y2, class: 'at-word-tie' })),
-    ...near.map(({ text, place: [cx, cy] }) =>
+    ...near.map(({ from: [x1, y1], to: [x2, y2] }) => makeSvg('line', { x1, y1, x2, y2, class: 'at-word-tie' })),
+    ...near.map(({ text, to: [cx, cy] }) =>
       makeSvg('circle', { cx, cy, r: 2.5, class: 'at-word-near' }, wordMapText('title', text))),
-    ...places.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })),
+    ...positions.map(([cx, cy]) => makeSvg('circle', { cx, cy, r: 4, class: 'at-word-dot' })),
     ...nearLabels, ...wordLabels),
     make('figcaption', {
       class: 'at-quiet', text: `Left to right shows ${share(shares[0])} of the differences (variance) between the words, bottom to top `

@@ -113,7 +113,7 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
     stage.find(".at-tree").focus()
     stage.page.keyboard.press("ArrowLeft")
     stage.page.keyboard.press("ArrowDown")
-    status = stage.find(".at-tree-said")
+    status = stage.find(".at-tree-readout")
     sync_api.expect(status).to_have_text("␣was added −1.00, total −1.40: followed")
     stage.page.keyboard.press("Enter")
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 2 of 3")

@@ -84,15 +84,17 @@ def test_why_this_token_is_said_in_words(stage: Stage, origin: Any, draw: float 
 def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
     value = inspector(WORDS)
     value["steps"][-1]["draw"] = None
-    value["steps"][-1]["weighed"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
+    value["steps"][-1]["contrastive"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
     stage.show(inspector=value)
     assert stage.find(".at-why").inner_text().startswith(". scored best of these candidates")
-    read = "[...document.querySelectorAll('.at-weighed tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    read = (
+        "[...document.querySelectorAll('.at-contrastive tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    )
     assert stage.page.evaluate(read) == [
         ["␣better", "60.00\u00a0%", "0.950", "−0.210"],
         [".", "25.00\u00a0%", "0.100", "0.090"],
     ]
-    assert stage.find(".at-weighed tr.at-won th").inner_text() == "."
+    assert stage.find(".at-contrastive tr.at-won th").inner_text() == "."
     assert stage.find(".at-cumulative").count() == 0
 
 
@@ -124,10 +126,12 @@ def test_each_stage_tells_what_it_did(stage: Stage) -> None:
     stage.page.keyboard.press("Tab")
     # 4,096 - 2 tokens, which held 1 - 0.85
     sentence = "Top-k removed 4,094 of 4,096 tokens, which had 15.00\u00a0% of the probability."
-    sync_api.expect(stage.find(".at-said")).to_have_text(sentence)
+    sync_api.expect(stage.find(".at-filter-effect")).to_have_text(sentence)
     rows.nth(0).hover()
     # two bits are four equally likely tokens
-    sync_api.expect(stage.find(".at-said")).to_contain_text("as uncertain as a choice between 4.0 equally likely ones")
+    sync_api.expect(stage.find(".at-filter-effect")).to_contain_text(
+        "as uncertain as a choice between 4.0 equally likely ones"
+    )
 
 
 def test_keys_and_clicks_select_without_the_server(stage: Stage) -> None:
@@ -250,7 +254,7 @@ def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
         across[((i - 3) / 4) % width] += 1;
         down[Math.floor((i - 3) / 4 / width)] += 1;
       }
-      const lines = (ink) => ink.filter((dots, place) => dots && !ink[place - 1]).length;
+      const lines = (ink) => ink.filter((dots, index) => dots && !ink[index - 1]).length;
       return selector.includes('rows') ? lines(down) : lines(across);
     }"""
     # the lower mark of a space may stand apart from its word, so there are at least as many lines as tokens

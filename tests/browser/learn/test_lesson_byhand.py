@@ -28,7 +28,7 @@ def tables(chapter: Locator, caption: str) -> Locator:
 
 
 def explanation(chapter: Locator) -> str:
-    return chapter.locator(".at-told").inner_text().replace("\u2060", "")
+    return chapter.locator(".at-explanation").inner_text().replace("\u2060", "")
 
 
 def written(number: float, digits: int = 2) -> str:
@@ -58,7 +58,7 @@ def test_every_table_tells_how_its_numbers_came_about(shared_page: Page) -> None
     captions = page.evaluate(
         """() => {
           document.querySelectorAll('.at-lesson-block details').forEach((one) => { one.open = true; });
-          const line = document.querySelector('.at-lesson-block .at-told');
+          const line = document.querySelector('.at-lesson-block .at-explanation');
           return [...document.querySelectorAll('.at-lesson-block .at-matrix')].map((figure) => {
             if (!figure.checkVisibility()) return null;
             const cells = [...figure.querySelectorAll('tbody td')];
@@ -146,7 +146,7 @@ def test_training_goes_on_step_by_step_and_starts_again(shared_page: Page) -> No
     one, two = (train(StepSettings(step=step)).losses for step in (1, 2))
     line = chapter.get_by_text("the loss goes from")
     expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}")
-    list_items = chapter.locator(".at-places li")
+    list_items = chapter.locator(".at-targets li")
     assert [text.split("→")[0].strip() for text in list_items.all_text_contents()] == ["<sos>", "<sos> I", "<sos> I am"]
     chapter.get_by_role("button", name="Take a step").click()
     expect(line).to_contain_text(f"Step 2: the loss goes from {two[1]:.3f} to {two[2]:.3f}")
@@ -191,7 +191,7 @@ def test_the_line_covers_no_number_that_the_keys_reach(shared_page: Page) -> Non
         page.keyboard.press("ArrowDown")
         below = "document.activeElement.getBoundingClientRect().bottom"
         assert page.evaluate(
-            f"{below} <= document.querySelector('.at-lesson-training .at-told').getBoundingClientRect().top"
+            f"{below} <= document.querySelector('.at-lesson-training .at-explanation').getBoundingClientRect().top"
         )
 
 
@@ -204,7 +204,7 @@ def test_a_table_that_waits_for_its_numbers_says_nothing_of_its_zeros(visit: Ope
     chapter = page.get_by_role("region", name=TRAINING, exact=True)
     tables(chapter, "Weights before, w").locator("tbody td").first.focus()
     tables(chapter, "Weights before, w").locator("tbody td").first.hover()
-    expect(chapter.locator(".at-told")).to_contain_text("to see here how it was computed")
+    expect(chapter.locator(".at-explanation")).to_contain_text("to see here how it was computed")
     for route in held:
         route.continue_()
     page.unroute("**/gradio_api/**")
@@ -216,5 +216,5 @@ def test_a_phone_needs_no_scrolling_sideways_and_shows_the_line(visit: Opener) -
         chapter = learn(page, title)
         assert page.evaluate("document.documentElement.scrollWidth") == 390, title
         chapter.locator("tbody td").filter(has_text="0.").nth(8).tap()
-        expect(chapter.locator(".at-told")).to_be_in_viewport()
-        expect(chapter.locator(".at-told")).to_contain_text("=")
+        expect(chapter.locator(".at-explanation")).to_be_in_viewport()
+        expect(chapter.locator(".at-explanation")).to_contain_text("=")

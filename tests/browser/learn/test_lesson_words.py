@@ -78,7 +78,7 @@ def test_what_is_refused_leaves_what_is_shown_and_typed(shared_page: Page) -> No
 
 def test_merges_are_walked_and_a_new_word_is_cut(shared_page: Page) -> None:
     chapter = learn(shared_page, VOCABULARY)
-    merges, new = chapter.get_by_role("slider", name="Merges"), chapter.locator(".at-cut-ways dd").last
+    merges, new = chapter.get_by_role("slider", name="Merges"), chapter.locator(".at-segmentations dd").last
     expect(chapter).to_contain_text("Merges: 5 of 15")
     expect(new.locator(".at-piece")).to_have_text(["low", "est</w>"])
     merges.focus()
@@ -94,7 +94,7 @@ def test_merges_are_walked_and_a_new_word_is_cut(shared_page: Page) -> None:
     number.fill("4")
     expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_hidden()
     chapter.get_by_label("New text to split").fill("slower")
-    expect(chapter.locator(".at-cut-ways dd").first.locator("[data-unknown]")).to_have_text("slower")
+    expect(chapter.locator(".at-segmentations dd").first.locator("[data-unknown]")).to_have_text("slower")
     expect(new.locator(".at-piece")).to_have_text(["s", "lo", "w", "e", "r", "</w>"])
     chapter.get_by_label("Sentences to learn from").fill("aaa aaa")
     expect(chapter).to_contain_text("Merges: 3 of 3")

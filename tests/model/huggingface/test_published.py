@@ -23,7 +23,7 @@ from model.loaded import LoadedModel
 from tests.helpers.paths import SHARED
 
 CHECKPOINTS = SHARED / "checkpoints"
-PLACES = {entry.name: entry.location for entry in names.ENTRIES if entry.name in ("gpt2", "distilgpt2")}
+REPOSITORIES = {entry.name: entry.location for entry in names.ENTRIES if entry.name in ("gpt2", "distilgpt2")}
 pytestmark = pytest.mark.weights
 
 
@@ -32,11 +32,11 @@ def found(name: str) -> Path:
     if (folder := CHECKPOINTS / name).is_dir():
         return folder
     try:
-        folder = Path(snapshot_download(PLACES[name], local_files_only=True))
+        folder = Path(snapshot_download(REPOSITORIES[name], local_files_only=True))
     except LocalEntryNotFoundError:
-        pytest.skip(f"the weights of {PLACES[name]} are neither in the Hub's cache nor in {CHECKPOINTS}")
+        pytest.skip(f"the weights of {REPOSITORIES[name]} are neither in the Hub's cache nor in {CHECKPOINTS}")
     if not (folder / "model.safetensors").is_file():
-        pytest.skip(f"the Hub's cache holds no weights of {PLACES[name]}")
+        pytest.skip(f"the Hub's cache holds no weights of {REPOSITORIES[name]}")
     return folder
 
 

@@ -20,7 +20,7 @@ from model.interface import Want
 from tests.decoding.test_batch import check_same
 from tests.model.huggingface.test_seq2seq import FAMILIES, LAYERS, T5, made, request_for, text
 from tests.model.transformer.test_encoder_decoder import PAPER
-from tests.model.transformer.test_encoder_decoder import made as random_own
+from tests.model.transformer.test_encoder_decoder import made as random_translator
 
 JOINED = {
     **FAMILIES,
@@ -82,7 +82,7 @@ def test_texts_in_company_are_texts_alone(name: str) -> None:
     ours: Any  # either kind, whose caches differ
     if name == "our own":
         wide = replace(PAPER, vocabulary_size=61, context_length=64)  # ids below 60, as in `text`, and padding
-        ours = random_own(wide).double()
+        ours = random_translator(wide).double()
     else:
         ours = Seq2SeqModel(made(name))
         ours._hf_model.double()  # sums are taken in another order: in single precision that can break a tie

@@ -137,12 +137,12 @@ def test_a_refused_message_leaves_it_as_it_was(
 ) -> None:
     session = Session(system=FOX)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))
-    for asked_for in (
+    for attempt in (
         chat.send(session, both, chatml.name, text, settings, system=OWL),
         chat.edit(session, both, chatml.name, 0, text, settings, system=OWL),
     ):
         with pytest.raises(AttendError, match=sentence):
-            list(asked_for)
+            list(attempt)
     assert session.system == FOX and len(session.turns) == 2
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY, system=OWL))
     assert session.system == OWL

@@ -71,7 +71,7 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
     for shown, exported in zip(seen[-1]["cards"], document["cards"], strict=True):
         assert shown["since"] == 0 and shown["state"] == "done" and shown["length"] == 12
         assert shown["first_difference"] == exported["first_difference"]
-        named = dict(zip((text["name"] for text in compare_values.FIGURES), shown["figures"], strict=True))
+        named = dict(zip((text["name"] for text in compare_values.METRICS), shown["metrics"], strict=True))
         assert named["perplexity"] == pytest.approx(exported["perplexity"], rel=1e-5)
         assert named["tokens"] == exported["tokens"]
     assert not session.busy and session.growing == ()
@@ -155,10 +155,11 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
     panel = DecodingSettings(seed=3, max_new_tokens=5, top_candidates=4)
     run(session, models, [{"temperature": 0.4}, {"max_new_tokens": 9, "top_candidates": 0}], panel=panel)
     assert session.comparison is not None
-    with_own, shared = (card.settings for card in session.comparison.cards)
-    assert (with_own.max_new_tokens, with_own.top_candidates) == (5, 4) and (
-        shared.max_new_tokens,
-        shared.top_candidates,
+    first, second = (card.settings for card in session.comparison.cards)
+    assert (first.max_new_tokens, first.top_candidates) == (5, 4)
+    assert (
+        second.max_new_tokens,
+        second.top_candidates,
     ) == (9, 0)
     assert len(session.comparison.cards[0].ids) <= 5
 

@@ -55,10 +55,10 @@ def test_the_form_has_the_declared_ranges_and_helps() -> None:
 
 
 def test_every_number_is_explained() -> None:
-    names = {figure["name"] for figure in compare_values.FIGURES}
+    names = {metric["name"] for metric in compare_values.METRICS}
     empty = CardMetrics()
     assert names | {"first_difference"} == asdict(empty).keys()
-    assert all(figure["help"].endswith(".") for figure in compare_values.FIGURES)
+    assert all(metric["help"].endswith(".") for metric in compare_values.METRICS)
 
 
 def test_a_card_takes_the_panels_settings_but_for_the_seed() -> None:

@@ -65,11 +65,11 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
 def test_a_step_tells_what_its_strategy_weighed() -> None:
     weighed = (ContrastiveCandidate(5, 0.8, 0.9, 0.12), ContrastiveCandidate(7, 0.2, 0.1, 0.08))
     value = values.step_value(replace(make_choice(), contrastive_candidates=weighed), str)
-    assert value.get("weighed") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
+    assert value.get("contrastive") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]
     contrast = LayerContrast(2, ((0, 0.1), (2, 1 / 3)))
     value = values.step_value(replace(make_choice(), contrast=contrast), str)
     assert value.get("contrast") == {"layer": 2, "divergences": [(0, 0.1), (2, 0.333333)]}
-    assert not {"weighed", "contrast"} & values.step_value(make_choice(), str).keys()
+    assert not {"contrastive", "contrast"} & values.step_value(make_choice(), str).keys()
 
 
 def test_a_probability_too_small_to_write_was_not_removed() -> None:

@@ -38,16 +38,16 @@ SAMPLE = DecodingSettings(seed=5, max_new_tokens=8)
 
 
 class Slow:
-    """Loads a folder's model under any name, once it is let; tells what was asked of it."""
+    """Loads a folder's model under any name, once it is let; records which names were requested."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.ended: list[str] = []  # loads that were broken off
         self.go = threading.Event()
 
     def __call__(self, name: str, progress: Progress) -> LoadedModel:
-        self.asked.append(name)
+        self.requested.append(name)
         if name == "broken":
             raise AttendError("The weights of broken are cut short: copy them again.")
         if name != "first":
@@ -102,7 +102,7 @@ def test_two_who_ask_for_the_same_model_wait_for_one_load(slow: Slow, page: Mode
     assert next(first).total == 100 and next(second).total == 100
     slow.go.set()
     assert result(first) is result(second)
-    assert slow.asked == ["second"]
+    assert slow.requested == ["second"]
 
 
 def test_others_chat_on_while_a_model_loads(slow: Slow, page: Models) -> None:
@@ -145,7 +145,7 @@ def test_it_goes_on_for_those_who_still_wait(slow: Slow, page: Models) -> None:
     time.sleep(0.1)
     assert slow.ended == []
     slow.go.set()
-    assert result(waiting).name == "second" and slow.asked == ["first", "second"]
+    assert result(waiting).name == "second" and slow.requested == ["first", "second"]
 
 
 def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Models) -> None:
@@ -170,7 +170,7 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     assert [model_value(screen)["name"] for screen in choosing.choose(session, page, "first")] == ["first"]
     assert [model_value(screen)["name"] for screen in screens] == ["first"]  # given up by that
     assert list(choosing.choose(session, page, "first")) == [PickerScreen()]
-    assert slow.asked == ["first", "second"]
+    assert slow.requested == ["first", "second"]
 
 
 def test_what_is_on_its_way_says_so_where_it_is_listed(slow: Slow, page: Models) -> None:
@@ -212,7 +212,7 @@ def test_only_a_private_page_loads_what_is_not_offered(slow: Slow, page: Models,
     session = visitor(page)
     with pytest.raises(AttendError, match=r"choose one of first|must be text"):
         list(choosing.choose(session, page, name))
-    assert slow.asked == ["first"]
+    assert slow.requested == ["first"]
     private = Models(["first"], slow, any_name=True)
     slow.go.set()
     assert result(private.load("owner/name")).name == "owner/name"

@@ -138,10 +138,10 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     label();
   }
 
-  /** @param {{query: number, key: number} | null} place */
-  function point(place) {
-    const weights = place && place.query >= range.from && place.query < range.end ? weightsOf(place.query) : null;
-    cursor = weights && place.key >= 0 && place.key < keysOf(place.query) ? place : null;
+  /** @param {{query: number, key: number} | null} cell */
+  function point(cell) {
+    const weights = cell && cell.query >= range.from && cell.query < range.end ? weightsOf(cell.query) : null;
+    cursor = weights && cell.key >= 0 && cell.key < keysOf(cell.query) ? cell : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
     const text = cursor ? describe(cursor.query, cursor.key) : range.title;
     if (readout.textContent !== text) readout.textContent = text;
@@ -149,16 +149,16 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   }
 
   /** @param {PointerEvent} event */
-  const placeOf = (event) => ({
+  const cellOf = (event) => ({
     query: range.from + Math.floor(event.offsetY / size.row),
     key: Math.floor(event.offsetX / size.cell),
   });
 
-  canvas.addEventListener('pointermove', (event) => point(placeOf(event)));
+  canvas.addEventListener('pointermove', (event) => point(cellOf(event)));
   canvas.addEventListener('pointerleave', () => point(null));
   canvas.addEventListener('blur', () => point(null));
   canvas.addEventListener('click', (event) => {
-    const { query } = placeOf(event);
+    const { query } = cellOf(event);
     if (query >= range.from && query < range.end) onPick(query);
   });
   canvas.addEventListener('keydown', (event) => {

@@ -21,7 +21,7 @@ export function makeTree(search, onPick) {
     class: 'at-tree', tabindex: 0, role: 'img',
     'aria-label': 'Tree of the beams; use the arrow keys to move, Enter to show a step',
   });
-  const readout = make('p', { class: 'at-tree-said', 'aria-live': 'polite' });
+  const readout = make('p', { class: 'at-tree-readout', 'aria-live': 'polite' });
   const node = make('div', {}, svg, readout);
   let width = 0;
   let shown = { from: 0, end: 0, step: 0 };
@@ -123,8 +123,8 @@ export function makeTree(search, onPick) {
     else if (delta) {
       const step = Math.min(shown.end - 1, Math.max(shown.from, here.step + delta[0]));
       const rank = search.order(here.step).indexOf(here.index) + delta[1];
-      const places = search.order(step);
-      point({ step, index: places[Math.min(places.length - 1, Math.max(0, rank))] });
+      const order = search.order(step);
+      point({ step, index: order[Math.min(order.length - 1, Math.max(0, rank))] });
     } else return;
     event.preventDefault();
   });

@@ -59,12 +59,12 @@ export function makeWhatIf(form, ask) {
     rest();
     settings.hidden = !Object.keys(value.settings).length;
     for (const slider of sliders) if (slider.name in value.settings) slider.set(value.settings[slider.name]);
-    const place = value.first_difference;
-    const differs = place === null ? [] : value.tokens[place];
+    const difference = value.first_difference;
+    const changed = difference === null ? [] : value.tokens[difference];
     verdict.replaceChildren(value.sentence,
-      ...(place === null ? [] : [' ', tokenChip(differs[1]), ' instead of ', tokenChip(differs[0]), '.']));
-    spans = value.tokens.map((token, index) => makeToken(token, index, place));
-    if (spans.length) spans[place ?? 0].tabIndex = 0;
+      ...(difference === null ? [] : [' ', tokenChip(changed[1]), ' instead of ', tokenChip(changed[0]), '.']));
+    spans = value.tokens.map((token, index) => makeToken(token, index, difference));
+    if (spans.length) spans[difference ?? 0].tabIndex = 0;
     text.replaceChildren(...spans);
   }
 
@@ -92,8 +92,8 @@ export function makeWhatIf(form, ask) {
 
   /** @param {string | null} run @param {number | null} index the token that the inspector shows */
   function mark(run, index) {
-    const place = answer && answer.run === run && index !== null ? index - answer.first : -1;
-    spans.forEach((span, i) => span.classList.toggle('at-shown', i === place));
+    const position = answer && answer.run === run && index !== null ? index - answer.first : -1;
+    spans.forEach((span, i) => span.classList.toggle('at-shown', i === position));
   }
 
   clear();
@@ -134,18 +134,18 @@ export function quickButton(text, title, onClick) {
  * One token of the text; where another would have been taken, that one beside it.
  * @param {[string, string | null, number]} token
  * @param {number} index
- * @param {number | null} difference the first place where another is taken; behind it the answer is a supposition
+ * @param {number | null} difference the first index at which another is taken; what follows is a supposition
  */
 function makeToken([text, instead, p], index, difference) {
   const supposed = difference !== null && index > difference;
-  const place = index === difference ? ' at-first-difference' : supposed ? ' at-supposed' : '';
+  const state = index === difference ? ' at-first-difference' : supposed ? ' at-supposed' : '';
   const title = instead === null ? `${visibleText(text)} unchanged · ${percent(p)}`
     : `${visibleText(instead)} instead of ${visibleText(text)} · ${percent(p)}`;
   const children = instead === null ? inText(text)
     : [...leading(text), make('span', { class: 'at-pair' },
       make('del', {}, ...visible(text, true)), make('ins', {}, ...visible(instead, true)))];
   return make('span', {
-    class: `at-then${instead === null ? '' : ' at-differs'}${place}`, role: 'button', tabindex: -1, dir: 'auto',
+    class: `at-then${instead === null ? '' : ' at-differs'}${state}`, role: 'button', tabindex: -1, dir: 'auto',
     title: supposed ? `${title}, if the text before it stayed the same` : title,
   }, ...children);
 }

@@ -68,7 +68,7 @@ export const counted = new Intl.NumberFormat('en-GB');
 const STAGES = {
   dola: 'DoLa', dry: 'DRY', xtc: 'XTC', top_n_sigma: 'top-n-sigma', min_new_tokens: 'minimum length',
   no_repeat_ngram_size: 'n-gram ban',
-  never_said: 'reserved tokens',
+  suppress_tokens: 'reserved tokens',
 };
 
 /** @param {string} stage a processor's name as people know it: top-k, repetition penalty */

@@ -12,7 +12,7 @@ import { signed } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, checkbox, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
-const ASKED = [
+const FIELDS = [ // of a result: what the next question sends back
   'similarities', 'vectors', 'dots', 'width', 'scores', 'mask', 'sentence', 'shuffle', 'positions',
 ];
 const WORDS = ['apple', 'fruit'];
@@ -49,7 +49,7 @@ export const chapter = {
     ask({});
 
     return (result) => {
-      now = Object.fromEntries(ASKED.map((key) => [key, result[key]]));
+      now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
       typed.forEach((table, key) => table.update(result[key]));
       parts.forEach(({ draw }) => draw(result));
     };

@@ -4,7 +4,7 @@
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} BlockPart
  */
 
-/** @import { BlockPlace, BlockStage } from './explanations.js' */
+/** @import { BlockCell, BlockStage } from './explanations.js' */
 /** @import { BlockStep } from './steps.js' */
 
 import { make } from '../../kit/js/dom.js';
@@ -89,8 +89,8 @@ function makeWalk(edit, say) {
   const views = new Map();
   const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
   let steps = 0;
-  const parts = PARTS.map(({ title, open, steps: own }) => make('details', { class: 'at-walk-part', open },
-    make('summary', {}, make('h3', { text: title })), ...own.map((step) => stepSection(step, ++steps, view))));
+  const parts = PARTS.map(({ title, open, steps: list }) => make('details', { class: 'at-walk-part', open },
+    make('summary', {}, make('h3', { text: title })), ...list.map((step) => stepSection(step, ++steps, view))));
 
   /** The tables of a stage, made here. @param {[name: string, caption: string]} shown */
   function view([name, caption]) {
@@ -98,22 +98,22 @@ function makeWalk(edit, say) {
       scale: /(\.weights|probabilities)$/.test(name) ? 'share' : 'signed',
       editable: name in EDITABLE || name.endsWith('.embeddings'),
       onEdit: (row, column, value) => edit(name, row, column, value),
-      onPoint: (place, called) => point(name, called, place),
+      onPoint: (cell, called) => point(name, called, cell),
     });
     views.set(name, made);
     return made.node;
   }
 
-  /** @param {string} name @param {string} caption of its table @param {BlockPlace} place */
-  function point(name, caption, place) {
+  /** @param {string} name @param {string} caption of its table @param {BlockCell} cell */
+  function point(name, caption, cell) {
     const stage = stages.get(name);
-    const { text, from } = explain(stage, place, (other) => stages.get(other), given);
-    const value = matricesOf(stage)[place.head][place.row][place.column];
-    const where = [stage.rows[place.row], stage.columns[place.column]].filter(Boolean).join(' → ');
+    const { text, from } = explain(stage, cell, (other) => stages.get(other), given);
+    const value = matricesOf(stage)[cell.head][cell.row][cell.column];
+    const where = [stage.rows[cell.row], stage.columns[cell.column]].filter(Boolean).join(' → ');
     say(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`);
     views.forEach((other, called) => {
       const at = stage.of.indexOf(called);
-      other.light(called === name ? cellsWhere(place) : at < 0 ? null : from[at]);
+      other.light(called === name ? cellsWhere(cell) : at < 0 ? null : from[at]);
     });
   }
 
@@ -176,7 +176,7 @@ function editedMatrix(given, name, row, column, value) {
  * The tables of one stage, one a head.
  * @param {string} caption
  * @param {{scale: 'signed' | 'share', editable: boolean, onEdit: (row: number, column: number, value: number) => void,
- *   onPoint: (place: BlockPlace, caption: string) => void}} wiring
+ *   onPoint: (cell: BlockCell, caption: string) => void}} wiring
  */
 function stageView(caption, { onPoint, ...wiring }) {
   const node = make('div', { class: 'at-tables' });
@@ -195,7 +195,7 @@ function stageView(caption, { onPoint, ...wiring }) {
     });
     if (tables.length !== matrices.length) {
       tables = matrices.map((rows, head) => matrixTable({
-        ...names(head), rows, ...wiring, onPoint: (place) => place && onPoint({ ...place, head }, names(head).caption),
+        ...names(head), rows, ...wiring, onPoint: (cell) => cell && onPoint({ ...cell, head }, names(head).caption),
       }));
       node.replaceChildren(...tables.map((table) => table.node));
     } else tables.forEach((table, head) => table.update(matrices[head], names(head)));
@@ -204,7 +204,7 @@ function stageView(caption, { onPoint, ...wiring }) {
   return {
     node,
     update,
-    /** @param {((place: BlockPlace) => boolean) | null | undefined} test */
+    /** @param {((cell: BlockCell) => boolean) | null | undefined} test */
     light: (test) => tables.forEach((table, head) =>
       table.light(test && ((row, column) => test({ row, column, head })))),
     forget: () => tables.forEach((table) => table.forget()),

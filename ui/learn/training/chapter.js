@@ -106,7 +106,7 @@ function stepsPart({ fresh, onwards, restart }) {
 function forcingPart({ say }) {
   /** @type {any} */
   let shown = null;
-  const list = make('ol', { class: 'at-places' });
+  const list = make('ol', { class: 'at-targets' });
   const table = matrixTable({
     caption: 'Probabilities of the next word', scale: 'share', onPoint: (cell) => cell && explain(cell),
   });
@@ -127,7 +127,7 @@ function forcingPart({ say }) {
   function draw(result) {
     shown = result;
     const { positions, words } = result;
-    list.replaceChildren(...positions.map((one) => placeItem(one, words)));
+    list.replaceChildren(...positions.map((one) => targetItem(one, words)));
     table.update(positions.map((one) => one.probabilities), {
       rowNames: positions.map((one) => `→ ${words[one.target]}`), columnNames: words,
     });
@@ -204,8 +204,8 @@ const FORMULAS = {
 };
 
 /** What one place reads and should say. */
-function placeItem({ read, target, probabilities, loss }, words) {
-  return make('li', {}, make('span', { class: 'at-place-read', text: read.map((id) => words[id]).join(' ') }),
+function targetItem({ read, target, probabilities, loss }, words) {
+  return make('li', {}, make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
     make('span', { text: ' → ' }), make('b', { text: words[target] }),
     make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }));
 }

@@ -143,7 +143,7 @@ function cutTexts({ cut }) {
     ['Characters', cut.map(({ characters }) => characters)],
     ['Byte pairs', cut.map(({ pieces }) => pieces)],
   ];
-  return make('dl', { class: 'at-cut-ways' }, ...rows.flatMap(([name, words]) => {
+  return make('dl', { class: 'at-segmentations' }, ...rows.flatMap(([name, words]) => {
     const unknown = words.flat().filter(([, known]) => !known).length;
     return [make('dt', {}, name, make('span', {
       class: 'at-quiet', text: `${tokenCount(words.flat().length)}${unknown ? `, ${unknown} unknown` : ''}`,

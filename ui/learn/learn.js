@@ -11,7 +11,7 @@ import { unpacked } from '../kit/js/values.js';
 
 /**
  * In the order in which they are read. A chapter's script is fetched when it is opened.
- * @type {Record<string, {title: string, load: () => Promise<{chapter: import('./lesson.js').Chapter}>}>}
+ * @type {Record<string, {title: string, load: () => Promise<{build: import('./lesson.js').Build}>}>}
  */
 const CHAPTERS = {
   tokens: { title: 'Tokens, side by side', load: () => import('./tokens/chapter.js') },
@@ -83,10 +83,10 @@ export function start({ element, props, trigger, watch }) {
       }, 300);
       latest = questions.ask('ask', { chapter: key, given }, answered);
     };
-    /** @type {ReturnType<import('./lesson.js').Chapter['build']>} draws a result */
+    /** @type {ReturnType<import('./lesson.js').Build>} draws a result */
     let draw;
-    CHAPTERS[key].load().then(({ chapter }) => {
-      draw = chapter.build(inside, ask, first[key]);
+    CHAPTERS[key].load().then(({ build }) => {
+      draw = build(inside, ask, first[key]);
     }, () => refuse('This chapter could not be fetched: check the connection, then reload the page.'));
     /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
     function answered({ error, result }) {

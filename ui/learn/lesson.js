@@ -1,11 +1,10 @@
 /**
  * What the chapters of the lesson share: paragraphs, parts, fields, sliders.
  *
- * A chapter asks the server for what it shows, with the visitor's changes, and draws the answer.
+ * A chapter asks the server for its numbers, with the visitor's changes, and draws the result.
  *
- * @typedef {{
- *   build: (root: HTMLElement, ask: (given: object) => void, first: any) => (result: any) => void}} Chapter
- *   `first`: what its fields hold at first, by the keys of its questions
+ * @typedef {(root: HTMLElement, ask: (given: object) => void, first: any) => (result: any) => void} Build
+ *   fills `root` and returns what draws a result; `first`: the initial values of its fields, by name
  */
 
 import { make } from '../kit/js/dom.js';

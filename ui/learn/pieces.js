@@ -11,7 +11,7 @@ import { counted, tokenChip, visible } from '../kit/js/text.js';
  *   note stands under it
  */
 export const pieceBox = (shown, { index, note, title, unknown }) => make('span', {
-  class: 'at-piece', 'data-turn': index % 4, 'data-unknown': unknown || null, title,
+  class: 'at-piece', 'data-colour': index % 4, 'data-unknown': unknown || null, title,
 }, make('span', { class: 'at-chip', dir: 'auto' }, ...shown), note === undefined ? '' : make('small', { text: note }));
 
 /** A token near others: one that goes on with a word is told by three dots. @param {string} text */

@@ -2,7 +2,7 @@
  * Attention by hand: words weighed by likeness, scores that become weights, the mask, and what no order changes.
  *
  * @typedef {{numbers: (key: string, caption: string, names: {rowNames?: string[], columnNames: string[]}) =>
- *   ReturnType<typeof matrixTable>, change: (changes: object) => void}} AttentionAsking what a part asks with:
+ *   ReturnType<typeof matrixTable>, change: (changes: object) => void}} AttentionControls what a part asks with:
  *   `numbers` makes a table of numbers of the question
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} AttentionPart
  */
@@ -20,43 +20,42 @@ const AXES = ['x', 'y'];
 const KEYS = ['key 1', 'key 2'];
 const TOKENS = ['1', '2', '3', '4'];
 
-export const chapter = {
-  build(root, ask) {
-    let now = {};
-    const change = (changes) => {
-      now = { ...now, ...changes };
-      ask(now);
-    };
-    /** @type {Map<string, ReturnType<typeof matrixTable>>} */
-    const typed = new Map();
-    const numbers = (key, caption, names) => {
-      const onEdit = (row, column, value) => change({
-        [key]: now[key].map((line, i) => (i === row ? line.with(column, value) : line)),
-      });
-      typed.set(key, matrixTable({ caption, ...names, scale: 'plain', editable: true, onEdit }));
-      return typed.get(key);
-    };
-    const again = plainButton('Reset', () => {
-      typed.forEach((table) => table.forget());
-      ask({});
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask) {
+  let now = {};
+  const change = (changes) => {
+    now = { ...now, ...changes };
+    ask(now);
+  };
+  /** @type {Map<string, ReturnType<typeof matrixTable>>} */
+  const typed = new Map();
+  const numbers = (key, caption, names) => {
+    const onEdit = (row, column, value) => change({
+      [key]: now[key].map((line, i) => (i === row ? line.with(column, value) : line)),
     });
-    const asking = { numbers, change };
-    const parts = [mixingPart, scalingPart, maskingPart, orderPart].map((part) => part(asking));
-    root.append(
-      paragraph('Attention gives each word a new vector: a weighted sum of all the words’ vectors. The weights '
-        + 'say which words it attends to. Change any number.'),
-      sideBySide(again), ...parts.map(({ node }) => node));
+    typed.set(key, matrixTable({ caption, ...names, scale: 'plain', editable: true, onEdit }));
+    return typed.get(key);
+  };
+  const again = plainButton('Reset', () => {
+    typed.forEach((table) => table.forget());
     ask({});
+  });
+  const controls = { numbers, change };
+  const parts = [mixingPart, scalingPart, maskingPart, orderPart].map((part) => part(controls));
+  root.append(
+    paragraph('Attention gives each word a new vector: a weighted sum of all the words’ vectors. The weights '
+      + 'say which words it attends to. Change any number.'),
+    sideBySide(again), ...parts.map(({ node }) => node));
+  ask({});
 
-    return (result) => {
-      now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
-      typed.forEach((table, key) => table.update(result[key]));
-      parts.forEach(({ draw }) => draw(result));
-    };
-  },
-};
+  return (result) => {
+    now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
+    typed.forEach((table, key) => table.update(result[key]));
+    parts.forEach(({ draw }) => draw(result));
+  };
+}
 
-/** Words weighed by how alike they are. @param {AttentionAsking} asking @returns {AttentionPart} */
+/** Words weighed by how alike they are. @param {AttentionControls} controls @returns {AttentionPart} */
 function mixingPart({ numbers }) {
   const similarities = numbers('similarities', 'Similarity of apple to', { columnNames: WORDS });
   const vectors = numbers('vectors', 'Word vectors', { rowNames: WORDS, columnNames: AXES });
@@ -66,7 +65,7 @@ function mixingPart({ numbers }) {
     const sum = make('p', { class: 'at-quiet' });
     return { key, weights, vector, sum, node: make('div', {}, weights.node, vector.node, sum) };
   });
-  const plane = make('div', { class: 'at-plane' });
+  const plane = make('div', { class: 'at-arrows-plot' });
   const node = lessonPart('Attention without parameters',
     paragraph('The simplest weights: each similarity divided by their sum, so that they add up to 1. Similarities '
       + 'of 1 and 0.25 give 0.8 and 0.2. That is plain division. Softmax gives 0.68 and 0.32 instead: it depends '
@@ -94,7 +93,7 @@ function sumText(weights, vectors, mixed) {
   return signed(`${parts.join(' + ')} = (${mixed.map((one) => one.toFixed(2)).join(', ')})`);
 }
 
-/** Scores divided by the root of the width. @param {AttentionAsking} asking @returns {AttentionPart} */
+/** Scores divided by the root of the width. @param {AttentionControls} controls @returns {AttentionPart} */
 function scalingPart({ numbers, change }) {
   const range = { min: 1, max: 256, value: 64 };
   const width = numberSlider('Width of the vectors', range, (value) => change({ width: value }));
@@ -121,7 +120,7 @@ function scalingPart({ numbers, change }) {
   return { node, draw };
 }
 
-/** What is ahead hidden from each word. @param {AttentionAsking} asking @returns {AttentionPart} */
+/** What is ahead hidden from each word. @param {AttentionControls} controls @returns {AttentionPart} */
 function maskingPart({ numbers, change }) {
   const names = { rowNames: TOKENS, columnNames: TOKENS };
   const scores = numbers('scores', 'Scores', names);
@@ -142,7 +141,7 @@ function maskingPart({ numbers, change }) {
   return { node, draw };
 }
 
-/** One sentence in two orders. @param {AttentionAsking} asking @returns {AttentionPart} */
+/** One sentence in two orders. @param {AttentionControls} controls @returns {AttentionPart} */
 function orderPart({ change }) {
   let shuffles = 0;
   const sentence = make('input', {
@@ -195,8 +194,8 @@ function arrowsPicture({ vectors, division, softmax }) {
   const at = ([x, y]) => [70 + ((x - left) / scale) * 180, 205 - ((y - low) / scale) * 180];
   const [zero, ground] = at([0, 0]);
   const svg = makeSvg('svg', { viewBox: '0 0 320 225', role: 'img', 'aria-label': 'The word vectors as arrows' },
-    makeSvg('line', { x1: 60, y1: ground, x2: 300, y2: ground, class: 'at-axis' }),
-    makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-axis' }));
+    makeSvg('line', { x1: 60, y1: ground, x2: 300, y2: ground, class: 'at-arrows-axis' }),
+    makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-arrows-axis' }));
   arrows.forEach(([point, name, kind], index) => {
     const [x, y] = at(point);
     const isWord = index < WORDS.length; // beside its arrow's head, a mixture above it: each on a side of its own

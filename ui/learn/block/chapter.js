@@ -14,36 +14,35 @@ import { matrixNumber, matrixTable } from '../matrix.js';
 import { cellsWhere, matricesOf, explain } from './explanations.js';
 import { EDITABLE, PARTS } from './steps.js';
 
-export const chapter = {
-  build(root, ask) {
-    /** @type {any} what was last asked for, or is shown */
-    let now = {};
-    const change = (changes) => {
-      now = { ...now, ...changes };
-      ask(now);
-    };
-    const line = explanationLine('Point at a number');
-    const walk = makeWalk((...cell) => change(editedMatrix(now, ...cell)), line.say);
-    const question = makeQuestion(change, () => {
-      walk.forget();
-      ask({});
-    });
-    root.append(
-      paragraph('One encoder layer and one decoder layer, with vectors of six numbers and a vocabulary of eleven '
-        + 'words: small enough to follow every number, yet run by the same code that translates here, '
-        + '`EncoderDecoder` in model/transformer/encoder_decoder.py, as in “Attention is all you need” (Vaswani et '
-        + 'al., 2017). The first numbers come from a lecture that works through “how are you” → “I am fine” by '
-        + 'hand.'),
-      ...question.nodes, ...walk.nodes, line.node);
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask) {
+  /** @type {any} what was last asked for, or is shown */
+  let now = {};
+  const change = (changes) => {
+    now = { ...now, ...changes };
+    ask(now);
+  };
+  const line = explanationLine('Point at a number');
+  const walk = makeWalk((...cell) => change(editedMatrix(now, ...cell)), line.say);
+  const question = makeQuestion(change, () => {
+    walk.forget();
     ask({});
+  });
+  root.append(
+    paragraph('One encoder layer and one decoder layer, with vectors of six numbers and a vocabulary of eleven '
+      + 'words: small enough to follow every number, yet run by the same code that translates here, '
+      + '`EncoderDecoder` in model/transformer/encoder_decoder.py, as in “Attention is all you need” (Vaswani et '
+      + 'al., 2017). The first numbers come from a lecture that works through “how are you” → “I am fine” by '
+      + 'hand.'),
+    ...question.nodes, ...walk.nodes, line.node);
+  ask({});
 
-    return (result) => {
-      now = result.given;
-      question.draw(result);
-      walk.draw(result);
-    };
-  },
-};
+  return (result) => {
+    now = result.given;
+    question.draw(result);
+    walk.draw(result);
+  };
+}
 
 /**
  * What goes through the block, and how it is set.

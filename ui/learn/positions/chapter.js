@@ -19,58 +19,57 @@ const SCHEMES = {
     + 'last. Bounded, different everywhere, and every step has the same length.'],
 };
 
-export const chapter = {
-  build(root, ask, first) {
-    let now = { ...first };
-    const slider = (key, name, min, max) => numberSlider(name, { min, max, value: now[key] }, (value) => {
-      now = { ...now, [key]: value };
-      ask(now);
-    });
-    const sliders = {
-      length: slider('length', 'Positions', 2, 128), width: slider('width', 'Numbers per position', 2, 128),
-      position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -first.position, 64),
-      compared: slider('compared', 'Words', 2, 16),
-    };
-    const again = plainButton('Reset', () => {
-      now = { ...first };
-      Object.entries(sliders).forEach(([key, { put }]) => put(now[key]));
-      ask(now);
-    });
-    const pictures = picturesPart();
-    const turns = make('div', { class: 'at-turns' });
-    const schemes = schemesPart();
-    const rotary = matrixTable({ caption: 'Scores of the same query and key' });
-
-    root.append(
-      paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
-        + 'to say where the word stands: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
-        + '(Vaswani et al., 2017). In the code: `sinusoids` in model/transformer/positions.py.'),
-      sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
-      lessonPart('A shift is a rotation',
-        paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
-          + 'that depends only on φ and the pair, not on the position: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
-          + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So a single matrix means “two words back” from any '
-          + 'position, and a model can learn it.'),
-        sideBySide(sliders.position.node, sliders.shift.node), turns),
-      lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
-      lessonPart('Rotary positions',
-        paragraph('attend-chat adds nothing to its word vectors. It turns every query and key by an angle that '
-          + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
-          + 'depends on the distance between them. Below, every row has the same query and every column the same '
-          + 'key: the numbers along each diagonal are equal.'), rotary.node));
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask, first) {
+  let now = { ...first };
+  const slider = (key, name, min, max) => numberSlider(name, { min, max, value: now[key] }, (value) => {
+    now = { ...now, [key]: value };
     ask(now);
+  });
+  const sliders = {
+    length: slider('length', 'Positions', 2, 128), width: slider('width', 'Numbers per position', 2, 128),
+    position: slider('position', 'Position', 0, 64), shift: slider('shift', 'Shift', -first.position, 64),
+    compared: slider('compared', 'Words', 2, 16),
+  };
+  const again = plainButton('Reset', () => {
+    now = { ...first };
+    Object.entries(sliders).forEach(([key, { put }]) => put(now[key]));
+    ask(now);
+  });
+  const pictures = picturesPart();
+  const turns = make('div', { class: 'at-rotations' });
+  const schemes = schemesPart();
+  const rotary = matrixTable({ caption: 'Scores of the same query and key' });
 
-    return (result) => {
-      now = Object.fromEntries(Object.keys(now).map((key) => [key, result[key]]));
-      sliders.shift.reach(-now.position, 64);
-      pictures.draw(result);
-      turns.replaceChildren(...result.turns.map((turn, pair) => turnFigure(turn, pair, now)));
-      schemes.draw(result.schemes);
-      const names = result.rotary.map((_, index) => String(index));
-      rotary.update(result.rotary, { rowNames: names, columnNames: names });
-    };
-  },
-};
+  root.append(
+    paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
+      + 'to say where the word stands: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
+      + '(Vaswani et al., 2017). In the code: `sinusoids` in model/transformer/positions.py.'),
+    sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
+    lessonPart('A shift is a rotation',
+      paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
+        + 'that depends only on φ and the pair, not on the position: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
+        + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So a single matrix means “two words back” from any '
+        + 'position, and a model can learn it.'),
+      sideBySide(sliders.position.node, sliders.shift.node), turns),
+    lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
+    lessonPart('Rotary positions',
+      paragraph('attend-chat adds nothing to its word vectors. It turns every query and key by an angle that '
+        + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
+        + 'depends on the distance between them. Below, every row has the same query and every column the same '
+        + 'key: the numbers along each diagonal are equal.'), rotary.node));
+  ask(now);
+
+  return (result) => {
+    now = Object.fromEntries(Object.keys(now).map((key) => [key, result[key]]));
+    sliders.shift.reach(-now.position, 64);
+    pictures.draw(result);
+    turns.replaceChildren(...result.turns.map((turn, pair) => turnFigure(turn, pair, now)));
+    schemes.draw(result.schemes);
+    const names = result.rotary.map((_, index) => String(index));
+    rotary.update(result.rotary, { rowNames: names, columnNames: names });
+  };
+}
 
 /** The table of sinusoids, and how alike its rows are. */
 function picturesPart() {
@@ -128,13 +127,13 @@ function turnFigure({ frequency, before, turned, after, matrix }, pair, { positi
       makeSvg('circle', { cx: x, cy: y, r: 4, class: kind }),
     ];
   };
-  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-turn-circle', 'aria-hidden': 'true' },
-    makeSvg('circle', { cx: 60, cy: 60, r: 46, class: 'at-turn-rim' }),
-    ...hand(before, 'at-turn-before'), ...hand(turned, 'at-turn-after'));
+  const picture = makeSvg('svg', { viewBox: '0 0 120 120', class: 'at-rotation-circle', 'aria-hidden': 'true' },
+    makeSvg('circle', { cx: 60, cy: 60, r: 46, class: 'at-rotation-rim' }),
+    ...hand(before, 'at-rotation-before'), ...hand(turned, 'at-rotation-after'));
   const coordinates = ([sine, cosine]) => signed(`(${sine.toFixed(2)}, ${cosine.toFixed(2)})`);
   const rows = matrix.map((row) => `[${row.map((one) => signed(one.toFixed(2))).join(', ')}]`).join(', ');
   const same = turned.every((one, axis) => Math.abs(one - after[axis]) < 0.0051);
-  return make('figure', { class: 'at-turn' },
+  return make('figure', { class: 'at-rotation' },
     make('figcaption', { text: `columns ${2 * pair} and ${2 * pair + 1}, ω = ${frequency}` }), picture,
     make('p', { text: `position ${position}: ${coordinates(before)}` }),
     make('p', { text: `[${rows}] turns it to ${coordinates(turned)}` }),

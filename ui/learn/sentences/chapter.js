@@ -11,68 +11,67 @@ import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { plainButton, labelled, lessonPart, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
-export const chapter = {
-  build(root, ask) {
-    let now = {};
-    const change = (changes) => {
-      now = { ...now, ...changes };
-      ask(now);
-    };
-    /** A field that asks when its text is changed. */
-    const typed = (key, tag, attributes) => make(tag, {
-      ...attributes, onchange: (event) => change({ [key]: event.target.value }),
-    });
-    const model = make('select', {
-      onchange: () => ask({ sentences: now.sentences, meant: now.meant, model: model.value }),
-    });
-    const fields = {
-      sentence: make('input', {
-        type: 'text', class: 'at-lesson-wide', onchange: ({ target }) => change({
-          sentence: target.value, word: wordIn(target.value, now.word),
-        }),
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask) {
+  let now = {};
+  const change = (changes) => {
+    now = { ...now, ...changes };
+    ask(now);
+  };
+  /** A field that asks when its text is changed. */
+  const typed = (key, tag, attributes) => make(tag, {
+    ...attributes, onchange: (event) => change({ [key]: event.target.value }),
+  });
+  const model = make('select', {
+    onchange: () => ask({ sentences: now.sentences, meant: now.meant, model: model.value }),
+  });
+  const fields = {
+    sentence: make('input', {
+      type: 'text', class: 'at-lesson-wide', onchange: ({ target }) => change({
+        sentence: target.value, word: wordIn(target.value, now.word),
       }),
-      word: typed('word', 'input', { type: 'text', size: 10 }),
-      sentences: typed('sentences', 'textarea', { rows: 3, 'aria-label': 'Sentences, one per line' }),
-      meant: typed('meant', 'input', { type: 'text', size: 10 }),
-    };
-    const examples = sideBySide();
-    const look = attentionPart();
-    const meaning = meaningPart();
+    }),
+    word: typed('word', 'input', { type: 'text', size: 10 }),
+    sentences: typed('sentences', 'textarea', { rows: 3, 'aria-label': 'Sentences, one per line' }),
+    meant: typed('meant', 'input', { type: 'text', size: 10 }),
+  };
+  const examples = sideBySide();
+  const look = attentionPart();
+  const meaning = meaningPart();
 
-    root.append(
-      paragraph('What does “it” refer to? A reader finds out by looking back, and attention is how a model looks '
-        + 'back. Here a trained model reads a sentence. Click a token to see how much attention each head pays to '
-        + 'it, or point at a head to see everything it attends to.'),
-      sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
-        plainButton('Reset', () => ask({}))),
-      examples, ...look.nodes,
-      paragraph('Most heads follow the grammar, or attend to the first token or to the word itself; a few find the noun. '
-        + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
-        + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
-        + 'decides.'),
-      lessonPart('One word, several meanings',
-        paragraph('“bank” has a single embedding, whatever it means. In the last layer, its vector has taken in '
-          + 'the sentence before it: beside the street, beside the river. The closer the similarity is to 1, the '
-          + 'more alike the two uses are to the model, and what it would write next may differ as well. '
-          + 'attend-chat is small and tells them apart only a little.'),
-        sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
-    ask({});
+  root.append(
+    paragraph('What does “it” refer to? A reader finds out by looking back, and attention is how a model looks '
+      + 'back. Here a trained model reads a sentence. Click a token to see how much attention each head pays to '
+      + 'it, or point at a head to see everything it attends to.'),
+    sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
+      plainButton('Reset', () => ask({}))),
+    examples, ...look.nodes,
+    paragraph('Most heads follow the grammar, or attend to the first token or to the word itself; a few find the noun. '
+      + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
+      + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
+      + 'decides.'),
+    lessonPart('One word, several meanings',
+      paragraph('“bank” has a single embedding, whatever it means. In the last layer, its vector has taken in '
+        + 'the sentence before it: beside the street, beside the river. The closer the similarity is to 1, the '
+        + 'more alike the two uses are to the model, and what it would write next may differ as well. '
+        + 'attend-chat is small and tells them apart only a little.'),
+      sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
+  ask({});
 
-    return (result) => {
-      now = { model: result.model, ...Object.fromEntries(Object.keys(fields).map((key) => [key, result[key]])) };
-      now.sentences = result.sentences.join('\n');
-      Object.entries(fields).forEach(([key, field]) => {
-        field.value = now[key];
-      });
-      model.replaceChildren(...result.models.map((name) =>
-        make('option', { value: name, text: name, selected: name === result.model })));
-      examples.replaceChildren(...result.examples.map(([name, sentence, word]) =>
-        plainButton(`${sentence} (${word})`, () => change({ model: name, sentence, word }))));
-      look.draw(result);
-      meaning.draw(result);
-    };
-  },
-};
+  return (result) => {
+    now = { model: result.model, ...Object.fromEntries(Object.keys(fields).map((key) => [key, result[key]])) };
+    now.sentences = result.sentences.join('\n');
+    Object.entries(fields).forEach(([key, field]) => {
+      field.value = now[key];
+    });
+    model.replaceChildren(...result.models.map((name) =>
+      make('option', { value: name, text: name, selected: name === result.model })));
+    examples.replaceChildren(...result.examples.map(([name, sentence, word]) =>
+      plainButton(`${sentence} (${word})`, () => change({ model: name, sentence, word }))));
+    look.draw(result);
+    meaning.draw(result);
+  };
+}
 
 /** The tokens of the sentence, shaded by how much the word looks at them, and the heads. */
 function attentionPart() {

@@ -26,38 +26,37 @@ const RULES = {
     + 'text, but with the most tokens.'],
 };
 
-export const chapter = {
-  build(root, ask, { text: example }) {
-    const box = make('textarea', { rows: 3, 'aria-label': 'Text to split', spellcheck: 'false' });
-    box.value = example;
-    const now = () => ask({ text: box.value });
-    const put = (text) => () => {
-      box.value = text;
-      now();
-    };
-    const cuts = make('div', { class: 'at-cuts' });
-    box.addEventListener('input', debounced(now));
-    root.append(
-      paragraph('A model reads numbers. So a text is split into pieces, called tokens, and each one is looked up '
-        + 'in a vocabulary, where it has a number: its id. How to split text is a choice: the longer the pieces, '
-        + 'the fewer tokens a text has, but the larger the vocabulary.'),
-      box, sideBySide(chipRow('Example texts', [['A fox', example], ...EXAMPLES].map(([name, text]) =>
-        [name, put(text)])), plainButton('Reset', put(example))),
-      make('p', { class: 'at-quiet', text: 'Longer bar = more tokens.' }),
-      cuts,
-      paragraph('A subword vocabulary is the middle ground: frequent words are one token, rare words several, and '
-        + 'single bytes cover everything else. attend-chat and attend-translate learned theirs with SentencePiece '
-        + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. The tokenizers of '
-        + 'models and encoders in use on this page appear here, too. The README explains how to add others, such '
-        + 'as those of GPT-2 and BERT.'));
-    ask({});
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask, { text: example }) {
+  const box = make('textarea', { rows: 3, 'aria-label': 'Text to split', spellcheck: 'false' });
+  box.value = example;
+  const now = () => ask({ text: box.value });
+  const put = (text) => () => {
+    box.value = text;
+    now();
+  };
+  const cuts = make('div', { class: 'at-cuts' });
+  box.addEventListener('input', debounced(now));
+  root.append(
+    paragraph('A model reads numbers. So a text is split into pieces, called tokens, and each one is looked up '
+      + 'in a vocabulary, where it has a number: its id. How to split text is a choice: the longer the pieces, '
+      + 'the fewer tokens a text has, but the larger the vocabulary.'),
+    box, sideBySide(chipRow('Example texts', [['A fox', example], ...EXAMPLES].map(([name, text]) =>
+      [name, put(text)])), plainButton('Reset', put(example))),
+    make('p', { class: 'at-quiet', text: 'Longer bar = more tokens.' }),
+    cuts,
+    paragraph('A subword vocabulary is the middle ground: frequent words are one token, rare words several, and '
+      + 'single bytes cover everything else. attend-chat and attend-translate learned theirs with SentencePiece '
+      + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. The tokenizers of '
+      + 'models and encoders in use on this page appear here, too. The README explains how to add others, such '
+      + 'as those of GPT-2 and BERT.'));
+  ask({});
 
-    return (/** @type {{characters: number, cuts: TokenCut[]}} */ result) => {
-      const most = Math.max(...result.cuts.map((cut) => cut.count ?? 0));
-      cuts.replaceChildren(...result.cuts.map((cut) => tokenCut(cut, most)));
-    };
-  },
-};
+  return (/** @type {{characters: number, cuts: TokenCut[]}} */ result) => {
+    const most = Math.max(...result.cuts.map((cut) => cut.count ?? 0));
+    cuts.replaceChildren(...result.cuts.map((cut) => tokenCut(cut, most)));
+  };
+}
 
 /** @param {TokenCut} cut @param {number} most tokens of any cut */
 function tokenCut(cut, most) {

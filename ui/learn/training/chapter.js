@@ -2,7 +2,7 @@
  * One training step: what each place is taught, the gradients, and what Adam makes of them.
  *
  * @typedef {{change: (changes: object) => void, fresh: (changes: object) => void, onwards: (steps: number) => void,
- *   restart: () => void, say: (text: string) => void}} TrainingAsking what a part asks and tells with: `fresh` begins
+ *   restart: () => void, say: (text: string) => void}} TrainingControls what a part asks and tells with: `fresh` begins
  *   again at step 1
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
@@ -18,41 +18,40 @@ const TABLES = [
   ['second', 'Second moment, v'], ['change', 'Change, Δw'], ['after', 'Weights after, w + Δw'],
 ];
 
-export const chapter = {
-  build(root, ask) {
-    /** @type {any} what was last asked for, or is shown */
-    let now = {};
-    let most = 1; // steps that are taken here
-    const change = (changes) => {
-      now = { ...now, ...changes };
-      ask(now);
-    };
-    const line = explanationLine('Point at a number in a table');
-    const asking = {
-      change,
-      fresh: (changes) => change({ step: 1, ...changes }), // what was learned from something else is of no use
-      onwards: (steps) => change({ step: Math.min(most, now.step + steps) }),
-      restart: () => ask({}),
-      say: line.say,
-    };
-    const kinds = [sentencePart, stepsPart, forcingPart, gradientPart, adamPart];
-    const parts = kinds.map((part) => part(asking));
-    root.append(
-      paragraph('The same small transformer learns one sentence. A training step has four parts: the loss, its '
-        + 'gradient, Adam’s two moments, and the change of every weight. A large model is trained by doing this '
-        + 'many times, on many sentences.'),
-      ...parts.flatMap(({ nodes }) => nodes), line.node);
-    ask({});
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask) {
+  /** @type {any} what was last asked for, or is shown */
+  let now = {};
+  let most = 1; // steps that are taken here
+  const change = (changes) => {
+    now = { ...now, ...changes };
+    ask(now);
+  };
+  const line = explanationLine('Point at a number in a table');
+  const controls = {
+    change,
+    fresh: (changes) => change({ step: 1, ...changes }), // what was learned from something else is of no use
+    onwards: (steps) => change({ step: Math.min(most, now.step + steps) }),
+    restart: () => ask({}),
+    say: line.say,
+  };
+  const kinds = [sentencePart, stepsPart, forcingPart, gradientPart, adamPart];
+  const parts = kinds.map((part) => part(controls));
+  root.append(
+    paragraph('The same small transformer learns one sentence. A training step has four parts: the loss, its '
+      + 'gradient, Adam’s two moments, and the change of every weight. A large model is trained by doing this '
+      + 'many times, on many sentences.'),
+    ...parts.flatMap(({ nodes }) => nodes), line.node);
+  ask({});
 
-    return (result) => {
-      now = result.given;
-      most = result.most_steps;
-      parts.forEach(({ draw }) => draw(result));
-    };
-  },
-};
+  return (result) => {
+    now = result.given;
+    most = result.most_steps;
+    parts.forEach(({ draw }) => draw(result));
+  };
+}
 
-/** What is learned. @param {TrainingAsking} asking @returns {TrainingPart} */
+/** What is learned. @param {TrainingControls} controls @returns {TrainingPart} */
 function sentencePart({ fresh }) {
   const source = sentenceField('The encoder reads', (ids) => fresh({ source: ids }));
   const reply = sentenceField('The decoder should answer', (ids) => fresh({ answer: ids }));
@@ -65,7 +64,7 @@ function sentencePart({ fresh }) {
   return { nodes: [sideBySide(source.node, reply.node)], draw };
 }
 
-/** How fast and how far, and the loss on the way. @param {TrainingAsking} asking @returns {TrainingPart} */
+/** How fast and how far, and the loss on the way. @param {TrainingControls} controls @returns {TrainingPart} */
 function stepsPart({ fresh, onwards, restart }) {
   const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
     if (limits.right()) fresh({ learning_rate: Number(rate.value) });
@@ -102,7 +101,7 @@ function stepsPart({ fresh, onwards, restart }) {
   };
 }
 
-/** What each place reads and what it says. @param {TrainingAsking} asking @returns {TrainingPart} */
+/** What each place reads and what it says. @param {TrainingControls} controls @returns {TrainingPart} */
 function forcingPart({ say }) {
   /** @type {any} */
   let shown = null;
@@ -137,7 +136,7 @@ function forcingPart({ say }) {
   return { nodes: [node], draw };
 }
 
-/** How long each gradient is, and which is looked at. @param {TrainingAsking} asking @returns {TrainingPart} */
+/** How long each gradient is, and which is looked at. @param {TrainingControls} controls @returns {TrainingPart} */
 function gradientPart({ change }) {
   const norms = make('div', {
     class: 'at-norms', role: 'radiogroup', 'aria-label': 'Matrix to show',
@@ -151,7 +150,7 @@ function gradientPart({ change }) {
   return { nodes: [node], draw };
 }
 
-/** From a gradient to new weights, table after table. @param {TrainingAsking} asking @returns {TrainingPart} */
+/** From a gradient to new weights, table after table. @param {TrainingControls} controls @returns {TrainingPart} */
 function adamPart({ say }) {
   /** @type {any} */
   let shown = null;

@@ -8,7 +8,7 @@
  *   points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors
  * @typedef {{first: any, text: (key: string, name: string, attributes?: object) => HTMLElement,
  *   slider: (key: string, name: string, min: number, max: number) => HTMLElement,
- *   take: (changes: object) => () => void, change: (changes: object) => void, restart: () => void}} VectorsAsking what
+ *   take: (changes: object) => () => void, change: (changes: object) => void, restart: () => void}} VectorsControls what
  *   a part asks with: `text` and `slider` make fields of the question, `take` fills some of them
  * @typedef {{nodes: HTMLElement[], draw: (result: WordVectors) => void}} VectorsPart
  */
@@ -35,26 +35,25 @@ const LEARNED = {
     + 'them.',
 };
 
-export const chapter = {
-  build(root, ask, first) {
-    const asking = makeQuestion(ask, first);
-    const kinds = [modelPart, nearestPart, analogyPart, likenessPart, mapPart];
-    const parts = kinds.map((part) => part(asking));
-    root.append(
-      paragraph('The first thing a model does with a token is to look up its vector: a row of the embedding '
-        + 'matrix (`embedding` in model/transformer/decoder.py), the same in every sentence. Nobody chose these '
-        + 'numbers. They were learned in training, and tokens that are used alike ended up pointing in similar '
-        + 'directions. The cosine of the angle between two vectors measures this: 1 means the same direction, 0 '
-        + 'nothing in common, −1 opposite directions.'),
-      ...parts.flatMap(({ nodes }) => nodes));
-    asking.restart();
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask, first) {
+  const controls = makeQuestion(ask, first);
+  const kinds = [modelPart, nearestPart, analogyPart, likenessPart, mapPart];
+  const parts = kinds.map((part) => part(controls));
+  root.append(
+    paragraph('The first thing a model does with a token is to look up its vector: a row of the embedding '
+      + 'matrix (`embedding` in model/transformer/decoder.py), the same in every sentence. Nobody chose these '
+      + 'numbers. They were learned in training, and tokens that are used alike ended up pointing in similar '
+      + 'directions. The cosine of the angle between two vectors measures this: 1 means the same direction, 0 '
+      + 'nothing in common, −1 opposite directions.'),
+    ...parts.flatMap(({ nodes }) => nodes));
+  controls.restart();
 
-    return (/** @type {WordVectors} */ result) => parts.forEach(({ draw }) => draw(result));
-  },
-};
+  return (/** @type {WordVectors} */ result) => parts.forEach(({ draw }) => draw(result));
+}
 
 /** The question, whose fields ask when they change. @param {(given: object) => void} ask @param {any} first
- *   what its fields hold at first @returns {VectorsAsking} */
+ *   what its fields hold at first @returns {VectorsControls} */
 function makeQuestion(ask, first) {
   let now = {};
   /** @type {Record<string, (value: any) => void>} what puts a value into the field of a key */
@@ -88,10 +87,10 @@ function makeQuestion(ask, first) {
   return { first, text, slider, take, change, restart };
 }
 
-/** A field for one word. @param {VectorsAsking} asking @param {string} key @param {string} name @param {number} size */
+/** A field for one word. @param {VectorsControls} controls @param {string} key @param {string} name @param {number} size */
 const wordField = ({ text }, key, name, size) => text(key, name, { type: 'text', size, autocapitalize: 'none' });
 
-/** Whose vectors they are. @param {VectorsAsking} asking @returns {VectorsPart} */
+/** Whose vectors they are. @param {VectorsControls} controls @returns {VectorsPart} */
 function modelPart({ change, restart }) {
   const model = make('select', { 'aria-label': 'Model', onchange: () => change({ model: model.value }) });
   const size = make('span', { class: 'at-quiet' });
@@ -111,23 +110,23 @@ function modelPart({ change, restart }) {
   return { nodes: [sideBySide(labelled('Model', model), size, plainButton('Reset', restart)), learned], draw };
 }
 
-/** What is used like a word. @param {VectorsAsking} asking @returns {VectorsPart} */
-function nearestPart(asking) {
+/** What is used like a word. @param {VectorsControls} controls @returns {VectorsPart} */
+function nearestPart(controls) {
   const near = make('div');
   const node = lessonPart('Nearest neighbours',
     paragraph('A word is looked up the way it appears inside a text, after a space. Three dots mark tokens '
       + 'without a space: they continue a word or begin a text.'),
-    labelled('Word', wordField(asking, 'word', 'A word', 14)), near);
+    labelled('Word', wordField(controls, 'word', 'A word', 14)), near);
   const draw = ({ word, nearest }) => near.replaceChildren(piecesNote([word]), nearestList(nearest));
   return { nodes: [node], draw };
 }
 
-/** What a step from one word to another leads to from a third. @param {VectorsAsking} asking @returns {VectorsPart} */
-function analogyPart(asking) {
-  const field = (key, name) => wordField(asking, key, name, 9);
+/** What a step from one word to another leads to from a third. @param {VectorsControls} controls @returns {VectorsPart} */
+function analogyPart(controls) {
+  const field = (key, name) => wordField(controls, key, name, 9);
   const verdict = make('p', { class: 'at-lesson-text' });
   const found = make('div');
-  const example = ['a', 'b', 'c', 'expected'].map((key) => asking.first[key]).join(' ');
+  const example = ['a', 'b', 'c', 'expected'].map((key) => controls.first[key]).join(' ');
   const node = lessonPart('Analogies',
     paragraph('If the step from father to mother is a direction, it should also lead from brother to sister: a − '
       + 'b + c, each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, '
@@ -137,7 +136,7 @@ function analogyPart(asking) {
       '= is it', field('expected', 'Expected'), '?'),
     chipRow('Analogies to try', [example, ...ANALOGIES].map((text) => {
       const [a, b, c, expected] = text.split(' ');
-      return [`${a} − ${b} + ${c}`, asking.take({ a, b, c, expected })];
+      return [`${a} − ${b} + ${c}`, controls.take({ a, b, c, expected })];
     })), verdict, found);
 
   function draw({ analogy }) {
@@ -148,7 +147,7 @@ function analogyPart(asking) {
   return { nodes: [node], draw };
 }
 
-/** The cosines of a list of words. @param {VectorsAsking} asking @returns {VectorsPart} */
+/** The cosines of a list of words. @param {VectorsControls} controls @returns {VectorsPart} */
 function likenessPart({ first, text, take }) {
   const cut = make('p', { class: 'at-quiet at-cut-words' });
   const likeness = matrixTable({ caption: 'Cosine similarities' });
@@ -165,7 +164,7 @@ function likenessPart({ first, text, take }) {
   return { nodes: [node], draw };
 }
 
-/** The same words on their plane. @param {VectorsAsking} asking @returns {VectorsPart} */
+/** The same words on their plane. @param {VectorsControls} controls @returns {VectorsPart} */
 function mapPart({ slider }) {
   const map = wordMap();
   const node = lessonPart('Word map',

@@ -20,65 +20,64 @@ const EXAMPLES = [
 ];
 const END_MARK = '</w>';
 
-export const chapter = {
-  build(root, ask, first) {
-    const sentences = make('textarea', {
-      rows: 4, 'aria-label': 'Sentences to learn from', spellcheck: 'false',
-    });
-    const fresh = make('input', {
-      type: 'text', class: 'at-new-text', 'aria-label': 'New text to split', spellcheck: 'false',
-    });
-    let merges = first.merges;
-    const now = () => ask({ text: sentences.value, merges, new: fresh.value });
-    const slider = numberSlider('Merges', { min: 0, max: 200, value: merges }, (value) => {
-      merges = value;
-      now();
-    });
-    const put = (text, count, other) => {
-      [sentences.value, fresh.value, merges] = [text, other, count];
-      slider.put(count);
-    };
-    const take = (text, count, other) => () => {
-      put(text, count, other);
-      now();
-    };
-    const [steps, pairs, words, sizes, cut] = Array.from({ length: 5 }, () => make('div'));
-    for (const field of [sentences, fresh]) field.addEventListener('input', debounced(now));
+/** @type {import('../lesson.js').Build} */
+export function build(root, ask, first) {
+  const sentences = make('textarea', {
+    rows: 4, 'aria-label': 'Sentences to learn from', spellcheck: 'false',
+  });
+  const fresh = make('input', {
+    type: 'text', class: 'at-new-text', 'aria-label': 'New text to split', spellcheck: 'false',
+  });
+  let merges = first.merges;
+  const now = () => ask({ text: sentences.value, merges, new: fresh.value });
+  const slider = numberSlider('Merges', { min: 0, max: 200, value: merges }, (value) => {
+    merges = value;
+    now();
+  });
+  const put = (text, count, other) => {
+    [sentences.value, fresh.value, merges] = [text, other, count];
+    slider.put(count);
+  };
+  const take = (text, count, other) => () => {
+    put(text, count, other);
+    now();
+  };
+  const [steps, pairs, words, sizes, cut] = Array.from({ length: 5 }, () => make('div'));
+  for (const field of [sentences, fresh]) field.addEventListener('input', debounced(now));
 
-    root.append(
-      paragraph('Byte-pair encoding (Sennrich, Haddow and Birch, 2016): spell every word in characters, with a '
-        + 'mark for its end. Then merge the most frequent pair of neighbours into one symbol, again and again. If '
-        + 'several pairs are equally frequent, the one seen first wins; a pair that occurs only once is not '
-        + 'merged. In the code: `learn` in lesson/vocabulary.py.'),
-      sentences,
-      sideBySide(chipRow('Examples', [['The paper’s example', first.text, first.new], ...EXAMPLES].map(
-        ([name, text, other]) =>
-        [name, take(text, first.merges, other)])), plainButton('Reset',
-        take(first.text, first.merges, first.new))),
-      sideBySide(slider.node),
-      make('div', { class: 'at-two' }, steps, pairs),
-      lessonPart('The words now', words),
-      lessonPart('A new text', paragraph('The same merges, in the same order, split words that were never seen. A '
-        + 'vocabulary of words has no id for them. One of characters or byte pairs lacks only characters that the '
-        + 'sentences don’t contain.'),
-      labelled('Tokens of the new text', fresh), cut),
-      lessonPart('Three vocabularies for the same sentences', sizes));
-    put(first.text, merges, first.new);
-    ask({});
+  root.append(
+    paragraph('Byte-pair encoding (Sennrich, Haddow and Birch, 2016): spell every word in characters, with a '
+      + 'mark for its end. Then merge the most frequent pair of neighbours into one symbol, again and again. If '
+      + 'several pairs are equally frequent, the one seen first wins; a pair that occurs only once is not '
+      + 'merged. In the code: `learn` in lesson/vocabulary.py.'),
+    sentences,
+    sideBySide(chipRow('Examples', [['The paper’s example', first.text, first.new], ...EXAMPLES].map(
+      ([name, text, other]) =>
+      [name, take(text, first.merges, other)])), plainButton('Reset',
+      take(first.text, first.merges, first.new))),
+    sideBySide(slider.node),
+    make('div', { class: 'at-two' }, steps, pairs),
+    lessonPart('The words now', words),
+    lessonPart('A new text', paragraph('The same merges, in the same order, split words that were never seen. A '
+      + 'vocabulary of words has no id for them. One of characters or byte pairs lacks only characters that the '
+      + 'sentences don’t contain.'),
+    labelled('Tokens of the new text', fresh), cut),
+    lessonPart('Three vocabularies for the same sentences', sizes));
+  put(first.text, merges, first.new);
+  ask({});
 
-    return (/** @type {LearnedVocabulary} */ result) => {
-      const most = result.learned.length;
-      slider.reach(0, Math.max(1, most));
-      merges = result.merges;
-      slider.put(merges);
-      steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), mergesTable(result));
-      pairs.replaceChildren(make('h3', { text: 'Pairs now' }), pairsTable(result));
-      words.replaceChildren(wordsNow(result));
-      cut.replaceChildren(cutTexts(result));
-      sizes.replaceChildren(sizesTable(result));
-    };
-  },
-};
+  return (/** @type {LearnedVocabulary} */ result) => {
+    const most = result.learned.length;
+    slider.reach(0, Math.max(1, most));
+    merges = result.merges;
+    slider.put(merges);
+    steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), mergesTable(result));
+    pairs.replaceChildren(make('h3', { text: 'Pairs now' }), pairsTable(result));
+    words.replaceChildren(wordsNow(result));
+    cut.replaceChildren(cutTexts(result));
+    sizes.replaceChildren(sizesTable(result));
+  };
+}
 
 /** A symbol with the end mark set apart. @param {string} symbol @returns {Node[]} */
 function symbolNodes(symbol) {

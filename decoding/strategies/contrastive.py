@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from decoding.parameters.parameter import Parameter, SettingError, Settings
-from decoding.processors import Context, run_chain
+from decoding.processors import run_chain
 from decoding.processors.truncation import TOP_K
 from decoding.recorder import Recording, record
 from decoding.request import Request
 from decoding.step import ContrastiveCandidate, Hypothesis, Step
-from decoding.stop import Stop
 from decoding.strategies.base import StrategyOptions, StrategySpec, newest_attention, usable_logits
+from decoding.strategies.generated_text import GeneratedText
 from model.errors import AttendError
 from model.interface import Forward, Want
 from model.lazy import torch
@@ -53,75 +53,48 @@ class _Offer:
 class ContrastiveSearch:
     """The search of one request; the first pass decides nothing, each later one a token."""
 
-    def __init__(
-        self,
-        request: Request,
-        options: StrategyOptions,
-        *,
-        k: int,
-        penalty_alpha: float,
-    ) -> None:
+    def __init__(self, request: Request, options: StrategyOptions, *, k: int, penalty_alpha: float) -> None:
         """`k`: how many candidates are compared."""
         self.want = Want(attention=request.attention, hidden=True)
-        self._request = request
         self._options = options
-        self._stop = Stop.of(request, options.max_new_tokens, options.stop_texts)
         self._k = k
         self._penalty_alpha = penalty_alpha
         self._names = ("model", *(processor.name for processor in options.processors))
         self._offer: _Offer | None = None
-        self._text = torch.empty(0)  # (N, W) directions of all hidden states so far
-        self._tokens: tuple[int, ...] = ()
-        self._score = 0.0
-        self._log_probability = 0.0
+        self._text = GeneratedText(request, options)
+        self._directions = torch.empty(0)  # (N, W) of all hidden states so far
 
     def advance(self, forward: Forward[Any]) -> Step:
         directions = _directions(forward)
         if self._offer is None:
-            self._text = directions[0]  # (N, W), of the prompt
+            self._directions = directions[0]  # (N, W), of the prompt
             return self._feed_candidates(forward, 0)
         scored = self._score_candidates(self._offer, directions[:, 0])
         row = max(range(len(scored)), key=lambda index: scored[index].score)  # of equals the most probable
-        hypothesis = self._take(self._offer, scored, row)
-        self._text = torch.cat((self._text, directions[row]))  # (N + 1, W)
+        taken = self._offer.recording.choice(scored[row].id, attention=self._offer.attention)
+        hypothesis = self._text.append(replace(taken, contrastive_candidates=scored), self._offer.recording)
+        self._directions = torch.cat((self._directions, directions[row]))  # (N + 1, W)
         if hypothesis.finished:
             return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
         return self._feed_candidates(forward, row, hypothesis)
 
     def _feed_candidates(self, forward: Forward[Any], row: int, decided: Hypothesis | None = None) -> Step:
         """Feed the candidates that may follow the text of this row."""
-        logits = usable_logits(forward.logits[row : row + 1], len(self._tokens))  # (1, V)
-        stages = run_chain(self._options.processors, logits, Context(self._request.prompt, (self._tokens,)))
+        logits = usable_logits(forward.logits[row : row + 1], len(self._text.tokens))  # (1, V)
+        stages = run_chain(self._options.processors, logits, self._text.context)
         recording = record(self._names, stages, self._options.top_candidates)[0]
-        keys = len(self._request.prompt) + len(self._tokens)
         best = recording.best(self._k)
-        self._offer = _Offer(best, recording, newest_attention(forward, row, keys))
+        self._offer = _Offer(best, recording, newest_attention(forward, row, self._text.length))
         hypotheses = () if decided is None else (decided,)
         return Step(hypotheses, decided, feed=tuple(token for token, _ in best), parents=(row,) * len(best))
 
     def _score_candidates(self, offer: _Offer, fed: Tensor) -> tuple[ContrastiveCandidate, ...]:
         """`fed` holds the candidates' directions, (k, W)."""
-        degenerations = (fed @ self._text.T).amax(dim=-1).tolist()  # (k, N) -> (k,)
+        degenerations = (fed @ self._directions.T).amax(dim=-1).tolist()  # (k, N) -> (k,)
         alpha = self._penalty_alpha
         return tuple(
             ContrastiveCandidate(token, confidence, degeneration, (1 - alpha) * confidence - alpha * degeneration)
             for (token, confidence), degeneration in zip(offer.candidates, degenerations, strict=True)
-        )
-
-    def _take(self, offer: _Offer, scored: tuple[ContrastiveCandidate, ...], row: int) -> Hypothesis:
-        token = scored[row].id
-        self._tokens += (token,)
-        step_score = offer.recording.log_probability(token, stage=-1)
-        self._score += step_score
-        self._log_probability += offer.recording.log_probability(token, stage=0)
-        return Hypothesis(
-            tokens=self._tokens,
-            score=self._score,
-            step_score=step_score,
-            log_probability=self._log_probability,
-            parent=0,
-            choice=replace(offer.recording.choice(token, attention=offer.attention), contrastive_candidates=scored),
-            finish_reason=self._stop.reason(self._tokens),
         )
 
 

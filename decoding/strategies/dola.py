@@ -113,7 +113,7 @@ class DolaStrategy(SamplingStrategy):
         self._layers = layers
 
     def advance(self, forward: Forward[Any]) -> Step:
-        stage, contrast = self._layers.contrast(forward, len(self._tokens))
+        stage, contrast = self._layers.contrast(forward, len(self._text.tokens))
         return self._advance(forward, (stage,), contrast)
 
 

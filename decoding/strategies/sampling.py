@@ -17,8 +17,7 @@ from decoding.parameters.parameter import Settings
 from decoding.processors import PROCESSORS, Context, Processor, run_chain
 from decoding.recorder import Recording, record
 from decoding.request import Request
-from decoding.step import Choice, Hypothesis, LayerContrast, Step
-from decoding.stop import Stop
+from decoding.step import Choice, LayerContrast, Step
 from decoding.strategies.base import (
     NUM_RETURN_SEQUENCES,
     StrategyOptions,
@@ -26,6 +25,7 @@ from decoding.strategies.base import (
     newest_attention,
     usable_logits,
 )
+from decoding.strategies.generated_text import GeneratedText
 from decoding.strategies.mirostat import MIROSTAT_ETA, MIROSTAT_MODE, MIROSTAT_TAU, Mirostat
 from decoding.uniform import SEED, UniformStream
 from model.interface import Forward, Want
@@ -106,13 +106,8 @@ class SamplingStrategy:
 
     def __init__(self, request: Request, options: StrategyOptions, mirostat: Mirostat | None = None) -> None:
         self.want = Want(attention=request.attention)
-        self._request = request
-        self._stop = Stop.of(request, options.max_new_tokens, options.stop_texts)
-        resumed = request.resumed
-        self._tokens: tuple[int, ...] = () if resumed is None else resumed.tokens
-        self._score = 0.0 if resumed is None else resumed.score
-        self._log_probability = 0.0 if resumed is None else resumed.log_probability
-        used = request.draws_used + len(self._tokens)
+        self._text = GeneratedText(request, options)
+        used = request.draws_used + len(self._text.tokens)
         stream = None if options.seed is None else UniformStream(options.seed, skip=used)
         self.chooser = TokenChooser(options.processors, options.top_candidates, stream, mirostat)
 
@@ -123,25 +118,11 @@ class SamplingStrategy:
         self, forward: Forward[Any], first: tuple[Processor, ...] = (), contrast: LayerContrast | None = None
     ) -> Step:
         """One step, with other processors before the chain and the record of their work."""
-        logits = usable_logits(forward.logits, len(self._tokens))  # (1, V)
-        choice, recording = self.chooser.choose(logits, Context(self._request.prompt, (self._tokens,)), first=first)
-        attention = newest_attention(forward, 0, len(self._request.prompt) + len(self._tokens))
-
-        self._tokens += (choice.token,)
-        step_score = recording.log_probability(choice.token, stage=-1)
-        self._score += step_score
-        self._log_probability += recording.log_probability(choice.token, stage=0)
-        reason = self._stop.reason(self._tokens)
-        hypothesis = Hypothesis(
-            tokens=self._tokens,
-            score=self._score,
-            step_score=step_score,
-            log_probability=self._log_probability,
-            parent=0,
-            choice=replace(choice, contrast=contrast, attention=attention),
-            finish_reason=reason,
-        )
-        if reason is not None:
+        logits = usable_logits(forward.logits, len(self._text.tokens))  # (1, V)
+        choice, recording = self.chooser.choose(logits, self._text.context, first=first)
+        attention = newest_attention(forward, 0, self._text.length)
+        hypothesis = self._text.append(replace(choice, contrast=contrast, attention=attention), recording)
+        if hypothesis.finished:
             return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
         return Step((hypothesis,), best=hypothesis, feed=(choice.token,), parents=(0,))
 

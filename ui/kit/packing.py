@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def packed(value: Mapping[str, object]) -> str:
@@ -15,3 +20,8 @@ def packed(value: Mapping[str, object]) -> str:
     tokens.
     """
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def packed_bytes(values: Tensor) -> str:
+    """A tensor of any shape, uint8 or int8, as base64 of its bytes, the last dimension fastest."""
+    return base64.b64encode(values.cpu().contiguous().numpy().tobytes()).decode("ascii")

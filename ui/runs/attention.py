@@ -6,7 +6,6 @@ leaves. Knows nothing of sessions or of the screen.
 
 from __future__ import annotations
 
-import base64
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from decoding.recorder import record_text
 from model.interface import Inspection, LanguageModel
+from ui.kit.packing import packed_bytes
 from ui.runs.run import RunRecord, TokenRecord
 
 
@@ -25,8 +25,7 @@ def attention_row(attention: Tensor) -> str:
     A byte is the square root of the weight: it spreads the small weights of a long context over the scale, and its
     error is at most 0.2 % for a weight of 25 %.
     """
-    scaled = attention.float().clamp(0, 1).sqrt().mul(255).round().to(torch.uint8)
-    return base64.b64encode(scaled.cpu().contiguous().numpy().tobytes()).decode("ascii")
+    return packed_bytes(attention.float().clamp(0, 1).sqrt().mul(255).round().to(torch.uint8))
 
 
 def explain(

@@ -8,7 +8,8 @@
 /** @import { AlignmentValue, HeadsValue } from './contract' */
 
 import { AVERAGE, makeAttention, withoutSinks } from '../inspector/attention/attention.js';
-import { fillSelect, FULL } from '../inspector/attention/attention_panel.js';
+import { FULL } from '../inspector/attention/attention_panel.js';
+import { makeHeadSelects } from '../inspector/attention/head_select.js';
 import { makeMap } from '../inspector/attention/map.js';
 import { find, make } from '../kit/js/dom.js';
 import { selectToken, shownToken } from '../kit/js/signals.js';
@@ -46,12 +47,11 @@ export function start({ element, props, trigger, watch }) {
   ];
   const [cross] = kinds;
   const links = makeAlignmentLines({ onPick: pickRow });
-  const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
-  const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const headSelects = makeHeadSelects(choice, draw);
   const ends = make('input', { type: 'checkbox' });
   const reason = make('p', { class: 'at-quiet' });
   const drawn = [
-    make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), layerSelect, headSelect),
+    make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), ...headSelects.nodes),
     links.node,
     make('label', { class: 'at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
@@ -67,12 +67,6 @@ export function start({ element, props, trigger, watch }) {
     remember('ends', choice.ends ? 'shown' : 'hidden');
     draw();
   });
-  for (const [part, box] of Object.entries({ layer: layerSelect, head: headSelect })) {
-    box.addEventListener('change', () => {
-      choice[part] = Number(box.value);
-      draw();
-    });
-  }
   shownToken.subscribe(root, ({ run, index }) => {
     links.select(shown.run !== null && run === shown.run ? index ?? -1 : -1);
   });
@@ -93,13 +87,12 @@ export function start({ element, props, trigger, watch }) {
     Object.assign(shown, value);
     const before = cross.attention.layers;
     for (const kind of kinds) kind.receive(value[kind.name]);
-    const layers = Math.max(...kinds.map(({ attention }) => attention.layers));
-    const heads = Math.max(...kinds.map(({ attention }) => attention.heads));
     // By default, the mean of the last layer, which aligns best in most translators.
     if (before !== cross.attention.layers) choice.layer = cross.attention.layers - 1;
-    if (choice.head >= heads) choice.head = AVERAGE;
-    fillSelect(layerSelect, 'layer', layers, choice.layer);
-    fillSelect(headSelect, 'head', heads, choice.head);
+    headSelects.offer({
+      layer: Math.max(...kinds.map(({ attention }) => attention.layers)),
+      head: Math.max(...kinds.map(({ attention }) => attention.heads)),
+    });
     reason.textContent = value.reason;
     root.replaceChildren(...(value.reason ? [reason] : drawn));
     draw();

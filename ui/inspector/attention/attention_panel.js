@@ -10,6 +10,7 @@ import { make } from '../../kit/js/dom.js';
 import { remember, remembered } from '../../kit/js/storage.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { AVERAGE, strongest, withoutSinks } from './attention.js';
+import { makeHeadSelects } from './head_select.js';
 import { makeMap } from './map.js';
 
 // The weight of the strongest colour. It goes by what is chosen, never by the numbers, so that nothing is repainted
@@ -35,8 +36,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     keysOf: (query) => (both ? attention.end : query + 1),
   });
   const looked = make('ol', { class: 'at-looked' });
-  const layerSelect = make('select', { 'aria-label': 'Layer', title: 'One layer, or the average of all' });
-  const headSelect = make('select', { 'aria-label': 'Head', title: 'One head, or the average of all' });
+  const headSelects = makeHeadSelects(choice, onChange);
   const kindSelect = make('select', { 'aria-label': 'Kind of attention', hidden: true },
     make('option', { value: 'cross', text: 'to the source (cross-attention)' }),
     make('option', { value: 'self', text: 'to the text so far (self-attention)' }));
@@ -44,7 +44,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   const noMap = make('p', { class: 'at-quiet at-no-map' });
   const sinkLabel = make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`);
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
-    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), kindSelect, layerSelect, headSelect),
+    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), kindSelect, ...headSelects.nodes),
     map.node, noMap, looked,
     sinkLabel);
 
@@ -59,22 +59,13 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     sinkLabel.hidden = kind() === 'cross';
     onChange();
   });
-  for (const [part, box] of Object.entries({ layer: layerSelect, head: headSelect })) {
-    box.addEventListener('change', () => {
-      choice[part] = Number(box.value);
-      onChange();
-    });
-  }
 
   /** What can be chosen goes by the run's model. */
   function offer() {
-    fillSelect(layerSelect, 'layer', attention.layers, choice.layer);
-    fillSelect(headSelect, 'head', attention.heads, choice.head);
-    for (const box of [layerSelect, headSelect, sink]) box.disabled = !attention.layers; // a run that was opened has none
+    headSelects.offer({ layer: attention.layers, head: attention.heads });
+    sink.disabled = !attention.layers;
     kindSelect.hidden = !attention.source;
     sinkLabel.hidden = kind() === 'cross';
-    if (choice.layer >= attention.layers) choice.layer = AVERAGE;
-    if (choice.head >= attention.heads) choice.head = AVERAGE;
   }
 
   /** Weights as they are, or null where none are at hand. @param {number} query */
@@ -141,12 +132,4 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   }
 
   return { node, draw, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };
-}
-
-/** @param {HTMLSelectElement} box @param {string} name @param {number} count @param {number} now */
-export function fillSelect(box, name, count, now) {
-  if (box.options.length === count + 1) return;
-  const option = (value, text) => make('option', { value, text, selected: value === now });
-  box.replaceChildren(option(AVERAGE, `all ${name}s`),
-    ...Array.from({ length: count }, (_, i) => option(i, `${name} ${i + 1}`)));
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from torch import Tensor
 
 from lesson.positions import Scheme, likeness, rotary_scores, schemes, shift
 from model.transformer.positions import sinusoids
+from ui.kit.packing import packed_bytes
 from ui.learn.validation import Given, integer, rounded, rounded_rows
 from ui.runs.models import Models
 
@@ -67,4 +67,4 @@ def _numbers(values: Any) -> list[float | None]:
 
 def _picture(values: Tensor) -> str:
     """Numbers from -1 to 1 as signed bytes, row after row."""
-    return base64.b64encode((values * 127).round().clamp(-127, 127).char().numpy().tobytes()).decode()
+    return packed_bytes((values * 127).round().clamp(-127, 127).char())

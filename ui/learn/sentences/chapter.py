@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from model import names
 from model.encoder import cosines
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from ui.kit.packing import packed_bytes
 from ui.learn.validation import Given, choice, counted, rounded, rounded_rows, text
 from ui.runs.models import Models
 
@@ -92,4 +92,4 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
 
 def _bytes(shares: Tensor) -> str:
     """Shares of 1 as bytes, the last dimension fastest."""
-    return base64.b64encode((shares.cpu() * 255).round().byte().numpy().tobytes()).decode()
+    return packed_bytes((shares * 255).round().byte())

@@ -351,7 +351,7 @@ def test_in_compare_only_what_all_cards_share_is_in_sight(visit: Opener) -> None
     for name in ("method", "presets", "advanced", "code"):
         expect(page.locator(f"#attend-{name}")).to_be_hidden()
     set_number(page, "seed", 5)  # which greedy decoding does not use, but other cards do
-    expect(page.locator(".at-held")).to_have_text("Maximum length 12 · seed 5 (sidebar settings)")
+    expect(page.locator(".at-sidebar-settings")).to_have_text("Maximum length 12 · seed 5 (sidebar settings)")
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-method")).to_be_visible()
     expect(page.locator("#attend-seed")).to_be_hidden()

@@ -1,20 +1,16 @@
-"""Beam search: the published example, brute force on tiny vocabularies, transformers' own search on random models."""
+"""Beam search: the published example, brute force on tiny vocabularies, and what every step records."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
-from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from decoding.generate import generate
-from decoding.processors import Processor, Temperature, TopK, TopP
+from decoding.processors import Processor, Temperature, TopK
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
@@ -90,103 +86,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
         assert ended == pytest.approx(texts, abs=1e-5)  # and on the way it has seen every single one
 
 
-# --- transformers ----------------------------------------------------------------------------------------------------
-
-
-@cache
-def random_llama(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
-    torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=vocabulary,
-        hidden_size=16,
-        intermediate_size=24,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-        initializer_range=0.6,  # wide enough for peaked and flat distributions to come up
-        bos_token_id=None,
-        eos_token_id=None,
-        pad_token_id=0,
-    )
-    return LlamaForCausalLM(config).eval()
-
-
-@cache
-def through_the_interface(llama: Any) -> TinyModel:
-    """Which remembers every text: searches of one model meet most of them again."""
-
-    @cache
-    @torch.inference_mode()
-    def logits_of(text: Text) -> list[float]:
-        return llama(input_ids=torch.tensor([text])).logits[0, -1].tolist()
-
-    return TinyModel(logits_of)
-
-
-def reference(
-    llama: Any,
-    prompt: Text,
-    ends: list[int],
-    beams: int,
-    penalty: float,
-    limit: int,
-    processors: list[Any],
-) -> tuple[Text, float]:
-    ids = torch.tensor([prompt])
-    result = llama.generate(
-        ids,
-        attention_mask=torch.ones_like(ids),
-        num_beams=beams,
-        do_sample=False,
-        length_penalty=penalty,
-        max_new_tokens=limit,
-        eos_token_id=ends,
-        pad_token_id=0,
-        logits_processor=LogitsProcessorList(processors),
-        return_dict_in_generate=True,
-        output_scores=True,
-    )
-    return tuple(result.sequences[0, len(prompt) :].tolist()), float(result.sequences_scores[0])
-
-
-def assert_equal_to_transformers(
-    seed: int, penalty: float, processors: tuple[Processor, ...], warpers: list[Any]
-) -> None:
-    generator = torch.Generator().manual_seed(seed)
-
-    def pick(low: int, high: int) -> int:
-        return int(torch.randint(low, high + 1, (), generator=generator))
-
-    llama = random_llama(seed, vocabulary=pick(14, 40))
-    prompt = tuple(pick(1, 13) for _ in range(pick(1, 4)))
-    ends, beams, limit = list({pick(1, 13) for _ in range(pick(1, 3))}), pick(2, 5), pick(1, 14)
-    steps = search(
-        through_the_interface(llama),
-        make_request(prompt, ends),
-        num_beams=beams,
-        length_penalty=penalty,
-        limit=limit,
-        processors=processors,
-    )
-    tokens, score = reference(llama, prompt, ends, beams, penalty, limit, warpers)
-    result = best(steps)
-    assert result.tokens == tokens
-    assert result.score / len(result.tokens) ** penalty == pytest.approx(score, abs=1e-4)
-
-
-@pytest.mark.parametrize("penalty", [-1.0, 0.0, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("seed", range(6))
-def test_the_search_is_transformers_search(seed: int, penalty: float) -> None:
-    assert_equal_to_transformers(seed, penalty, (), [])
-
-
-@pytest.mark.parametrize("seed", range(100, 106))
-def test_processors_run_on_log_probabilities_as_in_transformers(seed: int) -> None:
-    """Nothing is renormalised after them, so they change the scores that are compared."""
-    chain = (Temperature(0.7), TopK(12), TopP(0.8))
-    assert_equal_to_transformers(
-        seed, 1.0, chain, [TemperatureLogitsWarper(0.7), TopKLogitsWarper(12), TopPLogitsWarper(0.8)]
-    )
+# --- our own transformer ----------------------------------------------------------------------------------------------
 
 
 def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:

@@ -7,60 +7,35 @@ Both see the same log-probabilities, take the same processors and, where beams s
 from __future__ import annotations
 
 import random
-from functools import cache
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from transformers import GPT2Config, GPT2LMHeadModel
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis
 from decoding.uniform import UniformStream
-from tests.decoding.strategies.test_beam import random_llama, through_the_interface
 from tests.helpers.tiny import Text, make_request, random_model
+from tests.helpers.transformers_generate import (
+    random_gpt2,
+    random_llama,
+    through_the_interface,
+    transformers_generate,
+)
 
 MODES: dict[str, Any] = {"false": False, "true": True, "never": "never"}
 
 
-@cache
-def random_gpt2(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
-    torch.manual_seed(seed)
-    config = GPT2Config(
-        vocab_size=vocabulary,
-        n_positions=64,
-        n_embd=16,
-        n_layer=1,
-        n_head=2,
-        initializer_range=0.6,  # wide enough for peaked and flat distributions to come up
-        bos_token_id=None,
-        eos_token_id=None,
-        pad_token_id=0,
-    )
-    return GPT2LMHeadModel(config).eval()
-
-
 def reference(
-    model: Any, prompt: Text, ends: list[int], settings: DecodingSettings, **words: Any
+    model: Any, prompt: Text, ends: list[int], settings: DecodingSettings, **options: Any
 ) -> list[tuple[Text, float]]:
     """Every text that transformers returns with its score, the length penalty included."""
-    ids = torch.tensor([prompt])
-    result = model.generate(
-        ids,
-        attention_mask=torch.ones_like(ids),
-        num_beams=settings.num_beams,
-        num_return_sequences=settings.num_return_sequences,
-        length_penalty=settings.length_penalty,
-        early_stopping=MODES[settings.early_stopping],
-        max_new_tokens=settings.max_new_tokens,
-        eos_token_id=ends,
-        pad_token_id=0,
-        return_dict_in_generate=True,
-        output_scores=True,
-        **{"top_k": 0, "do_sample": False, **words},
-    )
+    beams = ("num_beams", "num_return_sequences", "max_new_tokens")
+    options |= {name: getattr(settings, name) for name in beams}
+    mode = {"early_stopping": MODES[settings.early_stopping], "length_penalty": settings.length_penalty}
+    result = transformers_generate(model, prompt, ends, options | mode)
     lengths = (result.beam_indices >= 0).sum(dim=-1).tolist()
     texts = result.sequences[:, len(prompt) :].tolist()
     scores = result.sequences_scores.tolist()
@@ -115,6 +90,8 @@ def test_and_so_under_penalties_bans_and_a_least_length(seed: int, mode: str) ->
         "no_repeat_ngram_size": chance.choice((0, 2, 3)),
         "repetition_penalty": chance.choice((1.0, 1.3)),
         "min_new_tokens": chance.choice((0, 2, 4)),
+        "banned_words": chance.choice(((), ("3", "4 5"), ("1", "2 2 2"))),
+        "logit_bias": chance.choice(((), ((2, 1.5), (7, -2.0)))),
     }
     settings = any_beams(chance, early_stopping=mode, max_new_tokens=12, **words)
     check_equal(ours(model, prompt, ends, settings), reference(model, prompt, ends, settings, **words))
@@ -191,11 +168,8 @@ def test_beams_that_sample_are_transformers_under_the_same_draws(mode: str, monk
         settings = any_beams(
             chance, strategy="beam_sample", early_stopping=mode, seed=seed, num_return_sequences=1, **filters
         )
-        words = {name: value for name, value in filters.items() if value or name == "top_k"}
-        if words["typical_p"] == 1.0:
-            del words["typical_p"]
         monkeypatch.setattr(torch, "multinomial", by_the_definition(UniformStream(seed), ends, model.config.vocab_size))
         mine = ours(model, prompt, ends, settings)
-        check_equal(mine, reference(model, prompt, ends, settings, do_sample=True, **words))
+        check_equal(mine, reference(model, prompt, ends, settings, do_sample=True, **filters))
         texts.add(mine[0].tokens)
     assert len(texts) > 6

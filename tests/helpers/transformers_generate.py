@@ -1,0 +1,68 @@
+"""`generate` of transformers on small random models, and the same models through our interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+from tests.helpers.tiny import Text, TinyModel
+
+# A range wide enough for peaked and flat distributions to come up.
+_COMMON: dict[str, Any] = {
+    "initializer_range": 0.6,
+    "bos_token_id": None,
+    "eos_token_id": None,
+    "pad_token_id": 0,
+}
+
+
+@cache
+def random_llama(seed: int, vocabulary: int) -> Any:  # its own annotations do not type-check
+    torch.manual_seed(seed)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=vocabulary, max_position_embeddings=64, **sizes, **_COMMON)).eval()
+
+
+@cache
+def random_gpt2(seed: int, vocabulary: int) -> Any:
+    torch.manual_seed(seed)
+    sizes = {"n_positions": 64, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    return GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, **sizes, **_COMMON)).eval()
+
+
+@cache
+def through_the_interface(model: Any) -> TinyModel:
+    """Which remembers every text: searches of one model meet most of them again."""
+
+    @cache
+    @torch.inference_mode()
+    def logits_of(text: Text) -> list[float]:
+        return model(input_ids=torch.tensor([text])).logits[0, -1].tolist()
+
+    return TinyModel(logits_of)
+
+
+def transformers_generate(model: Any, prompt: Text, ends: list[int], settings: Mapping[str, Any]) -> Any:
+    """What transformers generates under our settings; those without effect are left out, as its checks want it."""
+    options = {name: value for name, value in settings.items() if value or name == "length_penalty"}
+    banned, biases = options.pop("banned_words", ()), options.pop("logit_bias", ())
+    if options.get("typical_p") == 1.0:
+        del options["typical_p"]
+    if banned:
+        options["bad_words_ids"] = [list(map(int, text.split())) for text in banned]
+    if biases:
+        options["sequence_bias"] = {(token,): bias for token, bias in biases}
+    ids = torch.tensor([prompt])
+    return model.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        eos_token_id=ends,
+        pad_token_id=0,
+        return_dict_in_generate=True,
+        output_scores=True,
+        **{"top_k": 0, "do_sample": False, **options},
+    )

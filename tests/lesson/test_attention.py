@@ -31,12 +31,6 @@ def test_scores_are_divided_by_the_root_of_the_width() -> None:
     assert found.unscaled[0].item() == pytest.approx(1, abs=2e-7)  # e^-16
 
 
-def test_six_scores() -> None:
-    scores = torch.tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
-    printed = [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]
-    assert scale_scores(scores, 1).weights.tolist() == pytest.approx(printed, abs=6e-5)
-
-
 def test_the_mask_hides_what_is_ahead() -> None:
     rows = [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]]
     printed = [[1, 0, 0, 0], [0.37, 0.62, 0, 0], [0.26, 0.3, 0.43, 0], [0.21, 0.26, 0.26, 0.26]]  # two decimals, cut

@@ -22,12 +22,6 @@ def test_the_sinusoids_are_the_papers() -> None:
                 assert table[position, number].item() == pytest.approx(expected, abs=2e-5)
 
 
-def test_the_positions_of_the_worked_block() -> None:
-    """Three positions of width 6 as the hand-worked block prints them, to two decimals."""
-    printed = torch.tensor([[0, 1, 0, 1, 0, 1], [0.84, 0.54, 0.05, 1, 0, 1], [0.91, -0.42, 0.09, 1, 0, 1]])
-    assert (schemes(3, 6)["sinusoids"].vectors - printed).abs().max() < 0.006  # one digit of rounding
-
-
 def test_binary_digits_read_as_their_position() -> None:
     digits = schemes(16, 4)["binary"].vectors
     assert (digits @ torch.tensor([1.0, 2.0, 4.0, 8.0])).tolist() == list(range(16))

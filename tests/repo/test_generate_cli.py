@@ -22,37 +22,22 @@ from decoding.settings import STRATEGIES, DecodingSettings, parameters
 from decoding.step import Step
 from model import catalog
 from model.loaded import LoadedModel
-from tests.conftest import make_checkpoint
 from tests.helpers.commands import run_command
 from tests.repo.conftest import Run, command
 
 
 def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
-    flags = (
-        "The quick",
-        "--temperature",
-        "0.8",
-        "--top-k",
-        "40",
-        "--top-p",
-        "0.95",
-        "--seed",
-        "7",
-        "--max-new-tokens",
-        "20",
-    )
+    flags = ["--temperature", "0.8", "--top-k", "40", "--top-p", "0.95", "--seed", "7", "--max-new-tokens", "20"]
     file = tmp_path / "run.json"
-    code, text, errors = run(*flags, "--json", str(file))
+    code, text, errors = run("The quick", *flags, "--json", str(file))
     document = json.loads(file.read_text(encoding="utf-8"))
     assert (code, document["finish_reason"]) == (0, "length")
     assert errors == "Note: stopped at the length limit of 20 tokens: raise --max-new-tokens for more.\n"
     assert text == document["text"] + "\n"
     assert document["schema"] == "attend.trace/1" and document["seed"] == 7
-    assert (
-        document["settings"]
-        == DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=20).to_dict()
-    )
-    code, only, errors = run(*flags, "--json", "-")
+    settings = DecodingSettings(temperature=0.8, top_k=40, top_p=0.95, seed=7, max_new_tokens=20)
+    assert document["settings"] == settings.to_dict()
+    code, only, errors = run("The quick", *flags, "--json", "-")
     assert (code, errors) == (0, "")
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
 
@@ -153,16 +138,10 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
     ("arguments", "sentence"),
     [
         (["x", "--temperature", "3"], "temperature is 3, but must be between 0 and 2."),
-        (
-            ["x", "--temperature", "nan"],
-            "temperature is nan, but must be between 0 and 2.",
-        ),
+        (["x", "--temperature", "nan"], "temperature is nan, but must be between 0 and 2."),
         (["x", "--top-k", "many"], "--top-k must be a number, not 'many'."),
         (["x", "--top-k"], "--top-k: expected one argument: see python generate.py --help."),
-        (
-            ["x", "--strategy", "best"],
-            f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}.",
-        ),
+        (["x", "--strategy", "best"], f"strategy is 'best', but must be one of {', '.join(STRATEGIES)}."),
         (["x", "--temprature", "1"], "There is no flag --temprature: did you mean --temperature?"),
         (["x", "--temprature=1"], "There is no flag --temprature: did you mean --temperature?"),
         (["x", "--zzz"], "There is no flag --zzz: see python generate.py --help."),
@@ -216,22 +195,14 @@ def test_a_translator_searches_with_beams_unless_it_is_told_otherwise(
     assert settings["num_beams"] == (2 if "--num-beams" in flags else 4)
 
 
-def test_a_model_without_a_chat_format_says_so(run: Run, tmp_path: Path) -> None:
-    folder = make_checkpoint(tmp_path / "writer", chat=False)
-    code, text, errors = run("Hi", "--chat", model=str(folder))
-    assert (code, text) == (2, "")
-    assert errors == "writer can't chat: leave --chat out and give it a text.\n"
-
-
-def test_a_translator_does_not_chat(run: Run, tiny_translator: LoadedModel) -> None:
-    for arguments in (["Le chat", "--chat"], ["--chat"]):
-        code, text, errors = run(*arguments, model=tiny_translator.address)
-        assert (code, text) == (2, "")
-        assert errors == f"{tiny_translator.name} can't chat: leave --chat out and give it a text.\n"
-
-
-def test_a_mistyped_model_is_guessed(run: Run) -> None:
-    assert run("Hi", model="atend-chat")[2] == "There is no model 'atend-chat': did you mean attend-chat?\n"
+@pytest.mark.parametrize("arguments", [["Le chat", "--chat"], ["--chat"]], ids=" ".join)
+@pytest.mark.parametrize("model", ["tiny_writer", "tiny_translator"])
+def test_a_model_that_cannot_chat_says_so(
+    run: Run, request: pytest.FixtureRequest, model: str, arguments: list[str]
+) -> None:
+    loaded: LoadedModel = request.getfixturevalue(model)
+    refusal = f"{loaded.name} can't chat: leave --chat out and give it a text.\n"
+    assert run(*arguments, model=loaded.address) == (2, "", refusal)
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,9 +275,9 @@ def test_whoever_stops_reading_gets_no_traceback_and_their_document(tiny_checkpo
     assert document["finish_reason"] == "cancelled" and document["steps"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["x", "--temprature", "1"], ["x", "--temperature", "9"], []])
-def test_help_and_refusals_of_flags_do_not_wait_for_torch(arguments: list[str]) -> None:
-    """It takes seconds to import, so nobody who only reads or mistypes should wait for it."""
+@pytest.mark.parametrize("arguments", [["x", "--temprature", "1"], ["x", "--temperature", "9"], []])
+def test_flags_are_refused_without_waiting_for_torch(arguments: list[str]) -> None:
+    """Importing torch takes seconds; nobody should wait that long to read about a typing error."""
     ran = run_command("generate", *arguments)
-    assert ran.code == (0 if arguments == ["--help"] else 2)
+    assert ran.code == 2
     assert "decoding" in ran.packages and not ran.packages & {"torch", "transformers", "sentencepiece"}

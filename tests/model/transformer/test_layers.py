@@ -87,13 +87,6 @@ def test_a_score_is_the_dot_product() -> None:
     assert math.log(weights[0] / weights[1]) * math.sqrt(2) == pytest.approx(0.62, abs=1e-5)
 
 
-@pytest.mark.parametrize(("similarities", "shares"), [((1.0, 0.25), (0.8, 0.2)), ((1.0, 0.11), (0.9, 0.1))])
-def test_similarities_shared_out_by_their_sum(similarities: tuple[float, ...], shares: tuple[float, ...]) -> None:
-    # ../shared/REFERENCE.md, apple and fruit: a softmax of the logarithms divides by the sum; one decimal.
-    keys = torch.tensor(similarities).log()[None, None, :, None]
-    assert attention_weights(one_head([[1.0]]), keys, None).flatten().tolist() == pytest.approx(shares, abs=0.01)
-
-
 @pytest.mark.parametrize("key_heads", [1, 2, 4])
 @pytest.mark.parametrize("length", [1, 3, 5])
 def test_attend_equals_its_definition(key_heads: int, length: int) -> None:
@@ -169,32 +162,6 @@ def test_a_block_by_hand_from_the_embeddings_to_the_activation() -> None:
         before = feed_forward.up_proj(norm(added))
         assert torch.allclose(before, torch.tensor(PROJECTED), atol=0.03)
         assert torch.equal(feed_forward(norm(added)), before.clamp(min=0))
-
-
-def test_sinusoids_shift_by_a_rotation() -> None:
-    # Position p + s is position p turned by [[cos ws, sin ws], [-sin ws, cos ws]] in each pair.
-    table, shift, width = sinusoids(20, 8), 5, 8
-    for pair in range(width // 2):
-        angle = shift / 10_000 ** (2 * pair / width)
-        turn = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-        columns = table[:, 2 * pair : 2 * pair + 2]
-        assert torch.allclose(columns[: 20 - shift] @ turn.T, columns[shift:], atol=1e-5)
-
-
-def test_rotary_scores_depend_only_on_distance() -> None:
-    torch.manual_seed(0)
-    cosines, sines = rotary_tables(32, 8, 10_000.0)
-    query, key = torch.randn(1, 1, 1, 8), torch.randn(1, 1, 1, 8)
-
-    def tables_at(at: int) -> tuple[Tensor, Tensor]:
-        return cosines[None, at : at + 1, None], sines[None, at : at + 1, None]  # (1, 1, 1, D) each
-
-    def score(at: int, other: int) -> float:
-        turned = (rotate(query, *tables_at(at)), rotate(key, *tables_at(other)))
-        return float((turned[0] * turned[1]).sum())
-
-    assert score(9, 4) == pytest.approx(score(25, 20), abs=1e-4)
-    assert abs(score(9, 4) - score(9, 5)) > 1e-3
 
 
 def test_rotary_is_llamas() -> None:

@@ -14,15 +14,25 @@ from model.interface import Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
 
-OPTIONS = [
-    pytest.param(
-        positions, norm, norm_place, activation, shared, id=f"{positions}-{norm}-{norm_place}-{activation}-{shared}"
-    )
-    for (positions, norm, norm_place), (activation, shared) in itertools.product(
-        itertools.product(("rotary", "sinusoidal", "learned"), ("rms", "layer"), ("before", "after")),
-        (("swiglu", 2), ("relu", 4), ("gelu", 1)),
-    )
-]
+every_option = pytest.mark.parametrize(
+    "options",
+    [
+        {
+            "positions": positions,
+            "norm": norm,
+            "norm_place": norm_place,
+            "activation": activation,
+            "key_value_heads": shared,
+        }
+        for positions, norm, norm_place, (activation, shared) in itertools.product(
+            ("rotary", "sinusoidal", "learned"),
+            ("rms", "layer"),
+            ("before", "after"),
+            (("swiglu", 2), ("relu", 4), ("gelu", 1)),
+        )
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
 
 
 def random_model(**changes: object) -> Transformer:
@@ -36,16 +46,9 @@ def text(length: int, seed: int = 0) -> list[int]:
     return torch.randint(50, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
-@pytest.mark.parametrize(("positions", "norm", "norm_place", "activation", "shared"), OPTIONS)
-def test_cached_logits_equal_uncached(positions: str, norm: str, norm_place: str, activation: str, shared: int) -> None:
-    model = random_model(
-        positions=positions,
-        norm=norm,
-        norm_place=norm_place,
-        activation=activation,
-        key_value_heads=shared,
-        biases="all",
-    )
+@every_option
+def test_cached_logits_equal_uncached(options: dict[str, object]) -> None:
+    model = random_model(**options, biases="all")
     ids = text(20)
     full = model(torch.tensor([ids]))[0].detach()  # (T, V)
     forward = model.prefill(ids[:7])
@@ -237,18 +240,9 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> N
 
 
 @pytest.mark.parametrize("biases", ["none", "qkv", "all"])
-@pytest.mark.parametrize(("positions", "norm", "norm_place", "activation", "shared"), OPTIONS)
-def test_fast_steps_equal_the_modules(
-    positions: str, norm: str, norm_place: str, activation: str, shared: int, biases: str
-) -> None:
-    model = random_model(
-        positions=positions,
-        norm=norm,
-        norm_place=norm_place,
-        activation=activation,
-        key_value_heads=shared,
-        biases=biases,
-    )
+@every_option
+def test_fast_steps_equal_the_modules(options: dict[str, object], biases: str) -> None:
+    model = random_model(**options, biases=biases)
     with torch.no_grad():
         for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))

@@ -1,4 +1,4 @@
-"""What several test files share: checkpoints with random weights, made in a moment, and a port that is free."""
+"""Shared fixtures: small checkpoints with random weights, and a free port."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ADJECTIVES = ("grand", "petit", "noir", "vieux")
 
 
 def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 128) -> Path:
-    """A whole checkpoint folder: a throw-away tokenizer and a tiny decoder whose weights are random but fixed."""
+    """A complete checkpoint folder: a throw-away tokenizer and a tiny decoder with fixed random weights."""
     roles = [END, USER, ASSISTANT] if chat else [END]
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.Train(
@@ -72,13 +72,13 @@ def make_checkpoint(folder: Path, *, chat: bool = True, context_length: int = 12
 
 
 def pytest_collection_finish() -> None:
-    """Garbage is collected whenever a model goes; what was imported until now stays, so nobody need look through it."""
+    """Models are garbage-collected often; freezing what is imported by now keeps that fast."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Programs that are called here neither try how many threads are fastest nor leave more than one set."""
+    """Commands under test neither measure the fastest number of threads nor leave more than one set."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "available_processors", lambda: 1)
         yield
@@ -96,12 +96,12 @@ def tiny(tiny_checkpoint: Path) -> LoadedModel:
 
 @pytest.fixture(scope="session")
 def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """A model that knows no conversations."""
+    """A model without a chat format."""
     return catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny-writer", chat=False)))
 
 
 def make_translator(folder: Path) -> Path:
-    """The same of an encoder with a decoder, which was taught no more."""
+    """The same for an untrained encoder-decoder."""
     sentences = [
         f"Le {noun} {number} est {adjective}."
         for noun in ("chat", "chien")
@@ -134,7 +134,7 @@ def make_translator(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_translator(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """An encoder with a decoder."""
+    """An encoder-decoder."""
     return catalog.load(str(make_translator(tmp_path_factory.mktemp("checkpoints") / "tiny-translate")))
 
 
@@ -151,6 +151,6 @@ def free_port() -> int:
 
 @pytest.fixture
 def models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Models:
-    """What a page of two models has: one that chats and one that can only write."""
+    """The models of a page with two: one that chats, and one that can only continue a text."""
     loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
     return Models(tuple(loaded), lambda name, _: loaded[name])

@@ -1,5 +1,5 @@
 /**
- * How full the context is: a line of text and a bar.
+ * Context usage: a line of text and a bar.
  */
 
 import { find } from './kit/js/dom.js';

@@ -1,4 +1,4 @@
-"""The scripts as a browser fetches them: each once, late ones too, and behind the path of a proxy."""
+"""How a browser fetches the scripts: each one once, even when late, and behind a proxy path."""
 
 from __future__ import annotations
 

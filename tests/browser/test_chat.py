@@ -1,7 +1,7 @@
-"""The whole page as a person meets it: `python app.py`, a real browser, and no request to any other host.
+"""The whole page as a visitor sees it: `python app.py`, a real browser, and no request to any other host.
 
-Every test fails on an error in the browser's console and on any request elsewhere. One chats with the embedded model
-as `make run` serves it, the others with small ones of random weights.
+Every test fails on an error in the browser's console and on any request to another host. One chats with the embedded
+model, as `make run` serves it; the others use small models with random weights.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
 
 
 def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every five updates the page sees the last."""
+    """The page receives only every fifth update."""
     asking: list[Session] = []
     render, resend = ChatTab.render, chat.resend
 

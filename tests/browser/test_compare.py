@@ -1,4 +1,4 @@
-"""Compare as a person meets it: a real browser, real runs, texts side by side."""
+"""Compare in a real browser: real runs, side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare beside the settings: what they change of it, and what it asks of them."""
+"""Compare and the sidebar settings: what changes with them, and how a card copies them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
 
 
 def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> None:
-    """Card 1 takes the panel's settings: first with a wrong one in it, then with a right one."""
+    """Card 1 copies the sidebar settings, first with an invalid value in them, then without."""
     page = visit()
     set_number(page, "temperature", 99)
     to_compare(page)

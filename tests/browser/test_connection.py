@@ -10,7 +10,7 @@ from tests.helpers.visitor import to_write
 
 pytestmark = BROWSER
 
-# That the stream of replies ends is heard a second late; what was sent meanwhile has counted on it.
+# The client notices a second late that the stream of replies has ended; events sent meanwhile rely on it.
 SLOW_ENDS = """
 const ask = window.fetch;
 window.fetch = async (...given) => {
@@ -51,7 +51,7 @@ def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, 
     page.on("request", lambda request: requests.append(request.url))
     page.route("**/page.js", lambda route: held.append(route))
     page.goto(url)
-    expect(page.locator("#attend-form input").first).to_be_attached()  # its script is there and wants to be heard
+    expect(page.locator("#attend-form input").first).to_be_attached()  # its script has loaded and sends events
     page.wait_for_timeout(1000)
     assert held and not [address for address in requests if "/queue/" in address]
     held[0].continue_()

@@ -1,4 +1,4 @@
-"""Nothing covers anything else, whatever the width of the window and however long the words, in a real browser."""
+"""Nothing overlaps, at any window width and with words of any length."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _EDGES = """(selectors) => {
 
 
 def edges(page: Page, *selectors: str) -> list[Edges]:
-    """Of several elements in the same moment: the last update may still draw some of them anew."""
+    """The edges of several elements, measured at once, since a late update may still redraw some of them."""
     return page.wait_for_function(_EDGES, arg=list(selectors)).json_value()
 
 
 @pytest.mark.parametrize("width", [1440, 900, 390])
 def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
-    """As far as eyes tell: it was 0.28 to 0.31 at 1440 pixels; up to 0.1 counts as good (web.dev/articles/cls)."""
+    """Cumulative layout shift: it was 0.28 to 0.31 at 1440 pixels; up to 0.1 is good (web.dev/articles/cls)."""
     page = visit(viewport={"width": width, "height": 900})
     assert sum(page.evaluate(SHIFTS)) < 0.02
     assert (page.locator("#attend-settings.open").count() == 1) is (width > 1000)

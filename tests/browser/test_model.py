@@ -28,7 +28,7 @@ LISTED, REPOSITORY = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instru
 
 @pytest.fixture
 def offer(hub_server: StandIn, on_the_hub: Path) -> Callable[[LoadedModel], Models]:
-    """What a private page has that begins with a model, and whose Hub holds one of the catalogue, and another."""
+    """The models of a private page that starts with one model and whose Hub has a listed and an unlisted one."""
     hub_server.repositories[REPOSITORY, "main"] = on_the_hub
     hub_server.flowing.clear()
 
@@ -54,7 +54,7 @@ def page_url(offered: Models) -> Iterator[str]:
 
 @pytest.fixture
 def writer_url(offer: Callable[[LoadedModel], Models], tiny_writer: LoadedModel) -> Iterator[str]:
-    """The same of a model that knows no conversations."""
+    """The same page, starting with a model that cannot chat."""
     with page_of(offer(tiny_writer)) as address:
         yield address
 
@@ -98,7 +98,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
 
 
 def reaches(page: Page, model: LoadedModel) -> None:
-    """The length goes as far as the model reads, and says no more."""
+    """The maximum length goes up to the context length of the model."""
     for kind in ("range", "number"):
         entry = page.locator(f"#attend-max-new-tokens input[type={kind}]")
         expect(entry).to_have_attribute("max", str(model.model.context_length))

@@ -86,7 +86,7 @@ def test_the_page_asks_for_it_where_the_model_takes_one(
     expect(text).to_contain_text(f"<|im_start|>system\n{hostile}<|im_end|>\n<|im_start|>user\n{EXAMPLES[0]}")
     assert text.locator("img").count() == 0
     box.fill(FOX)
-    say(page, "Hello")  # at once, whatever the box has told the server by then
+    say(page, "Hello")  # at once, whether or not the server already has the new system prompt
     expect(text).to_contain_text(f"<|im_start|>system\n{FOX}<|im_end|>\n<|im_start|>user\nHello")
     page.locator("#attend-code").click()
     expect(page.locator("#attend-code-dialog")).to_contain_text(f"--system '{FOX}'")

@@ -1,4 +1,4 @@
-"""The settings in a real browser: what is in sight, marked, refused, carried by the address and copied as code."""
+"""The settings in a real browser: what is visible, selected, refused, kept in the address and copied as code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def refused(page: Page, sentence: str) -> None:
 
 
 def printed(code: str) -> str:
-    """What lines of Python print."""
+    """The output of some lines of Python."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(code, "copied", "exec"), {})
     return out.getvalue()
@@ -46,7 +46,7 @@ def to_strategy(page: Page, name: str) -> None:
 
 @pytest.fixture
 def page(shared_page: Page) -> Page:
-    """A page whose settings are those that it begins with, but for the length."""
+    """A page with its initial settings, except for the length."""
     choose(shared_page, "Custom")
     to_strategy(shared_page, "Sampling")
     shared_page.locator("#attend-advanced").evaluate("one => { one.open = false }")

@@ -1,4 +1,4 @@
-"""Translating in a real browser: what is written, what it lights, and the way there from a model that chats."""
+"""Translate in a real browser: the text, the highlighted tokens, and switching there from a chat model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def address(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def first_address(tiny_translator: LoadedModel) -> Iterator[str]:
-    """A page that begins with the translator."""
+    """A page that starts with the translator."""
     with page_of(Models((tiny_translator.name,), lambda *_: tiny_translator)) as served:
         yield served
 
@@ -45,7 +45,7 @@ def translate(page: Page, text: str, key: str = "Enter") -> None:
 
 
 def lit(page: Page, side: int) -> list[int]:
-    """The percentages that stand at the tokens of a side."""
+    """The percentages shown at the tokens of one side."""
     numbers = page.locator(f".at-link[data-side='{side}'] .at-link-number").all_text_contents()
     return [int(number) for number in numbers if number]
 
@@ -140,7 +140,7 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     page.locator("#attend-given textarea").fill("the cat")
     page.keyboard.press("Enter")
     read = page.locator(".at-link[data-side='0']")
-    expect(read.filter(has_text="fra_Latn")).to_have_count(1)  # the model was told so
+    expect(read.filter(has_text="fra_Latn")).to_have_count(1)  # the language token of the source
     expect(read.filter(has_text="eng_Latn")).to_have_count(0)
     expect(other.get_by_label("From", exact=True)).to_have_value("eng_Latn")
     page.locator("#attend-model input").click()

@@ -46,7 +46,7 @@ def refused(page: Page, sentence: str) -> None:
 
 
 def wild(page: Page) -> None:
-    """Settings under which an answer is long and its tokens are rare ones, so that every table has many numbers."""
+    """Settings that give long answers of rare tokens, so that every table has many numbers."""
     page.locator("#attend-advanced summary").click()
     values = {"temperature": 2, "top-k": 0, "top-p": 1, "max-new-tokens": 200, "min-new-tokens": LEAST, "seed": 1}
     for name, value in values.items():
@@ -54,7 +54,7 @@ def wild(page: Page) -> None:
 
 
 def ends(page: Page) -> None:
-    """A long run comes to its end, and the page was never stuck."""
+    """Wait until a long run has ended, and check that the page never froze."""
     expect(page.locator(".at-box").nth(LEAST)).to_be_attached()
     rest(page)
     assert page.evaluate("window.longest") < 10_000  # ms without a frame; a busy machine shows one a second

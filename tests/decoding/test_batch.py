@@ -1,4 +1,4 @@
-"""Several strategies in one batch: everybody's Steps are those they would have made alone."""
+"""Several strategies in one batch make the same Steps as each would alone."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def alone(model: LanguageModel, request: Request, settings: DecodingSettings) ->
 def together(
     model: LanguageModel, requests: Sequence[Request], settings: Sequence[DecodingSettings]
 ) -> list[list[Step]]:
-    """The Steps of each, and on the way: None comes only before the first (of a look ahead) and after the last."""
+    """The Steps of each request; None may come only before the first (contrastive search) and after the last."""
     strategies = [each.strategy_for(request) for each, request in zip(settings, requests, strict=True)]
     collected: list[list[Step]] = [[] for _ in requests]
     for steps in generate_batch(model, [request.prompt for request in requests], strategies):
@@ -154,7 +154,7 @@ def any_prompt(chance: random.Random) -> Ids:
 @pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
 @pytest.mark.parametrize("seed", range(4))
 def test_mixtures_of_strategies_and_prompts_are_as_alone(positions: str, seed: int) -> None:
-    """Every strategy, one text or several, prompts of 1 to 30 tokens, some equal, with attention and without."""
+    """All strategies, one output or several, prompts of 1 to 30 tokens (some equal), with and without attention."""
     chance = random.Random(seed)
     model = transformer(positions)
     prompts = [any_prompt(chance) for _ in range(3)]
@@ -283,7 +283,7 @@ def test_closing_it_stops_the_work() -> None:
 
 
 def test_all_that_a_strategy_may_want_is_shared_out() -> None:
-    """Whoever adds a field to Want must teach `_union` and `slice_forward` of batch.py to share it, then this test."""
+    """A new field of Want has to be handled by `_union` and `slice_forward` in batch.py, and added here."""
     assert [field.name for field in fields(Want)] == ["attention", "hidden", "layers"]
     wants = (Want(layers=(2, 0)), Want(attention=True, hidden=True), Want(), Want(hidden=True, layers=(1, 2)))
     prompts = ((5, 6, 7, 8), (9, 3), (4,), (7, 7, 7))
@@ -314,7 +314,7 @@ CHOICE = Choice(0, 1, None, ("model",), (1,), (CandidateRecord(0, (1.0,)),), (0.
 
 
 class RecordingStrategy:
-    """Three tokens in two rows, whatever the model says; keeps what each pass handed out."""
+    """Feeds three tokens in two rows, whatever the logits, and keeps the result of every pass."""
 
     def __init__(self, want: Want, forwards: list[Forward]) -> None:
         self.want = want

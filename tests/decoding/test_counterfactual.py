@@ -1,4 +1,4 @@
-"""What other settings would have made of a finished text: equal to generating anew, as far as the text is the same."""
+""" "What if?" equals generating again with the other settings, up to the first token that differs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def any_settings(chance: random.Random, seed: int) -> DecodingSettings:
 
 
 def test_it_equals_generating_anew_up_to_and_with_the_first_difference() -> None:
-    """40 pairs of settings with one seed, half of them close to each other: some part at once, late or never."""
+    """40 pairs of settings with one seed, half of them similar: they differ at once, late or never."""
     model, chance = transformer(), random.Random(1)
     first_differences: list[int | None] = []
     for seed in range(40):
@@ -111,7 +111,7 @@ def test_by_hand() -> None:
 
 
 def drawn(token: int, draw: float | None) -> Choice:
-    """As much of a choice as matters here."""
+    """A choice with only the fields that matter here."""
     return Choice(token, 1, draw, ("model",), kept=(5,), candidates=(), rest=(0.0,), mass=(1.0,), stage_entropy=(0.0,))
 
 
@@ -132,7 +132,7 @@ def test_it_takes_one_pass_and_no_step() -> None:
 
 
 def test_a_text_without_draws_gets_those_of_the_seed() -> None:
-    """A greedy run drew nothing; a token taken by hand keeps the draws after it in their places."""
+    """A greedy run has no draws; a token taken by hand leaves the later draws unchanged."""
     model = transformer()
     greedy = decoded(model, DecodingSettings(strategy="greedy", max_new_tokens=10))
     stream = UniformStream(9)

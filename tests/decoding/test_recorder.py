@@ -1,4 +1,4 @@
-"""What is recorded of a choice, against plain Python sums; and how fast."""
+"""The record of a choice equals plain Python sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stop texts: where a run ends, what is returned of it, and what is shown while it grows."""
+"""Stop texts: where a run ends, what it returns, and what is shown while it is generated."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_long_texts_are_not_read_at_every_token() -> None:
 
 
 def scripted(*ids: int) -> TinyModel:
-    """Says these tokens, each with .9, and from then on the last of them."""
+    """A model that gives each of these tokens .9 in turn, then repeats the last."""
 
     def logits_of(text: Sequence[int]) -> list[float]:
         wanted = ids[min(len(text), len(ids)) - 1]
@@ -157,7 +157,7 @@ def test_stop_texts_may_be_line_ends_and_come_typed_or_as_json() -> None:
 
 
 def test_beams_that_hold_one_are_finished_and_the_others_live_on() -> None:
-    """Under stop texts most continuations may end; as many beams as asked for still live on while there are others."""
+    """Stop texts may end most continuations, yet `num_beams` of them live on as long as there are others."""
     model = random_model(14, seed=4)
     chosen = DecodingSettings.from_dict(
         {"strategy": "beam", "num_beams": 3, "stop_texts": ["a", "é"], "max_new_tokens": 6, "length_penalty": 2}

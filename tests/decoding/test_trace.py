@@ -110,7 +110,7 @@ def test_a_random_seed_is_written_down_and_repeats_the_run() -> None:
 
 
 def test_under_beams_the_steps_are_those_of_the_returned_text() -> None:
-    """Whose hypotheses changed places on the way, and which may have ended before the last step."""
+    """Hypotheses may swap ranks on the way and may end before the last step."""
     earlier = 0
     for seed in range(30):
         settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=8, length_penalty=0.0)

@@ -1,1 +1,1 @@
-"""What several test files share: tiny models, folders, a stand-in for the Hub, pages and browsers."""
+"""Shared helpers: tiny models, checkpoint folders, a fake Hub, pages and browsers."""

@@ -1,4 +1,4 @@
-"""`python app.py` in a thread of this process: the whole program, without the seconds that another Python takes."""
+"""`python app.py` in a thread of this process, which saves the seconds of starting another Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.waiting import eventually
 
 @contextmanager
 def app_page(*arguments: str) -> Iterator[str]:
-    """Where the page is served that these arguments ask for; the thread ends with the process."""
+    """The address of a page served with these arguments; its thread ends with the process."""
     port = unused_port()
     threading.Thread(target=app.main, args=(["--port", str(port), *arguments],), daemon=True).start()
     address = f"http://127.0.0.1:{port}/"

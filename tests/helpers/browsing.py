@@ -1,4 +1,4 @@
-"""The whole page in a real browser, with no error in its console and no other host asked.
+"""The whole page in a real browser, with no error in its console and no request to another host.
 
 A worker has one browser and, but for the tests that start `app.py`, serves its pages itself: to start either takes
 seconds. A page takes seconds to load as well, so tests that leave nothing behind share one (`shared_page`), and the
@@ -44,7 +44,7 @@ SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly
 
 @contextmanager
 def page_of(models: Models) -> Iterator[str]:
-    """Where their page is served, in this process."""
+    """The address of a page with these models, served by this process."""
     port, blocks = unused_port(), build(models)
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}/"
@@ -53,7 +53,7 @@ def page_of(models: Models) -> Iterator[str]:
 
 @contextmanager
 def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
-    """A page of these models, each of which takes so many seconds over a token."""
+    """The address of a page with these models, which pause this many seconds at every token."""
 
     def slow(decode: Any) -> Any:
         def slowly(*arguments: Any) -> Iterator[Any]:
@@ -70,7 +70,7 @@ def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
 
 @contextmanager
 def started(model: str) -> Iterator[str]:
-    """Where `python app.py --model MODEL` serves its page, in a process of its own."""
+    """The address of `python app.py --model MODEL` in its own process."""
     port = unused_port()
     command = [sys.executable, "app.py", "--port", str(port), "--model", model]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
@@ -91,7 +91,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def embedded_url(tiny: LoadedModel) -> Iterator[str]:
-    """A page of the embedded models, where they are there: for the chapters that look into them."""
+    """A page with the embedded models, where they are installed."""
     embedded = names.embedded()
     with (
         page_of(Models(embedded, lambda name, _: catalog.load(name))) if embedded else serving(tiny, pause=0)
@@ -101,7 +101,7 @@ def embedded_url(tiny: LoadedModel) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def slow_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page whose first model knows no conversations and whose second does; each takes its time over a token."""
+    """A page whose first model cannot chat and whose second can; both pause at every token."""
     folder = tmp_path_factory.mktemp("slow")
     writer, chat = (
         catalog.load(str(make_checkpoint(folder / name, chat=name == "tiny-chat", context_length=512)))
@@ -116,7 +116,7 @@ def slow_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def returning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """The worker's browser, which keeps Gradio's scripts; whoever visits with it forgets all else first."""
+    """The worker's browser, which caches Gradio's scripts; everything else is cleared before each visit."""
     with sync_api.sync_playwright() as playwright:
         profile = tmp_path_factory.mktemp("profile")
         context = playwright.chromium.launch_persistent_context(
@@ -128,7 +128,7 @@ def returning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserConte
 
 @dataclass(slots=True)
 class Tab:
-    """The tab in which one visitor after the other opens the page; another one where the last closed it."""
+    """The tab that one test after another uses; a new one where the last test closed it."""
 
     context: BrowserContext
     page: Page | None = None
@@ -140,7 +140,7 @@ class Tab:
         return self.page
 
     def leave(self) -> None:
-        """Nothing of the visitor stays."""
+        """Leave nothing of the visitor behind."""
         if self.page is not None and not self.page.is_closed():
             self.page.unroute_all()
             self.page.goto("about:blank")
@@ -153,14 +153,14 @@ def tab(returning: BrowserContext) -> Tab:
 
 @pytest.fixture(scope="session")
 def browser(returning: BrowserContext) -> Browser:
-    """The same, for visitors of their own."""
+    """The same browser, for separate visitors."""
     assert returning.browser is not None
     return returning.browser
 
 
 @pytest.fixture(scope="session")
 def small_screen(browser: Browser) -> Iterator[BrowserContext]:
-    """A phone, which keeps the scripts as well."""
+    """A phone, which caches the scripts as well."""
     context = browser.new_context(**PHONE, reduced_motion="reduce")
     yield context
     context.close()
@@ -168,7 +168,7 @@ def small_screen(browser: Browser) -> Iterator[BrowserContext]:
 
 @contextmanager
 def watch(page: Page, at: str) -> Iterator[list[str]]:
-    """What goes wrong on a page meanwhile: errors, dialogs, and requests to any other address."""
+    """Collects what goes wrong on a page: errors, dialogs, and requests to other addresses."""
     faults: list[str] = []
 
     def record(request: sync_api.Request) -> None:
@@ -193,7 +193,7 @@ def watch(page: Page, at: str) -> Iterator[list[str]]:
 
 
 def forget(page: Page, at: str) -> None:
-    """All that this page's address has left in the browser, but for the scripts."""
+    """Clear everything that this address has stored in the browser, except the cached scripts."""
     stored = {"origin": at.rstrip("/"), "storageTypes": "cookies,local_storage,session_storage,indexeddb"}
     page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
 
@@ -209,7 +209,7 @@ def load(page: Page, address: str, drawn: str = ".attend-inspector > *") -> Page
 
 @pytest.fixture
 def visit(request: pytest.FixtureRequest, tab: Tab, browser: Browser) -> Iterator[Opener]:
-    """Opens the page as a new visitor; afterwards nobody may have seen an error or asked another host."""
+    """Opens the page as a new visitor; fails afterwards on any error or request to another host."""
     faults: list[list[str]] = []
     with ExitStack() as left:
 
@@ -252,7 +252,7 @@ def opened(url: str, returning: BrowserContext) -> Iterator[tuple[Page, list[str
 
 @pytest.fixture
 def shared_page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
-    """A page that several tests use one after the other: none of them may leave a choice behind."""
+    """A page that several tests use in turn; none may leave a changed setting behind."""
     page, faults = opened
     page.bring_to_front()
     faults.clear()

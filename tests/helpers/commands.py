@@ -1,4 +1,4 @@
-"""A command as typed, in a process that has imported nothing slow before: a fork of one that waits for that."""
+"""Runs a command in a fork of a process that has imported nothing slow yet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROCESSES.set_forkserver_preload([__name__, "decoding.settings"])  # which near
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a command printed, its exit code, and the packages that it had imported in the end."""
+    """The output of a command, its exit code, and the packages it had imported by the end."""
 
     code: int
     out: str
@@ -28,7 +28,7 @@ class Ran:
 
 
 def run_command(module: str, *arguments: str) -> Ran:
-    """What `python -m MODULE ARGUMENTS` does in the project's folder."""
+    """Run `python -m MODULE ARGUMENTS` in the project's folder."""
     result, sent = _PROCESSES.Pipe(duplex=False)
     process = _PROCESSES.Process(target=_run, args=(sent, module, arguments))
     process.start()

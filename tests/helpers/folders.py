@@ -1,4 +1,4 @@
-"""Tiny checkpoints in Hugging Face form, written by transformers itself, with tokenizers made in a moment."""
+"""Tiny Hugging Face checkpoints, written by transformers itself, with small tokenizers trained on the spot."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INST = (  # as Llama 2's: turns must alternate, and messages lose the blanks aro
 
 
 def merged(spoken: list[str], alphabet: list[str]) -> tuple[dict[str, int], list[Any]]:
-    """Pieces and merges of a BPE over words that are written the vocabulary's way."""
+    """Pieces and merges of a BPE vocabulary over these words."""
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     trainer = trainers.BpeTrainer(vocab_size=400, initial_alphabet=alphabet, show_progress=False)  # pyright: ignore[reportCallIssue]
@@ -48,7 +48,7 @@ def merged(spoken: list[str], alphabet: list[str]) -> tuple[dict[str, int], list
 
 
 def byte_level(template: str | None = CHATML) -> PreTrainedTokenizerFast:
-    """As GPT-2's: pieces of bytes, and no token before a text."""
+    """A tokenizer like GPT-2's: byte-level pieces and no token before a text."""
     built = Tokenizer(models.BPE())
     built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     built.decoder = decoders.ByteLevel()
@@ -65,7 +65,7 @@ def byte_level(template: str | None = CHATML) -> PreTrainedTokenizerFast:
 
 
 def sentence_piece(template: str | None = INST) -> PreTrainedTokenizerFast:
-    """As Llama's: a space before every text, lone bytes for what has no piece, and a token before a text."""
+    """A tokenizer like Llama's: a space and a token before every text, and byte fallback."""
     pieces, merges = merged([text.replace(" ", " \u2581") for text in SPOKEN], ["\u2581"])
     names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
     built = Tokenizer(
@@ -131,7 +131,7 @@ def llama(folder: Path, template: str | None = INST, *, shard: str = "5GB", **ch
 
 
 def word_piece() -> PreTrainedTokenizerFast:
-    """As BERT's: lower case, pieces that go on with a word after ##, and a token on either side of a text."""
+    """A tokenizer like BERT's: lower case, ## before pieces inside a word, and a token on each side of a text."""
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     built = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     built.normalizer = normalizers.BertNormalizer(lowercase=True)  # pyright: ignore[reportAttributeAccessIssue]
@@ -147,7 +147,7 @@ def word_piece() -> PreTrainedTokenizerFast:
 
 
 def bert(folder: Path, model: PreTrainedModel | None = None) -> Path:
-    """A random BERT, or another encoder alone that reads the same 160 pieces."""
+    """A random BERT, or another encoder-only model with the same 160 pieces."""
     torch.manual_seed(7)
     sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
     lengths: dict[str, Any] = {"num_attention_heads": 4, "max_position_embeddings": 64}

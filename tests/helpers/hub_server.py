@@ -47,7 +47,7 @@ class StandIn:
     statuses: dict[str, tuple[int, str]] = field(default_factory=dict)  # end of a path → status and error code
     cut_after: dict[str, list[int]] = field(default_factory=dict)  # file → bytes sent before each break, in turn
     contents: dict[str, bytes] = field(default_factory=dict)  # file → what is sent instead
-    overrides: dict[str, Any] = field(default_factory=dict)  # changes to what is said of a repository
+    overrides: dict[str, Any] = field(default_factory=dict)  # changes to the metadata of a repository
     flowing: threading.Event = field(default_factory=_flowing)  # cleared, a file in LFS stops after a twentieth
     ranges: bool = True
     elsewhere: bool = False  # whether files in LFS are fetched from another host, as from the Hub's

@@ -1,4 +1,4 @@
-"""What the tests of the Hub share: a model that lies there, a stand-in that serves it, and what is asked of both."""
+"""Shared by the tests of the Hub: a repository with a model, and a fake Hub that serves it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def on_the_hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def hub_server(on_the_hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """A Hub that holds it, asked by the client in this process, whose cache is empty."""
+    """A fake Hub with that model; the client in this process uses it, with an empty cache."""
     with serving() as standing:
         standing.repositories[HUB_MODEL, "main"] = on_the_hub
         monkeypatch.setattr(constants, "ENDPOINT", standing.address)

@@ -1,4 +1,4 @@
-"""What the tests of trainings share: data in the real layout, settings of runs that take a second, and losses."""
+"""Helpers for tests of training: data in the real layout, settings for one-second runs, and losses."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _COLOURS = {"rouge": "red", "noir": "black", "vert": "green", "petit": "small", 
 
 
 def flags(settings: TrainingSettings) -> list[str]:
-    """As they are typed."""
+    """Settings as command-line flags."""
     return [f"--{name.replace('_', '-')}={value}" for name, value in asdict(settings).items()]
 
 
 def losses(run: Path) -> list[float]:
-    """Of each step."""
+    """The loss of each step."""
     return [float(line.split(",")[3]) for line in (run / "curve.csv").read_text().splitlines()[1:]]
 
 

@@ -1,4 +1,4 @@
-"""`generate` of transformers on small random models, and the same models through our interface."""
+"""`generate` of transformers: on small random models, under our settings, and with our draws."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
+from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
+from decoding.uniform import UniformStream
 from tests.helpers.tiny import Text, TinyModel
 
 # A range wide enough for peaked and flat distributions to come up.
@@ -36,7 +39,7 @@ def random_gpt2(seed: int, vocabulary: int) -> Any:
 
 @cache
 def through_the_interface(model: Any) -> TinyModel:
-    """Which remembers every text: searches of one model meet most of them again."""
+    """The model behind our interface, with a cache of all texts: searches of one model meet most of them again."""
 
     @cache
     @torch.inference_mode()
@@ -47,7 +50,7 @@ def through_the_interface(model: Any) -> TinyModel:
 
 
 def transformers_generate(model: Any, prompt: Text, ends: list[int], settings: Mapping[str, Any]) -> Any:
-    """What transformers generates under our settings; those without effect are left out, as its checks want it."""
+    """Generate with transformers under our settings, leaving out those without effect, which it would reject."""
     options = {name: value for name, value in settings.items() if value or name == "length_penalty"}
     banned, biases = options.pop("banned_words", ()), options.pop("logit_bias", ())
     if options.get("typical_p") == 1.0:
@@ -66,3 +69,21 @@ def transformers_generate(model: Any, prompt: Text, ends: list[int], settings: M
         output_scores=True,
         **{"top_k": 0, "do_sample": False, **options},
     )
+
+
+def draw_as_we_do(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """From now on transformers draws from the stream of a request with this seed, as we do."""
+    stream = UniformStream(seed)
+
+    def draw(probabilities: Tensor, num_samples: int) -> Tensor:
+        """The first token, in the order of the probabilities (1, V), whose cumulative sum exceeds the draw; (1, 1)."""
+        assert probabilities.shape[0] == num_samples == 1
+        ordered = sorted(enumerate(probabilities[0].double().tolist()), key=lambda pair: -pair[1])
+        wanted, total = stream.next(), 0.0
+        for token, probability in ordered:
+            total += probability
+            if total > wanted:
+                return torch.tensor([[token]])
+        raise AssertionError("the draw lies behind the last token")
+
+    monkeypatch.setattr(torch, "multinomial", draw)

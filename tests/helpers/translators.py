@@ -1,4 +1,4 @@
-"""Tiny checkpoints that are told languages: NLLB, mBART and mBART-50, and a Marian of several languages."""
+"""Tiny multilingual translators: NLLB, mBART, mBART-50, and a Marian with several target languages."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def mbart50(folder: Path) -> Path:
 
 
 def marian_of_several(folder: Path) -> Path:
-    """A random Marian whose source begins with the language of the answer, as those into Romance languages."""
+    """A random Marian whose source begins with the target language, like those into Romance languages."""
     marian(folder)
     ids = json.loads((folder / "vocab.json").read_text())
     padding = ids.pop("<pad>")

@@ -1,4 +1,4 @@
-"""What a visitor does on the page, as functions of a Playwright page: for tests/browser/."""
+"""What a visitor does on the page, as functions of a Playwright page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def say(page: Page, text: str) -> None:
 
 
 def rest(page: Page) -> None:
-    """Wait until nothing is being written."""
+    """Wait until no run is going on."""
     expect(page.locator("#attend-stop:visible, #attend-halt, .at-caret")).to_have_count(0)
 
 
@@ -44,14 +44,14 @@ def to_write(page: Page) -> None:
 
 
 def take(page: Page, name: str) -> None:
-    """Choose a model and wait until it is there."""
+    """Choose a model and wait until it is loaded."""
     page.locator("#attend-model input").click()
     page.get_by_role("option", name=name).click()
     expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", name)
 
 
 def to_chat(page: Page) -> None:
-    """Where the page opened with a model that cannot: take the other."""
+    """Open Chat; where the first model cannot chat, choose the other."""
     take(page, "tiny-chat")
     page.locator("#attend-tabs label", has_text="Chat").click()
     expect(page.locator("#attend-message textarea")).to_be_visible()

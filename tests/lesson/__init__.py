@@ -1,1 +1,1 @@
-"""What the lesson shows."""
+"""Tests of the lesson."""

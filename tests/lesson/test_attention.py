@@ -1,4 +1,4 @@
-"""Attention by hand, held to the numbers of lectures, and its blindness to order."""
+"""Attention by hand: the numbers of published lectures, and independence of word order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block by hand: the lecture's numbers, the model's own passes, and every stage against what it says it is."""
+"""The block by hand: the lecture's numbers, the model's own passes, and every stage recomputed from its inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lesson on positions: the ways to tell them, the rotation that shifts one, and rotary scores."""
+"""The lesson on positions: four encodings, the rotation that shifts a position, and rotary scores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_rotation_knows_the_shift_and_not_the_position() -> None:
 
 
 def test_likeness_is_the_cosine_of_positions() -> None:
-    """Each pair has the length 1, so that all positions are as long: sqrt(d / 2)."""
+    """Each pair has length 1, so every position vector has length sqrt(d / 2)."""
     table = sinusoids(30, 16)
     twin = torch.nn.functional.cosine_similarity(table[:, None], table[None], dim=-1)
     assert (likeness(table) - twin).abs().max() < 1e-5

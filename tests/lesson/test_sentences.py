@@ -1,4 +1,4 @@
-"""Attention in real sentences: whom a word looks at, and what a text makes of it."""
+"""Attention in real sentences: what a word attends to, and how context changes its vector."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_long_text_is_refused_before_its_maps_are_computed(
 
 
 def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:
-    """What stands behind the word changes nothing; what stands before it does."""
+    """Text after the word changes nothing; text before it does."""
     one, longer = (
         word_in_context(tiny, text, "fox", 3) for text in ("The quick fox", "The quick fox jumps over the dog")
     )

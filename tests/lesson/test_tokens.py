@@ -1,4 +1,4 @@
-"""One text cut in many ways: published ids, exact round trips, and what the others lose."""
+"""One text under many tokenizers: published ids, exact round trips, and what is lost without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Byte-pair vocabularies: the paper's own example, and a twin that works on one list of symbols."""
+"""Byte-pair vocabularies: the paper's example, and a slow implementation on one list of symbols."""
 
 from __future__ import annotations
 

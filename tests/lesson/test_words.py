@@ -1,4 +1,4 @@
-"""The chapters on tokens, vocabularies and vectors as the page gets them: small, whole, and what is hostile refused."""
+"""What the page gets of the chapters on tokens, vocabularies and vectors: small, complete, hostile input refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sent(answered: dict[str, Any]) -> int:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tokenizers but those that come with Attend."""
+    """Only the tokenizers that come with Attend."""
     monkeypatch.setenv(tokenizers.VARIABLE, str(tmp_path))
 
 

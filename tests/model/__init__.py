@@ -1,1 +1,1 @@
-"""The networks, their text and their checkpoints."""
+"""Tests of models, tokenizers and checkpoints."""

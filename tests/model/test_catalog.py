@@ -1,4 +1,4 @@
-"""Names: which are listed, where each leads, and which are refused by their form before anything is touched."""
+"""Model names: which are listed, what each refers to, and which are refused by their form alone."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ HOSTILE = [
 
 @pytest.fixture
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network that must not be asked."""
+    """A network that must not be used."""
 
     def unexpected(*_: object, **__: object) -> None:
-        raise AssertionError("the Hub was asked")
+        raise AssertionError("the Hub was used")
 
     monkeypatch.setattr("model.hub.repository.fetch", unexpected)
 

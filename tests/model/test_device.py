@@ -1,4 +1,4 @@
-"""Where a model computes and in which precision, and what is done when memory is short."""
+"""Devices, precision, and what happens when memory is short."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_half_precision_is_that_and_says_nearly_the_same(folder: Path, engine: s
 
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with 60 kB left."""
+    """A machine with 60 kB of free memory."""
     monkeypatch.setattr(device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000, total=10**9))
 
 

@@ -1,4 +1,4 @@
-"""What all commands promise: help and refusals of names without waiting for torch, flags explained, a quiet Ctrl-C."""
+"""All commands: help and refused names without waiting for torch, every flag explained, a quiet Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The terminal door: text, documents, plain errors; in this process where possible, in another where pipes matter."""
+"""generate.py: text, documents and plain errors; in this process where possible, in another where pipes matter."""
 
 from __future__ import annotations
 

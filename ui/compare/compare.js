@@ -1,8 +1,8 @@
 /**
- * The comparison: what is asked, the cards of settings that answer it side by side, and the files of it.
+ * The comparison: a prompt, the cards of settings that answer it side by side, and its files.
  *
- * The cards and what is asked live here until they are sent; what became of them comes from the server, only what is new
- * each time. Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
+ * The cards and the prompt live here until they are sent; results come from the server, each time only what is new.
+ * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
  *
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
  */
@@ -120,7 +120,7 @@ export function start({ element, props, trigger, watch }) {
   watch('value', receive);
   receive();
 
-  /** What was written stays until it is compared again. @param {Settings[]} list a card for each */
+  /** Results stay until the next comparison. @param {Settings[]} list a card for each */
   function fill(list) {
     forget(cards.slice(list.length));
     cards = list.map((settings, index) => {

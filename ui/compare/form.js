@@ -1,5 +1,5 @@
 /**
- * The settings of a card: what they say in a few words, and the form in which they are changed.
+ * The settings of a card: a short summary, and the form that changes them.
  *
  * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
  *
@@ -18,7 +18,7 @@ const valueOf = (settings, parameter) => settings[parameter.name] ?? parameter.d
 /** @param {any} one @param {any} other settings of one kind */
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Those that the strategy uses. @param {CardField[]} parameters @param {Settings} settings */
+/** The parameters that the strategy uses. @param {CardField[]} parameters @param {Settings} settings */
 function usedBy(parameters, settings) {
   const strategy = String(valueOf(settings, parameters.find(({ name }) => name === 'strategy')));
   return parameters.filter((parameter) => parameter.strategies.includes(strategy));
@@ -69,7 +69,7 @@ export function makeForm(offered, actions) {
   let held = {};
 
   preset.addEventListener('change', () => {
-    const { max_new_tokens: length } = settings; // the presets say how to choose, not how much
+    const { max_new_tokens: length } = settings; // presets set the method, not the length
     const chosen = offered.presets[Number(preset.value)].settings;
     show(length === undefined ? chosen : { ...chosen, max_new_tokens: length });
     actions.change(settings);

@@ -1,5 +1,5 @@
 /**
- * What there is to say of a page; it is text, whatever a model is called.
+ * What an encoder's page is for; set as text, whatever the model is called.
  */
 
 import { find } from '../kit/js/dom.js';

@@ -1,5 +1,5 @@
 /**
- * A text as an encoder reads it: its tokens, and where each of them looks, before and behind it.
+ * A text as an encoder reads it: its tokens, and what each attends to on both sides.
  */
 
 /** @import { ReadingValue } from './contract' */

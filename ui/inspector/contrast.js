@@ -1,5 +1,5 @@
 /**
- * What two strategies weigh besides probabilities: contrastive search its candidates, DoLa the layers of the model.
+ * Details of two strategies: the candidates of contrastive search, and the layers that DoLa contrasts.
  */
 
 /** @import { ContrastValue, StepValue, ContrastiveRow } from './contract' */

@@ -1,5 +1,5 @@
 /**
- * What the settings did: a row a stage in the order they ran, with the tokens it left, the mass it kept, the entropy.
+ * The filters in the order they ran: one row per stage, with candidates left, probability kept and entropy.
  */
 
 /** @import { StepValue } from './contract' */
@@ -35,7 +35,7 @@ function stageRow(step, index) {
   const most = Math.max(...step.entropy) || 1;
   return make('tr', { tabindex: 0, 'data-sentence': stageSentence(step, index) },
     make('th', { scope: 'row', text: stageName(step.stages[index]) }),
-    // of 4,096 tokens the last forty would be a bar of no width: it goes by the number of digits
+    // logarithmic: on a linear scale, forty of 4,096 tokens would be invisible
     barCell(counted.format(step.kept[index]), Math.log(step.kept[index] + 1) / Math.log(step.kept[0] + 1)),
     barCell(percent(step.mass[index]), step.mass[index]),
     barCell(step.entropy[index].toFixed(2), step.entropy[index] / most));

@@ -1,5 +1,5 @@
 /**
- * The inspector: the tokens of one run, and all that led to the one that is selected.
+ * The inspector: the tokens of one run, and how the selected one was chosen.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
  * (another token in its place, Write only), 'missing' (an update was lost; send the run whole) and 'example' (a recorded
@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
     steps: /** @type {(StepValue | undefined)[]} */ ([]), // by token number
   };
   const choice = {
-    index: -1, following: true, requested: /** @type {number | null} */ (null), // what the server last asked to be shown
+    index: -1, following: true, requested: /** @type {number | null} */ (null), // the selection that the server last requested
   };
   const offered = new Set(/** @type {string[]} */ (unpacked(props.examples).modes)); // that have an example
   let example = /** @type {RecordedRuns | null} */ (null); // which is shown
@@ -167,7 +167,7 @@ export function start({ element, props, trigger, watch }) {
     settle();
   }
 
-  /** Why there is nothing to look at. @param {string} [unloaded] the model that wrote the text, no longer loaded */
+  /** Why there is nothing to show. @param {string} [unloaded] the model that wrote the text, no longer loaded */
   function explainEmpty(unloaded) {
     hint.title.textContent = unloaded ? `${unloaded} wrote this, but is no longer loaded.` : 'Nothing to inspect yet.';
     hint.detail.textContent = unloaded
@@ -224,7 +224,7 @@ export function start({ element, props, trigger, watch }) {
     return end;
   }
 
-  /** Many things can change in one frame: they are drawn together. */
+  /** Changes of one frame are drawn together. */
   function redraw() {
     if (!frame) frame = requestAnimationFrame(draw);
   }

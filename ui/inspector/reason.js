@@ -1,5 +1,5 @@
 /**
- * Why this token: the bar of all that could be drawn, where the draw fell, and what would have been taken without one.
+ * Why this token: the cumulative distribution, where the random draw landed, and the greedy choice.
  */
 
 /** @import { CandidateRow, StepValue } from './contract' */
@@ -70,7 +70,7 @@ function drawn(step, chosen, shown) {
   return [where, tokenChip(chosen[1]), fell, ...undrawn(step, chosen)];
 }
 
-/** What would have been taken without a draw. @param {StepValue} step @param {CandidateRow} chosen @returns {(Node | string)[]} */
+/** The choice without a random draw. @param {StepValue} step @param {CandidateRow} chosen @returns {(Node | string)[]} */
 function undrawn(step, chosen) {
   const turned = step.stages.findIndex((stage) => AGAINST_THE_LIKELY.has(stage));
   const stage = turned < 0 ? step.stages.length - 1 : turned - 1;

@@ -1,5 +1,5 @@
 /**
- * One step, as the table, the reason and the stages read it, and its headline.
+ * One step: its headline, and helpers for the table, the reason and the filters.
  */
 
 /** @import { CandidateRow, StepValue } from './contract' */

@@ -1,5 +1,5 @@
 /**
- * The candidates of one step as a table: what the model gave each, and what was left or what removed it.
+ * The candidates of one step as a table: probabilities before and after the filters, or the filter that removed them.
  */
 
 /** @import { CandidateRow, StepValue } from './contract' */

@@ -1,11 +1,11 @@
 /**
- * What the chapters on the small transformer share: a line that tells of the number pointed at, and a text to choose.
+ * What the chapters on the small transformer share: the explanation of the number under the pointer, and fields for a sentence.
  */
 
 import { make } from '../kit/js/dom.js';
 import { matrixNumber } from './matrix.js';
 
-/** The line at the foot of a chapter, in sight wherever one reads. @param {string} point what to do at first */
+/** The line at the bottom of a chapter, always visible. @param {string} point what to do at first */
 export function explanationLine(point) {
   const hint = `${point} to see here how it was computed. Click it, or use Tab and the arrow keys, to keep it selected.`;
   const node = make('p', { class: 'at-explanation', role: 'status', text: hint });

@@ -1,5 +1,5 @@
 /**
- * The lesson's frame: the list of chapters, the one that is open, and who asked what. Its event: 'ask'.
+ * The lesson's frame: the list of chapters, the open one, and its questions. Its event: 'ask'.
  */
 
 /** @import { LessonValue } from './contract' */
@@ -43,7 +43,7 @@ export function start({ element, props, trigger, watch }) {
     return button;
   });
   watch('value', receive);
-  // Nothing is computed for those who never look.
+  // Compute nothing until the lesson is visible.
   const seen = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     seen.disconnect();
@@ -103,7 +103,7 @@ export function start({ element, props, trigger, watch }) {
     return { node };
   }
 
-  /** The chapters before and after one, to go on to at its end. @param {string} key */
+  /** Links to the previous and next chapter. @param {string} key */
   function neighbours(key) {
     const index = offered.indexOf(key);
     const link = (other, text) => make('button', {

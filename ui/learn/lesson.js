@@ -35,7 +35,7 @@ export const sideBySide = (...children) => make('div', { class: 'at-lesson-row' 
 export const plainButton = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
 
 /**
- * A box to tick, with its name behind it.
+ * A labelled checkbox.
  * @param {string} name
  * @param {(checked: boolean) => void} onChange
  */
@@ -49,7 +49,7 @@ export function checkbox(name, onChange) {
 }
 
 /**
- * What a number field takes, said under it while it holds anything else.
+ * The range of a number field, shown under it while its value is invalid.
  * @param {HTMLInputElement} box
  */
 export function rangeHint(box) {
@@ -64,7 +64,7 @@ export function rangeHint(box) {
 }
 
 /**
- * A slider with its number beside it, which can be typed too.
+ * A slider with a number field beside it.
  * @param {string} name
  * @param {{min: number, max: number, step?: number, value: number}} range
  * @param {(value: number) => void} onChange

@@ -101,7 +101,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
     }));
   }
 
-  /** What was typed and not taken goes with the next update. */
+  /** Discard what was typed but not submitted. */
   function forget() {
     for (const field of cells.flat()) if (field instanceof HTMLInputElement) field.dataset.given = field.value;
     wrong.textContent = '';
@@ -145,7 +145,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
     if (event.target instanceof HTMLInputElement) event.target.select();
     point(position);
   });
-  // The cell with the focus is held: the pointer, which a page that scrolls carries over other tables, changes nothing.
+  // While a cell has the focus, the pointer changes nothing: scrolling would carry it over other tables.
   const pointed = (position) => {
     if (!document.activeElement?.closest('.at-matrix')) point(position);
   };
@@ -165,7 +165,7 @@ export function matrixNumber(number, digits) {
   return signed(Number(text) === 0 ? text.replace('-', '') : text);
 }
 
-/** A field shows its number whole, since that is what is counted with. @param {HTMLInputElement} field */
+/** A field shows its exact number, since that is what is computed with. @param {HTMLInputElement} field */
 function matrixFill(field, number, digits) {
   const short = matrixNumber(number, digits);
   field.value = parseNumber(short) === number ? short : signed(String(number));
@@ -176,7 +176,7 @@ function matrixFill(field, number, digits) {
 /** @param {HTMLInputElement} field whether it holds what nobody has taken yet */
 const matrixTouched = (field) => field.dataset.given !== undefined && field.value !== field.dataset.given;
 
-/** What is wrong with what was typed; a long text is quoted by its two ends. @param {number | null} value as read */
+/** Why the input is invalid; long input is shortened in the middle. @param {number | null} value as read */
 function matrixRefusal(text, value) {
   const half = 20; // characters
   const quoted = text.length > 2 * half ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
@@ -184,7 +184,7 @@ function matrixRefusal(text, value) {
   return `${what}: write a number such as −0.25.`;
 }
 
-/** Whether an arrow leaves a field: sideways from its ends alone. @param {HTMLInputElement} field */
+/** Whether an arrow key leaves a field: sideways only from its ends. @param {HTMLInputElement} field */
 function matrixLeaves(field, [right, down]) {
   const { selectionStart: start, selectionEnd: end, value } = field;
   if (down || (start === 0 && end === value.length)) return true;

@@ -14,7 +14,7 @@ export const pieceBox = (shown, { index, note, title, unknown }) => make('span',
   class: 'at-piece', 'data-colour': index % 4, 'data-unknown': unknown || null, title,
 }, make('span', { class: 'at-chip', dir: 'auto' }, ...shown), note === undefined ? '' : make('small', { text: note }));
 
-/** A token near others: one that goes on with a word is told by three dots. @param {string} text */
+/** A token as text; three dots mark one that continues a word. @param {string} text */
 export const tokenName = (text) => (text.startsWith(' ')
   ? tokenChip(text, true)
   : make('span', { class: 'at-chip', dir: 'auto' }, make('span', { class: 'at-mark', text: '…' }), ...visible(text)));
@@ -22,7 +22,7 @@ export const tokenName = (text) => (text.startsWith(' ')
 /** @param {number} count */
 export const tokenCount = (count) => `${counted.format(count)} ${count === 1 ? 'token' : 'tokens'}`;
 
-/** A bar as long as a share of its place. @param {number} share from 0 to 1 */
+/** A bar whose length is a share of its track. @param {number} share from 0 to 1 */
 export function extentBar(share) {
   const part = make('i');
   part.style.width = `${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%`;

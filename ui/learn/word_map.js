@@ -1,5 +1,5 @@
 /**
- * Words as points on a plane, drawn as wide as there is room, with labels that do not lie on each other.
+ * Words as points on a plane, as wide as there is room, with labels that do not overlap.
  */
 
 /** @import { WordVectors } from './vectors/chapter.js' */
@@ -70,7 +70,7 @@ function wordMapParts({ words, points, neighbours, shares }, width) {
   ];
 }
 
-/** An element of SVG that says a text. @param {'text' | 'title'} tag @param {string} text */
+/** An SVG element that holds text. @param {'text' | 'title'} tag @param {string} text */
 function wordMapText(tag, text, attributes = {}) {
   const node = makeSvg(tag, attributes);
   node.textContent = text;

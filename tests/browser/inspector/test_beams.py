@@ -1,4 +1,4 @@
-"""The beams of a search in a real browser: the tree, the texts of a step, and what became of each."""
+"""Beam search in the inspector: the tree, the hypotheses of a step, and their outcomes."""
 
 from __future__ import annotations
 

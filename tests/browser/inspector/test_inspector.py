@@ -1,4 +1,4 @@
-"""The inspector in a real browser, fed with values directly: what is drawn, asked for and left alone."""
+"""The inspector in a real browser, fed values directly: what it draws, requests and leaves untouched."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
     assert stage.find(".at-contrast tr.at-won th").inner_text() == "layer 2"
-    # greedy decoding contrasts nothing: what it would have taken is not said
+    # greedy decoding does not contrast layers, so its choice is not mentioned
     sync_api.expect(stage.find(".at-why").first).to_contain_text("The most probable token after DoLa was ␣better.")
     sync_api.expect(stage.find(".at-reason")).not_to_contain_text("Greedy")
 
@@ -243,7 +243,7 @@ def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage:
 
 
 def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
-    """They are drawn: what is on them is read off as ink, row by row."""
+    """The axes are canvases, so their labels are counted as runs of painted pixels."""
     stage.show(inspector=inspector(WORDS))
     ink = """(selector) => {
       const axis = document.querySelector(selector);

@@ -1,4 +1,4 @@
-"""The record as a person uses it: what would have changed a run, the run as a file, and the file shown again."""
+"""Saved runs and "What if?" in a real browser: asking, saving a run, and opening the file again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = BROWSER
 
 @pytest.fixture(scope="module")
 def url(tiny: LoadedModel) -> Iterator[str]:
-    """A page whose model takes a moment over a token."""
+    """A page whose model is slow: it pauses at every token."""
     with serving(tiny, pause=0.03) as address:
         yield address
 
@@ -45,7 +45,7 @@ def saved(page: Page) -> dict[str, Any]:
 
 
 def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> Counterfactual:
-    """The saved run once more from its prompt and seed, and the question put to `decoding.counterfactual`."""
+    """Repeat the saved run from its prompt and seed, and ask `decoding.counterfactual` directly."""
     settings = DecodingSettings.from_dict(document["settings"])
     models = Models((tiny.name,), lambda name, _: tiny)
     prompt = tuple(document["prompt"]["ids"])
@@ -59,7 +59,7 @@ def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> C
 
 
 def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: Counterfactual, having: str) -> None:
-    """The sentence and the marks are those of the direct answer."""
+    """The page shows the same sentence and marks as the direct answer."""
     index = result.first_difference
     expect(page.locator(".at-verdict")).to_contain_text(having)
     if index is None:

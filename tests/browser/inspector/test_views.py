@@ -1,4 +1,4 @@
-"""The conversation, and both views together, in a real browser: what is drawn, asked for and left alone."""
+"""The conversation, alone and beside the inspector, in a real browser: what is drawn, requested and left untouched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lesson as somebody uses it: its chapters, numbers that change, refusals, and the way back to the chat."""
+"""Learn in a real browser: its chapters, editable numbers, refusals, and the way back to the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chapters on the small transformer in a real browser: numbers told, changed, refused, and learned."""
+"""The chapters on the small transformer in a real browser: numbers explained, edited, refused and trained."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCK, TRAINING = "A block by hand", "One training step"
 
 
 def learn(page: Page, title: str) -> Locator:
-    """Open a chapter and wait for its first figures."""
+    """Open a chapter and wait for its first result."""
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text=title).click()
     chapter = page.get_by_role("region", name=title, exact=True)

@@ -20,7 +20,7 @@ def url(embedded_url: str) -> str:
 
 
 def learn(page: Page, title: str) -> Locator:
-    """Open a chapter and wait for its first figures."""
+    """Open a chapter and wait for its first result."""
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text=title).click()
     chapter = page.get_by_role("region", name=title, exact=True)

@@ -1,4 +1,4 @@
-"""Temperatures and filters against transformers' own, to the bit, and against slow, obvious twins."""
+"""Temperatures and filters equal those of transformers bit for bit, and slow, obvious definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What filters leave to beams that draw: never fewer tokens than they need, and as many as transformers leaves."""
+"""`min_tokens_to_keep` for beams that sample: filters leave as many tokens as in transformers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.helpers.tiny import make_request
 
 @pytest.mark.parametrize("fewest", [2, 3, 6])
 def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
-    """By settings that would leave one token, or few; of logits that do not tie."""
+    """With settings that would leave one token or a few, on logits without ties."""
     generator = torch.Generator().manual_seed(fewest)
     for _ in range(50):
         logits = torch.randn(2, 40, generator=generator) * 3
@@ -48,7 +48,7 @@ def test_filters_leave_the_fewest_that_transformers_leaves(fewest: int) -> None:
     ("strategy", "ends", "fewest"), [("sample", 3, 1), ("beam", 3, 1), ("beam_sample", 0, 2), ("beam_sample", 3, 4)]
 )
 def test_only_beams_that_sample_need_more_than_one(strategy: str, ends: int, fewest: int) -> None:
-    """As in transformers: one more than there are end tokens, and two at least."""
+    """As in transformers: the number of end tokens plus one, and at least two."""
     settings = DecodingSettings.from_dict({"strategy": strategy, "top_k": 1, "top_p": 0.5, "seed": 1})
     chain = settings.options(make_request(end_tokens=range(ends))).processors
     assert chain == (TopK(1, fewest), TopP(0.5, fewest))

@@ -1,4 +1,4 @@
-"""Penalties and bans: published and hand-computed numbers, transformers' own to the bit, and slow obvious twins."""
+"""Penalties and bans: published and hand-computed numbers, transformers bit for bit, and slow definitions."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ TEXT = st.lists(IDS, min_size=1, max_size=12)
 
 
 def check(ours: Processor, reference: LogitsProcessor, logits: list[list[float]], text: list[int], cut: int) -> None:
-    """Each row has the text turned by one more place. What transformers leaves nothing of, stays as it was with us."""
+    """Each row has the text rotated by one more token. Where transformers removes every token, ours changes nothing."""
     cut = min(cut, len(text) - 1) + 1
     texts = [text[:cut] + text[cut:][row:] + text[cut:][:row] for row in range(len(logits))]
     before = torch.tensor(logits)
@@ -190,7 +190,7 @@ def test_frequency_and_presence_penalties_are_openais_formula(
 
 
 def slow_dry(text: list[int], breakers: set[int], multiplier: float, base: float, allowed: int) -> dict[int, float]:
-    """For every token that stood somewhere: the longest end of the text that stood right before it."""
+    """For every token in the text: the longest suffix of the text that also precedes it somewhere."""
     penalties: dict[int, float] = {}
     for token in set(text) - breakers:
         longest = 0

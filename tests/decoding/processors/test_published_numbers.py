@@ -1,4 +1,4 @@
-"""Temperatures and filters: the published numbers."""
+"""Temperatures and filters give the published numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any settings, any order: the chain is the one that was asked for, and something to say is always left."""
+"""The chain of processors: the requested order, and at least one possible token under any settings."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def test_temperature_0_is_greedy_and_so_is_what_float32_would_make_0(temperature
 
 
 def test_temperature_0_leaves_beam_search_as_it_is() -> None:
-    """Nothing is drawn there, and dividing all log-probabilities by one number changes no order."""
+    """Beam search draws nothing, and dividing all log-probabilities by one number keeps their order."""
     model = random_model(20, seed=4)
     texts = set()
     for temperature in (0, 1, 0.25):

@@ -90,7 +90,7 @@ def test_enough_beams_equal_brute_force(length_penalty: float) -> None:
 
 
 def test_the_cache_of_our_own_transformer_follows_the_beams() -> None:
-    """The same search over whole texts, with no cache to go wrong."""
+    """The same search without a cache gives the same hypotheses."""
     torch.manual_seed(3)
     transformer = Transformer(
         TransformerConfig(vocabulary_size=30, context_length=40, width=16, layers=2, heads=2, key_value_heads=1)

@@ -1,4 +1,4 @@
-"""What a search says of the hypotheses it lets go, against what can be seen from its other records."""
+"""The reasons recorded for dropped hypotheses agree with the other records of the search."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_every_hypothesis_that_goes_is_named_once_with_the_reason(strategy: str)
 
 
 def check_the_end(step: Step, living: list[Hypothesis]) -> None:
-    """What is left unfinished when a search ends could not have become better than the worst that is kept."""
+    """Hypotheses left unfinished when the search ends could not have beaten the worst one kept."""
     over = [dropped for dropped in step.dropped if dropped.reason == "search over"]
     assert [dropped.tokens for dropped in over] == (
         [hypothesis.tokens for hypothesis in living] if step.finished else []
@@ -91,7 +91,7 @@ def check_the_end(step: Step, living: list[Hypothesis]) -> None:
 
 
 def check_the_bank(trace: Trace) -> None:
-    """What has finished is returned or was outranked, by better ones."""
+    """Every finished hypothesis is returned or was outranked by better ones."""
     finished = {
         hypothesis.tokens: hypothesis for step in trace.steps for hypothesis in step.hypotheses if hypothesis.finished
     }

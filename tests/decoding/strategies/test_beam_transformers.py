@@ -98,7 +98,7 @@ def test_and_so_under_penalties_bans_and_a_least_length(seed: int, mode: str) ->
 
 
 def test_the_modes_are_three() -> None:
-    """Or the tests above would say little: "true" ends first, "never" last, and each returns other texts somewhere."""
+    """The modes differ: "true" ends first, "never" last, and each returns different texts for some seed."""
     texts, steps = {mode: [] for mode in MODES}, {mode: [] for mode in MODES}
     for seed in range(15):
         model, request = random_model(12, seed, scale=2), make_request((3, 1), [2, 5])

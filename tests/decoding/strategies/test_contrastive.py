@@ -1,4 +1,4 @@
-"""Contrastive search against its plain definition, and by hand."""
+"""Contrastive search equals its definition and hand-computed scores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def slow(model: LanguageModel, hidden_of: HiddenOf, prompt: Ids, *, k: int, alpha: float, length: int) -> Ids:
-    """The definition: every candidate's text read anew from its first token, every pair of hidden states compared."""
+    """The definition: reread each candidate's whole text and compare every pair of hidden states."""
     text = prompt
     for _ in range(length):
         probabilities = model.logits(text, (0,))[0].double().softmax(-1)  # (V,)
@@ -164,7 +164,7 @@ def test_top_k_counts_candidates_and_removes_nothing() -> None:
 
 
 def test_processors_come_first() -> None:
-    """What is forbidden is no candidate, and confidence is what the penalties left."""
+    """Banned tokens are not candidates, and confidence is measured after the penalties."""
     model = random_model(15, seed=3)
     steps = decode(model, make_request((3, 1)), contrastive(top_k=8, no_repeat_ngram_size=1, max_new_tokens=12))
     tokens = text_of(steps)
@@ -190,7 +190,7 @@ def test_processors_come_first() -> None:
 
 
 def test_it_ends_at_an_end_token_and_at_the_context() -> None:
-    """Room for four tokens, the last of which is still looked at: the text then fills the context exactly."""
+    """Four tokens fit, and the last still takes part in the comparison: the text fills the context exactly."""
     assert decode(by_hand(), make_request((9,), [1]), contrastive())[-1].finish_reason == "stop"
     model = random_model(15, seed=3, context_length=6)
     steps = decode(model, make_request((3, 1), context_length=6), contrastive())

@@ -87,7 +87,7 @@ def test_one_group_is_beam_search() -> None:
 
 
 def test_a_strong_penalty_keeps_the_groups_apart_and_the_table_shows_it() -> None:
-    """Four groups of one beam: at a penalty of 5 none says at any time what another says, unlike at 0."""
+    """Four groups of one beam: at a penalty of 5 no two choose the same token at any step, unlike at 0."""
     model, request = random_model(12, seed=3), make_request((3, 1))
     settings = DecodingSettings(
         strategy="diverse_beam", num_beams=4, num_beam_groups=4, diversity_penalty=5, max_new_tokens=6

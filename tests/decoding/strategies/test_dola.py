@@ -1,4 +1,4 @@
-"""Contrasting layers against its plain definition, and by hand."""
+"""DoLa equals its definition and hand-computed contrasts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def softmax(logits: Sequence[float]) -> list[float]:
 
 
 def divergence(p: Sequence[float], q: Sequence[float]) -> float:
-    """The paper's: the mean of both Kullback-Leibler divergences from the mean distribution, in bits."""
+    """The paper's definition: the mean of both Kullback-Leibler divergences from the mean distribution, in bits."""
     mean = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
 
     def from_mean(one: Sequence[float]) -> float:
@@ -50,7 +50,7 @@ def divergence(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def slow(final: Sequence[float], early: Mapping[int, Sequence[float]]) -> tuple[int, int, dict[int, float]]:
-    """The definition for one token taken greedily: the token, the layer and all divergences."""
+    """The definition for one greedy token: the token, the layer and all divergences."""
     p = softmax(final)
     q = {layer: softmax(logits) for layer, logits in early.items()}
     far = {layer: divergence(p, each) for layer, each in q.items()}
@@ -134,7 +134,7 @@ def test_divergences_by_hand() -> None:
     ],
 )
 def test_the_low_and_the_high_layers(layers: int, low: Ids, high: Ids) -> None:
-    """Those of transformers' `dola` for tied embeddings, but for three layers, where it has no low one."""
+    """As `dola` in transformers with tied embeddings, except for three layers, where it has no low layer."""
     assert (CandidateLayers.of("low", layers).layers, CandidateLayers.of("high", layers).layers) == (low, high)
 
 

@@ -1,4 +1,4 @@
-"""Several texts of one prompt: sampled ones are those of their own seeds, beams return the best of their bank."""
+"""Several outputs of one prompt: samples with consecutive seeds, or the best finished beams."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(model: TinyModel, settings: DecodingSettings, *, attention: bool = False
 
 
 def test_every_sampled_text_is_that_of_its_own_seed_alone() -> None:
-    """The first of the settings' seed, the others of the seeds that follow it."""
+    """The first uses the settings' seed, the others the seeds that follow."""
     ends = set()
     for seed in (11, 40, 2**32 - 2):  # the last is followed by 2 ** 32 - 1, 0 and 1
         model = random_model(12, seed=6)
@@ -93,7 +93,7 @@ def test_the_document_has_all_sequences_best_first(strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam", "beam_sample", "diverse_beam"])
 def test_the_page_follows_the_first_text_at_every_step(strategy: str) -> None:
-    """Also where it has finished before the others, and where two of them say the same."""
+    """Also when it finishes before the others, and when two texts are the same."""
     for seed in range(6):
         settings = DecodingSettings.from_dict(
             {**SAMPLED.to_dict(), "strategy": strategy, "temperature": 0.7, "top_k": 2, "seed": seed}

@@ -1,4 +1,4 @@
-"""Greedy decoding and sampling, and the loop that every strategy shares."""
+"""Greedy decoding, sampling, and the loop shared by all strategies."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_draw_falls_where_the_definition_says(row: list[float], draw: float) -
     st.lists(st.floats(0, 1, exclude_max=True), max_size=12),
 )
 def test_draws_without_replacement_fall_where_single_draws_would(row: list[float], draws: list[float]) -> None:
-    """Each within the chosen token's share of what is left, which sums to one: highest first, ties by id."""
+    """Each draw falls within the chosen token's share of the remaining probability: highest first, ties by id."""
     probabilities = torch.tensor(row, dtype=torch.float64).softmax(-1).numpy()
     indices = draw_without_replacement(draws, probabilities)
     left = {token: probability for token, probability in enumerate(probabilities.tolist()) if probability > 0}
@@ -119,7 +119,7 @@ def test_the_last_survivor_is_taken_where_rounding_leaves_the_sum_below_the_draw
 
 
 def test_draws_are_the_seeds_alone() -> None:
-    """Equal under different settings, one a step, and a continued text goes on where the first part stopped."""
+    """The same draws under any settings, one per step; a continued text goes on where its first part stopped."""
     model = random_model(30, seed=1)
 
     def drawn(settings: DecodingSettings, already: int = 0) -> list[float | None]:

@@ -13,9 +13,13 @@ import pytest
 
 from decoding.generate import generate
 from decoding.settings import DecodingSettings
-from tests.helpers.draws import draw_as_we_do
 from tests.helpers.tiny import Text, make_request
-from tests.helpers.transformers_generate import random_llama, through_the_interface, transformers_generate
+from tests.helpers.transformers_generate import (
+    draw_as_we_do,
+    random_llama,
+    through_the_interface,
+    transformers_generate,
+)
 
 LIMIT = 16  # tokens
 
@@ -39,7 +43,7 @@ FILTERS: dict[str, list[Any]] = {
 
 
 def case(chance: random.Random, *kinds: dict[str, list[Any]]) -> dict[str, Any]:
-    """Some of these settings, the others neutral."""
+    """A random subset of these settings; the others stay neutral."""
     return {name: chance.choice(values) for kind in kinds for name, values in kind.items() if chance.random() < 0.6}
 
 

@@ -1,1 +1,1 @@
-"""Its fast steps."""
+"""Tests of the compiled step."""

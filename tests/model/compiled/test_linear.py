@@ -1,4 +1,4 @@
-"""Products with few rows equal `nn.Linear`, whichever way they go."""
+"""Fast products of a few rows equal `nn.Linear`."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Weights in 8 bits say nearly the same, step as they score, and are refused where they cannot be."""
+"""8-bit weights: nearly the same output, steps that agree with whole passes, and refusals."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Downloads from the Hub, against a stand-in on this machine."""
+"""Tests of downloads, against a fake Hub on this machine."""

@@ -1,4 +1,4 @@
-"""Models of the Hub, by the real client against a stand-in on 127.0.0.1: what comes, what is kept, what serves."""
+"""Downloads by the real client from a fake Hub on 127.0.0.1: what is fetched, cached and reused."""
 
 from __future__ import annotations
 

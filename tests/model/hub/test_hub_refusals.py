@@ -1,4 +1,4 @@
-"""What the Hub refuses, and what of it is refused here, each in one sentence and before anything large comes."""
+"""Refusals by the Hub and of its models: one sentence each, before anything large is downloaded."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Checkpoints of other makers."""
+"""Tests of Hugging Face checkpoints."""

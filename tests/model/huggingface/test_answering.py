@@ -1,4 +1,4 @@
-"""Folders of encoders with decoders: sources, texts and attention as transformers has them, in all of Attend."""
+"""Folders of encoder-decoders: sources, texts and attention equal those of transformers everywhere in Attend."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def reference(folder: Path, source: str, **options: Any) -> list[int]:
-    """What transformers answers, without start, end and padding."""
+    """The output of transformers, without start, end and padding tokens."""
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(str(folder), local_files_only=True).eval()
     given = tokenizer([source], return_tensors="pt")

@@ -1,4 +1,4 @@
-"""Chat templates: the ids of transformers, the oldest messages dropped first, and none speaks for the template."""
+"""Chat templates: the ids of transformers, oldest messages dropped first, and no message can fake a turn."""
 
 from __future__ import annotations
 

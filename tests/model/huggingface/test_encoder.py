@@ -1,4 +1,4 @@
-"""Encoders alone: read as transformers reads them, never taken for what generates, and a real one's word vectors."""
+"""Encoder-only models: the same output as transformers, never used to generate, and real word vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders in Hugging Face form: both engines say what transformers says, and what cannot be read is refused plainly."""
+"""Hugging Face folders: both engines agree with transformers, and unreadable folders are refused in one sentence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def copied(folders: dict[str, Path], tmp_path: Path) -> Path:
-    """A whole Llama, to be spoilt."""
+    """A copy of a complete Llama, to be damaged."""
     return Path(shutil.copytree(folders["llama"], tmp_path / "spoilt"))
 
 
@@ -164,7 +164,7 @@ def with_more(folder: Path) -> None:
 
 
 def narrowed(folder: Path) -> None:
-    """Our transformer joins the keys with the queries and values, which these then do not fit."""
+    """Our transformer concatenates queries, keys and values, so these keys no longer fit."""
     weights = load_file(folder / "model.safetensors")
     name = "model.layers.0.self_attn.k_proj.weight"
     weights[name] = weights[name][:, 1:].contiguous()

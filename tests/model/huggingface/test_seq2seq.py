@@ -18,7 +18,7 @@ from model.huggingface.attention import ATTENTION
 from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
 from model.interface import Want
 from model.transformer.encoder_decoder import EncoderDecoder
-from tests.helpers.draws import draw_as_we_do
+from tests.helpers.transformers_generate import draw_as_we_do
 
 LAYERS: dict[str, Any] = {
     "vocab_size": 60,
@@ -184,7 +184,7 @@ def test_the_attention_of_a_choice_is_the_source_then_the_text() -> None:
 
 
 def test_padding_goes_with_the_row_that_needed_it() -> None:
-    """Otherwise a short answer could grow no further than the long one beside it would have."""
+    """Otherwise a short answer could only grow as far as the long one beside it."""
     ours = Seq2SeqModel(made("marian"))  # of 64 positions
 
     def answered(source: list[int], answer: list[int]) -> Seq2SeqCache:

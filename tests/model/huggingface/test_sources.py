@@ -1,4 +1,4 @@
-"""Several sources in one batch: rows of encoders with decoders in company are the same rows alone, padding unseen."""
+"""Several sources in one batch: each row equals the same row alone, and padding is ignored."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_rows_in_company_are_rows_alone(name: str) -> None:
 
 
 def check_looks(forward: Any, expected: Any, index: int, source: int, length: int) -> None:
-    """Of a row in company the same hidden states and attention, and none for padding."""
+    """A row in a batch has the same hidden states and attention as alone, and no attention to padding."""
     assert torch.allclose(forward.hidden[index], expected.hidden[0], atol=1e-4)
     text, looked = forward.attention.decoder[index], forward.attention.cross[index]
     assert torch.allclose(text[..., -length:], expected.attention.decoder[0], atol=1e-5)

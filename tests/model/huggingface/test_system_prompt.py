@@ -59,7 +59,7 @@ taken = pytest.mark.parametrize("name", TAKEN)
 
 @dataclass(frozen=True)
 class Written:
-    """A template with its tokenizer, and what transformers makes of it."""
+    """A template and its tokenizer, with the ids that transformers gives."""
 
     reference: PreTrainedTokenizerFast
 

@@ -23,8 +23,8 @@ from model.huggingface.attention import attention_for
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import LanguageModel
 from model.text.conversation import Message
-from tests.helpers.draws import draw_as_we_do
 from tests.helpers.folders import CHATML, INST, gpt2, llama
+from tests.helpers.transformers_generate import draw_as_we_do
 from tests.model.huggingface.test_causal import FAMILIES, made, text
 from tests.model.huggingface.test_conversion import native, saved
 

@@ -1,4 +1,4 @@
-"""Tokenizers of Hugging Face checkpoints: the ids of transformers, exact texts, and nobody types a control token."""
+"""Hugging Face tokenizers: the ids of transformers, exact texts, and control tokens that cannot be typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that know no turns chat in a plain transcript: its exact ids, what drops, and where an answer ends."""
+"""Models without a chat template chat in a plain transcript: its ids, dropped messages, and the end of an answer."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_typed_control_tokens_stay_text(loaded: LoadedModel) -> None:
 
 @pytest.fixture(scope="module")
 def stopping(loaded: LoadedModel) -> tuple[LoadedModel, str]:
-    """The model, with the end of a turn at a text that its greedy answer holds, and that answer up to there."""
+    """The model with a stop text that occurs in its greedy answer, and that answer up to the stop text."""
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
     list(chat.send(session, models, loaded.name, "the cat", GREEDY))
     answer = session.turns[1].text

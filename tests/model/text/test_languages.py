@@ -1,4 +1,4 @@
-"""Translators told their languages: sources and answers are those of transformers, and what is typed is understood."""
+"""Multilingual translators: sources and translations equal those of transformers, and typed names are understood."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def reference(folder: Path, source: str, **options: Any) -> tuple[list[int], list[int]]:
-    """What transformers reads and answers, without the padding."""
+    """The source and translation of transformers, without padding."""
     tokenizer: Any = AutoTokenizer.from_pretrained(
         str(folder), local_files_only=True, **options.pop("tokenizer_options", {})
     )
@@ -51,7 +51,7 @@ def reference(folder: Path, source: str, **options: Any) -> tuple[list[int], lis
 
 
 def ours(folder: Path, *flags: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], list[int]]:
-    """What we read, and the whole text of the decoder."""
+    """Our source, and all tokens of the decoder."""
     assert generate.main([SOURCE, "--model", str(folder), "--max-new-tokens", "12", *flags, "--json", "-"]) == 0
     document = json.loads(capsys.readouterr().out)
     return document["source"], [*document["prompt"]["ids"], *document["ids"]]

@@ -1,4 +1,4 @@
-"""Exact text, unreachable control tokens, and streams that never cut a character."""
+"""Exact round trips, control tokens that cannot be typed, and streams that never split a character."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Our own network."""
+"""Tests of our own transformer."""

@@ -1,4 +1,4 @@
-"""Rows that share their past answer as if each were alone, whatever was selected, joined and fed before."""
+"""Rows that share a prefix behave as if alone, whatever was selected, joined and fed before."""
 
 import random
 
@@ -76,7 +76,7 @@ def test_branches_answer_as_if_alone(kind: dict, fast: bool) -> None:
 
 
 def test_every_branch_keeps_its_own_future() -> None:
-    """Whoever grows from the same columns later, in whatever order, finds them as they were."""
+    """Branches that later grow from the same columns, in any order, find them unchanged."""
     model = tiny()
     prompt = [token % 40 for token in range(30)]
     root = model.prefill(prompt).cache

@@ -41,7 +41,7 @@ def made(config: TransformerConfig, *, fast: bool = False, seed: int = 0) -> Enc
     torch.manual_seed(seed)
     model = EncoderDecoder(config).eval()
     with torch.no_grad():
-        for name, parameter in model.named_parameters():  # biases of zero would hide a wrong place
+        for name, parameter in model.named_parameters():  # zero biases would hide a bias that is missing
             if name.endswith("bias"):
                 nn.init.normal_(parameter, std=0.1)
     if fast:
@@ -50,7 +50,7 @@ def made(config: TransformerConfig, *, fast: bool = False, seed: int = 0) -> Enc
 
 
 def steps(model: EncoderDecoder, source: list[int]) -> list[Forward[KeyValueCache]]:
-    """The passes that say TEXT, one token at a time."""
+    """The passes that generate TEXT, one token at a time."""
     passes = [model.prefill(source, want=Want(attention=True))]
     for token in TEXT:
         passes.append(model.step([token], passes[-1].cache, want=Want(attention=True)))
@@ -165,7 +165,7 @@ def test_padding_that_all_sources_of_a_batch_have_is_not_seen(sources: list[list
 def test_a_row_that_joins_later_reads_as_alone() -> None:
     model = made(PAPER, fast=True)
     alone = steps(model, SHORT)
-    begun = steps(model, LONG)[2].cache  # has said two tokens already
+    begun = steps(model, LONG)[2].cache  # two tokens are generated already
     joined = begun.join(model.prefill(SHORT).cache)
     for position, token in enumerate(TEXT, start=1):
         forward = model.step([0, token], joined)
@@ -179,7 +179,7 @@ def test_sources_that_nobody_decodes_any_more_are_dropped() -> None:
     assert both.source is not None and both.source.length == len(LONG)
     left = both.select([1, 1])
     assert left.source is not None and left.source.length == len(SHORT) and left.source.attention_mask is None
-    assert left.select([1, 0]).source is left.source  # beams change places, not sources
+    assert left.select([1, 0]).source is left.source  # beams swap rows, but keep the same sources
 
 
 def test_an_inspection_shows_all_three_attentions() -> None:

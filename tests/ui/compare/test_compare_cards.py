@@ -61,7 +61,7 @@ def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -
 def test_cards_that_need_too_many_rows_together_take_turns(
     models: Models, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every card with its own most rows: 64 + 1 do not fit, 1 + 8 + 4 do."""
+    """Cards need 64, 1, 8, 4 and 64 rows: 64 + 1 do not fit together, 1 + 8 + 4 do."""
     wide = DecodingSettings(strategy="contrastive", top_k=64, max_new_tokens=4)
     settings = [
         wide,

@@ -1,4 +1,4 @@
-"""What Compare's component is told of the settings, and in which words."""
+"""How the settings of a card are described to Compare's script."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is told of a run."""
+"""Tests of the inspector's values."""

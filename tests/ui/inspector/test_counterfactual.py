@@ -1,4 +1,4 @@
-"""What would have changed it, as the page tells it: equal to `decoding.counterfactual`, and in plain words."""
+"""The page's "What if?": the same answers as `decoding.counterfactual`, and its sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a file: saved as the terminal writes it, read back as hostile, shown with no model."""
+"""Saved runs: the same file as the terminal writes, hostile files refused, and shown without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inspector is told of a search, held to the trace of a real one."""
+"""The inspector's values of a search agree with the trace of a real one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
 
 
 def path(steps: list[list[BeamRecord]], step: int, index: int) -> list[BeamRecord]:
-    """One text's beams, the oldest first."""
+    """The beams of one text, oldest first."""
     beam = steps[step][index]
     *_, parent, _ = beam
     return [*(path(steps, step - 1, parent) if step else []), beam]

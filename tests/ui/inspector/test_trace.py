@@ -1,4 +1,4 @@
-"""The record behind a run of the page: whole, the same as a terminal's, and never that of another text."""
+"""The trace of a run on the page: complete, equal to the terminal's, and never that of another text."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_in_write_other_settings_begin_a_new_trace(models: Models, tiny: LoadedM
 
 
 def test_a_changed_text_has_no_trace(models: Models) -> None:
-    """What is typed or taken is another text than the one that was traced; Undo brings that back, trace and all."""
+    """Typing or taking a token makes a text without a trace; Undo restores the text and its trace."""
     session = Session()
     assert write.preview(session, models, models.default, "The quick").inspector is not None
     assert session.run(session.draft.run).trace is None

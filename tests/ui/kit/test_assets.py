@@ -1,4 +1,4 @@
-"""What of ui/ the page can fetch, and how: scripts and styles alone, under a version made of their contents."""
+"""What the page can fetch from ui/: only scripts and styles, under a version derived from their contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of the views, and what may stand in their files; tests/browser/inspector has the drawing itself."""
+"""The values of the views, and rules for their files; tests/browser/inspector tests the drawing."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_attention_travels_as_square_roots_in_bytes(layers: int, heads: int, key
 
 
 def test_a_value_travels_as_one_string_in_which_gradio_finds_no_script() -> None:
-    """It warns in the log of `<script>` in the value of a `gr.HTML`."""
+    """Gradio logs a warning for `<script>` in the value of a `gr.HTML`."""
     value = {"tokens": [("Hi", 0.5), (" \u202e</script><script>", 0.01)], "note": None}
     sent, view = packed(value), conversation_view()
     with pytest.warns(UserWarning, match="`<script>` tag"):

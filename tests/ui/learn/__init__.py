@@ -1,1 +1,1 @@
-"""The chapters without a browser."""
+"""Tests of the chapters, without a browser."""

@@ -1,4 +1,4 @@
-"""What the chapters on the small transformer answer to the page, and what they refuse, which may come from anyone."""
+"""The chapters on the small transformer: their results for the page, and the requests they refuse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE = Models(("none",), lambda name, _: pytest.fail(f"these chapters need no mo
 
 
 def ask(chapter: str, **given: Any) -> dict[str, Any]:
-    """Through JSON, both ways, as the page asks."""
+    """Ask as the page does, through JSON both ways."""
     answer = lessons.answer(NONE, chapter, json.loads(json.dumps(given)))
     assert answer["error"] == "", answer["error"]
     return json.loads(json.dumps(answer["result"], allow_nan=False))

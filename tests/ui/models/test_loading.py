@@ -1,4 +1,4 @@
-"""Models that come and go: one load for all who ask, nobody else waits for it, and no model stays that nobody uses."""
+"""Loading models: one load for all who want it, nobody else waits, and unused models are dropped."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_whoever_chooses_another_meanwhile_gets_that_one(slow: Slow, page: Model
 
 
 def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) -> None:
-    """As the page's list tells when it is only left."""
+    """The list sends its value even when it only loses the focus."""
     session = visitor(page)
     screens = choosing.choose(session, page, "second")
     next(screens)

@@ -1,4 +1,4 @@
-"""What models are called: in the list, in the header, and by programs."""
+"""The names of models: in the list, in the header, and for programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_folder_is_listed_by_its_name_and_the_end_of_its_place(
 
 @pytest.fixture
 def foxes(tiny_checkpoint: Path, tmp_path: Path) -> list[str]:
-    """Two folders that are called the same."""
+    """Two folders with the same name."""
     return [str(shutil.copytree(tiny_checkpoint, tmp_path / where / "fox")) for where in ("one", "two")]
 
 

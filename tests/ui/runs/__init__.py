@@ -1,1 +1,1 @@
-"""The page without a browser."""
+"""Tests of runs on the page, without a browser."""

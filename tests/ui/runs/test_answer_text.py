@@ -40,7 +40,7 @@ def test_it_says_what_the_whole_decode_says_at_every_token(tiny: LoadedModel, st
 
 
 def test_a_search_may_put_other_tokens_in_their_place(tiny: LoadedModel) -> None:
-    """Wherever the new tokens begin, in the middle of a character or of the text, or nowhere at all."""
+    """Wherever the replaced tokens begin: inside a character, inside the text, or not at all."""
     chance, spoken = random.Random(5), AnswerText(tiny.tokenizer, STOP_TEXTS)
     ids: list[int] = []
     for other in answers(tiny) * 3:

@@ -1,4 +1,4 @@
-"""One memory budget a visitor: what counts, that it counts what Python allocates, and what goes first."""
+"""The memory budget of a session: what counts, that it matches what Python allocates, and what is dropped first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANY_STAGES = DecodingSettings(
 
 
 def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[RunBuilder, list[Step]]:
-    """A builder that is still empty, and the steps of its run."""
+    """An empty builder, and the steps of its run."""
     ids = loaded.prompt("The quick")
     trace = models.prepare(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
@@ -66,7 +66,7 @@ def test_what_is_counted_is_what_python_allocates(
 
 @pytest.mark.parametrize("settings", [SAMPLE, BEAM], ids=["sample", "beam"])
 def test_no_step_keeps_its_attention_tensors(models: Models, tiny: LoadedModel, settings: DecodingSettings) -> None:
-    """Neither while a text grows nor afterwards: what the page shows of them is text."""
+    """Neither during a run nor afterwards: the page keeps attention as packed text."""
     builder, steps = made(models, tiny, settings)
     tensors = [
         weakref.ref(one.choice.attention)
@@ -136,7 +136,7 @@ def test_the_states_of_undo_go_the_oldest_first(models: Models) -> None:
 
 
 def test_a_session_stays_within_its_budget_whatever_is_done(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is on the screen may be more by itself; all else goes."""
+    """Only what is on the screen may exceed it; everything else is dropped."""
     monkeypatch.setattr("ui.runs.memory.limit_memory.__defaults__", (60_000,))
     session = Session()
     for number in range(5):

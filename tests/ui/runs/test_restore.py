@@ -1,4 +1,4 @@
-"""A conversation that was cleared, edited or answered anew comes back, with what lies behind its tokens."""
+"""Undoing clear, edit and retry restores the conversation with its runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One visitor's records: who may run, what is kept, and what is let go first."""
+"""A session: one run at a time, what is kept, and what is dropped first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one thread: steps arrive whole and in order, and whoever leaves really ends the work."""
+"""The worker thread: steps arrive complete and in order, and leaving stops the work."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_step_arrives_once_in_order_and_the_last_batch_says_finished() -> 
 
 
 def test_it_yields_before_any_work_is_done_and_gives_signs_of_life_while_a_step_takes_long() -> None:
-    """The step waits for the signs, so that how busy the machine is decides nothing."""
+    """The step waits for the signs of life, so the result does not depend on how busy the machine is."""
     go = threading.Event()
 
     def steps() -> Generator[str, None, None]:

@@ -1,4 +1,4 @@
-"""What the page is told of a growing answer: updates that hold only what is new, of which some are lost."""
+"""Updates of a growing answer: they hold only what is new, and some of them are lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sent:
-    """One value, and what the whole was then."""
+    """One value, and the complete value at that time."""
 
     value: Value
     full: Value
@@ -128,7 +128,7 @@ def test_an_update_has_the_new_tokens_alone(models: Models) -> None:
 
 
 def test_an_answer_that_is_read_while_it_grows_is_never_newer_than_it_says(models: Models) -> None:
-    """A whole made in the middle of an update is followed by that update, and is right after it."""
+    """A complete value made during an update is followed by that update, and is correct after it."""
     session = Session()
     screens = chat.send(session, models, models.default, "Hi", DecodingSettings(seed=3, max_new_tokens=30))
     sent = record(screens, lambda: conversation_value(session))

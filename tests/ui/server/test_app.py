@@ -1,4 +1,4 @@
-"""The door: what `app.py` refuses, in one plain sentence, and how it chooses its threads."""
+"""`app.py`: refusals in one plain sentence, and how it chooses its threads."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def chat(client: Client, message: Any, history: Any, model: Any, settings: Any) 
 
 
 def answer_to(url: str, endpoint: str, body: str) -> str:
-    """What a hand-written request gets, whatever gradio's client would have sent."""
+    """The reply to a hand-written request, which Gradio's client might never send."""
     headers = {"content-type": "application/json"}
     response = httpx.post(f"{url}/gradio_api/call/{endpoint}", content=body, headers=headers).raise_for_status()
     return httpx.get(f"{url}/gradio_api/call/{endpoint}/{response.json()['event_id']}", timeout=30).text

@@ -1,4 +1,4 @@
-"""What every answer carries, and what is refused before anyone reads it."""
+"""Headers of every response, and requests refused before they are read."""
 
 from __future__ import annotations
 

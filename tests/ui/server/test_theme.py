@@ -1,4 +1,4 @@
-"""The theme's colours: what people read stands out from what is behind it, in light and dark."""
+"""The theme's colours: enough contrast between text and background, in light and dark."""
 
 from __future__ import annotations
 

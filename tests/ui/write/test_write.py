@@ -1,4 +1,4 @@
-"""Write as its functions do it: continued in place, one token at a time, changed by hand, taken back."""
+"""Write without a browser: continuing, single tokens, changes by hand, undo and redo."""
 
 from __future__ import annotations
 

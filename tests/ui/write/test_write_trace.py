@@ -1,4 +1,4 @@
-"""How a text in Write came about: a trace that grows with it, comes back with Undo, and ends before a stop text."""
+"""The trace of a text in Write: it grows with the text, returns with Undo, and ends before a stop text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def one_by_one(settings: DecodingSettings) -> DecodingSettings:
 
 
 def without_seed(document: Any) -> Any:
-    """A document to compare with another: the rounding of a batch is not what tells two runs apart."""
+    """A document rounded so that the numerics of a batch do not make two runs differ."""
     if isinstance(document, Mapping):
         return {name: without_seed(value) for name, value in document.items()}
     if isinstance(document, list):
@@ -136,7 +136,7 @@ def in_plain_words(models: Models, loaded: LoadedModel) -> tuple[DecodingSetting
 def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
     models: Models, tiny: LoadedModel, single: bool
 ) -> None:
-    """It spans three tokens, and with a press for each of them so many presses."""
+    """The stop text spans three tokens, generated at once or one press at a time."""
     clear, labels = in_plain_words(models, tiny)
     plain, stop_text = "".join(labels), labels[2][-1] + labels[3] + labels[4][:1]
     expected = plain[: plain.index(stop_text)]

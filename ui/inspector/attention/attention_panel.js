@@ -1,7 +1,7 @@
 /**
- * The attention panel: the map of one layer and head or of an average, and the tokens most looked at by one pass.
+ * The attention panel: the map of one layer and head or of an average, and the tokens that one pass attends to most.
  *
- * Its choices (layer, head, the first token hidden or shown) are its own; what a selection means is the inspector's.
+ * It owns the choice of layer, head and hidden tokens; the inspector owns the selection.
  */
 
 /** @import { Attention, AttentionKind } from './attention.js' */
@@ -60,7 +60,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     onChange();
   });
 
-  /** What can be chosen goes by the run's model. */
+  /** Offer the layers, heads and kinds of attention that the run's model has. */
   function offer() {
     headSelects.offer({ layer: attention.layers, head: attention.heads });
     sink.disabled = !attention.layers;
@@ -68,7 +68,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     sinkLabel.hidden = kind() === 'cross';
   }
 
-  /** Weights as they are, or null where none are at hand. @param {number} query */
+  /** The weights, or null where they are not available. @param {number} query */
   const numbers = (query) => (query >= 0 ? attention.weights(query, choice.layer, choice.head, kind()) : null);
 
   /** @returns {AttentionKind} without a source there is no other */

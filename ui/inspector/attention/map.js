@@ -1,5 +1,5 @@
 /**
- * The attention map: a row for every pass at hand, a column for every token it could look at.
+ * The attention map: a row for every pass, a column for every token it could attend to.
  *
  * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
  * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
@@ -109,7 +109,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     label();
   }
 
-  /** The axes show what the map shows of itself, wherever it was scrolled to. */
+  /** Draw the axes for the visible part of the map. */
   function label() {
     if (rows() <= 0 || !colours) return;
     const paints = { colour: colours.quiet, bright: colours.row };

@@ -1,7 +1,7 @@
 /**
  * "What if?": a fold with a few settings, and the text with the tokens that they would change.
  *
- * It draws answers and says what is asked; how a question reaches the server is the record's business.
+ * It draws answers and reports the chosen settings; the toolbar sends the questions.
  */
 
 /** @import { SettingField } from '../../kit/contract' */
@@ -150,7 +150,7 @@ function makeToken([text, instead, p], index, difference) {
   }, ...children);
 }
 
-/** With the space before a word as it is. @param {string} text */
+/** The space before a word, kept as text. @param {string} text */
 const leading = (text) => (/^ [^ ]/u.test(text) ? [' '] : []);
 
 /** @param {string} text */

@@ -2,7 +2,7 @@
  * What can be done with the run that the inspector shows: save it, open another from a file, ask "What if?".
  *
  * It learns from the inspector's signals which run that is. Every question to the server carries a number and the reply
- * repeats it, so that what has been overtaken is dropped. Events: 'save', 'change_settings', 'open_file'.
+ * repeats it, so that outdated replies are dropped. Events: 'save', 'change_settings', 'open_file'.
  */
 
 /** @import { RecordReply } from './contract' */
@@ -51,7 +51,7 @@ export function start({ element, props, trigger, watch }) {
   whatIf.node.addEventListener('toggle', begin);
   shownToken.subscribe(root, ({ run: name, busy, index }) => {
     if (name !== run.name || busy !== run.busy) {
-      if (name !== run.name) withoutBeams = left; // of a replay; a run of the page's own has no such note
+      if (name !== run.name) withoutBeams = left; // a replay has a note; a run made on this page has none
       Object.assign(run, { name, busy });
       refresh();
       begin();
@@ -96,7 +96,7 @@ export function start({ element, props, trigger, watch }) {
     const file = chooser.files[0];
     chooser.value = '';
     if (!file) return;
-    refresh(); // whatever was said of another file
+    refresh(); // drop the note about another file
     const text = file.size <= MOST_FILE ? fitted(await file.text()) : '';
     if (text) trigger('open_file', { text });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;

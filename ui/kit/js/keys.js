@@ -1,13 +1,13 @@
 /**
- * What the keys do on rows, grids and whatever acts as a button.
+ * Keyboard handling for rows, grids and elements that act as buttons.
  */
 
 /**
- * Where a key leads along a row.
+ * The index that a key moves to in a row.
  * @param {string} key
  * @param {number} here
  * @param {number} count
- * @returns {number | null} the place it leads to, which may be outside; null for any other key
+ * @returns {number | null} the new index, which may be out of range; null for any other key
  */
 export const alongRow = (key, here, count) =>
   ({ ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: count - 1 })[key] ?? null;

@@ -1,6 +1,6 @@
 /**
  * Questions to the server. Each carries a number, which its reply repeats; one that was refused is replied to with its
- * number alone, since the visitor has been told why.
+ * number alone, since the visitor has already seen the reason.
  */
 
 export class Questions {
@@ -28,7 +28,7 @@ export class Questions {
     return this.#last;
   }
 
-  /** Its reply will change nothing any more. @param {number} number */
+  /** Ignore its reply. @param {number} number */
   drop(number) {
     this.#waiting.delete(number);
   }
@@ -40,7 +40,7 @@ export class Questions {
     then?.(reply);
   }
 
-  /** How many have not been replied to. */
+  /** The number of open questions. */
   get open() {
     return this.#waiting.size;
   }

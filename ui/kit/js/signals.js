@@ -1,5 +1,5 @@
 /**
- * What the parts of the page tell each other, so that none has to know another.
+ * Signals between the parts of the page, which need not know each other.
  *
  * Scripts load in any order, so a subject keeps its last value for later subscribers.
  */

@@ -5,7 +5,7 @@
 import { make } from './dom.js';
 
 const MARKS = new Map([[' ', '␣'], ['\n', '↵'], ['\r', '␍'], ['\t', '⇥']]);
-// What would not be seen, or would turn the text around it: named by its code point.
+// Invisible characters and those that change text direction are shown as code points.
 // oxlint-disable-next-line no-control-regex -- these are what it is about
 const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 // oxlint-disable-next-line no-misleading-character-class -- the joiners are meant themselves
@@ -60,7 +60,7 @@ export function percent(p) {
   return (100 * p).toFixed(2) + '\u00a0%';
 }
 
-/** With the minus sign that stands on the page everywhere. @param {string} number */
+/** With a real minus sign, as everywhere on the page. @param {string} number */
 export const signed = (number) => number.replaceAll('-', '−');
 
 export const counted = new Intl.NumberFormat('en-GB');

@@ -1,9 +1,9 @@
 /**
- * Attention by hand: words weighed by likeness, scores that become weights, the mask, and what no order changes.
+ * Attention by hand: weights from similarities, scaled scores, the mask, and independence of order.
  *
  * @typedef {{numbers: (key: string, caption: string, names: {rowNames?: string[], columnNames: string[]}) =>
- *   ReturnType<typeof matrixTable>, change: (changes: object) => void}} AttentionControls what a part asks with:
- *   `numbers` makes a table of numbers of the question
+ *   ReturnType<typeof matrixTable>, change: (changes: object) => void}} AttentionControls what a part
+ *   is made with: `numbers` makes an editable table
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} AttentionPart
  */
 
@@ -55,7 +55,7 @@ export function build(root, ask) {
   };
 }
 
-/** Words weighed by how alike they are. @param {AttentionControls} controls @returns {AttentionPart} */
+/** Weights from similarities. @param {AttentionControls} controls @returns {AttentionPart} */
 function mixingPart({ numbers }) {
   const similarities = numbers('similarities', 'Similarity of apple to', { columnNames: WORDS });
   const vectors = numbers('vectors', 'Word vectors', { rowNames: WORDS, columnNames: AXES });
@@ -120,7 +120,7 @@ function scalingPart({ numbers, change }) {
   return { node, draw };
 }
 
-/** What is ahead hidden from each word. @param {AttentionControls} controls @returns {AttentionPart} */
+/** The mask hides later words. @param {AttentionControls} controls @returns {AttentionPart} */
 function maskingPart({ numbers, change }) {
   const names = { rowNames: TOKENS, columnNames: TOKENS };
   const scores = numbers('scores', 'Scores', names);

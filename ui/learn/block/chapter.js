@@ -16,7 +16,7 @@ import { EDITABLE, PARTS } from './steps.js';
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  /** @type {any} what was last asked for, or is shown */
+  /** @type {any} the settings last sent or received */
   let now = {};
   const change = (changes) => {
     now = { ...now, ...changes };
@@ -45,7 +45,7 @@ export function build(root, ask) {
 }
 
 /**
- * What goes through the block, and how it is set.
+ * The sentences and options of the block.
  * @param {(changes: object) => void} change
  * @param {() => void} restart
  * @returns {BlockPart}
@@ -74,7 +74,7 @@ function makeQuestion(change, restart) {
 }
 
 /**
- * The stages of the walk, part after part, of whose numbers one is told how it came about.
+ * The stages of the walk, part by part; the selected number is explained.
  * @param {(name: string, row: number, column: number, value: number) => void} edit
  * @param {(text: string) => void} say
  * @returns {BlockPart & {forget: () => void}} `forget`: drops what was typed and refused
@@ -163,7 +163,7 @@ function shownStage(stage, given) {
 /** What a side reads. @param {any} given @param {string} side @returns {number[]} */
 const idsRead = (given, side) => (side === 'encoder' ? given.source : [0, ...given.answer.slice(0, -1)]);
 
-/** What changes with a cell: a matrix of what is asked for. */
+/** The change of the settings when a cell is edited. */
 function editedMatrix(given, name, row, column, value) {
   const [side, what] = name.split('.');
   const field = what === 'embeddings' ? 'embeddings' : EDITABLE[name];

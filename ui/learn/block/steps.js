@@ -8,7 +8,7 @@
  *   weights?: [name: string, caption: string][]}} BlockStep `weights`: shown on demand
  */
 
-/** The steps of one attention, which differ in whose words ask and whose are looked at. @returns {BlockStep[]} */
+/** The steps of one attention, which differ in where queries and keys come from. @returns {BlockStep[]} */
 const attentionSteps = (name, { given, looked, code, text }) => [
   {
     name: 'Queries, keys, values', formula: `Q = ${given} W_Q,  K = ${looked} W_K,  V = ${looked} W_V`,
@@ -179,7 +179,7 @@ export const PARTS = [
   },
 ];
 
-/** Which numbers can be changed: stages that are a field of what is asked for. */
+/** Which numbers can be changed: stages that are a setting of the walk. */
 export const EDITABLE = {
   'encoder.self.queries_weights': 'query_weights', 'encoder.self.keys_weights': 'key_weights',
   'encoder.self.values_weights': 'value_weights', 'encoder.feed_forward.first_weights': 'first_weights',

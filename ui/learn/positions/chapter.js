@@ -1,5 +1,5 @@
 /**
- * Positions: the sinusoids as a picture, the rotation that shifts one, and what else was weighed.
+ * Positions: the sinusoids as a picture, the rotation that shifts a position, and other encodings.
  */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
@@ -94,7 +94,7 @@ function picturesPart() {
   return { node: make('div', { class: 'at-two' }, table.node, likeness.node), draw };
 }
 
-/** Four ways to tell a position, each with how far neighbours are apart. */
+/** Four position encodings, each with the distances between neighbours. */
 function schemesPart() {
   const schemes = Object.entries(SCHEMES).map(([key, [name, description]]) => {
     const table = matrixTable({ caption: name });

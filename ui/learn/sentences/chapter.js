@@ -1,5 +1,5 @@
 /**
- * Sentences to look at: whom a word of a real model looks at, head by head, and what a sentence makes of a word.
+ * Real sentences: what a word attends to, head by head, and how context changes its vector.
  *
  * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceLook
  *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
@@ -18,7 +18,7 @@ export function build(root, ask) {
     now = { ...now, ...changes };
     ask(now);
   };
-  /** A field that asks when its text is changed. */
+  /** A field that asks again when its text changes. */
   const typed = (key, tag, attributes) => make(tag, {
     ...attributes, onchange: (event) => change({ [key]: event.target.value }),
   });
@@ -73,7 +73,7 @@ export function build(root, ask) {
   };
 }
 
-/** The tokens of the sentence, shaded by how much the word looks at them, and the heads. */
+/** The tokens of the sentence, shaded by how much the word attends to them, and the heads. */
 function attentionPart() {
   /** @type {SentenceLook} */
   let found;

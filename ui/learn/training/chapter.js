@@ -1,9 +1,9 @@
 /**
- * One training step: what each place is taught, the gradients, and what Adam makes of them.
+ * One training step: the target at each position, the gradients, and Adam's update.
  *
  * @typedef {{change: (changes: object) => void, fresh: (changes: object) => void, onwards: (steps: number) => void,
- *   restart: () => void, say: (text: string) => void}} TrainingControls what a part asks and tells with: `fresh` begins
- *   again at step 1
+ *   restart: () => void, say: (text: string) => void}} TrainingControls what a part is made with: `fresh` restarts at
+ *   step 1
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
 
@@ -20,7 +20,7 @@ const TABLES = [
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  /** @type {any} what was last asked for, or is shown */
+  /** @type {any} the settings last sent or received */
   let now = {};
   let most = 1; // steps that are taken here
   const change = (changes) => {
@@ -30,7 +30,7 @@ export function build(root, ask) {
   const line = explanationLine('Point at a number in a table');
   const controls = {
     change,
-    fresh: (changes) => change({ step: 1, ...changes }), // what was learned from something else is of no use
+    fresh: (changes) => change({ step: 1, ...changes }), // earlier steps learned from other data
     onwards: (steps) => change({ step: Math.min(most, now.step + steps) }),
     restart: () => ask({}),
     say: line.say,
@@ -51,7 +51,7 @@ export function build(root, ask) {
   };
 }
 
-/** What is learned. @param {TrainingControls} controls @returns {TrainingPart} */
+/** The sentence to learn. @param {TrainingControls} controls @returns {TrainingPart} */
 function sentencePart({ fresh }) {
   const source = sentenceField('The encoder reads', (ids) => fresh({ source: ids }));
   const reply = sentenceField('The decoder should answer', (ids) => fresh({ answer: ids }));
@@ -64,7 +64,7 @@ function sentencePart({ fresh }) {
   return { nodes: [sideBySide(source.node, reply.node)], draw };
 }
 
-/** How fast and how far, and the loss on the way. @param {TrainingControls} controls @returns {TrainingPart} */
+/** Learning rate, number of steps, and the loss curve. @param {TrainingControls} controls @returns {TrainingPart} */
 function stepsPart({ fresh, onwards, restart }) {
   const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
     if (limits.right()) fresh({ learning_rate: Number(rate.value) });
@@ -101,7 +101,7 @@ function stepsPart({ fresh, onwards, restart }) {
   };
 }
 
-/** What each place reads and what it says. @param {TrainingControls} controls @returns {TrainingPart} */
+/** The input and the prediction at each position. @param {TrainingControls} controls @returns {TrainingPart} */
 function forcingPart({ say }) {
   /** @type {any} */
   let shown = null;
@@ -136,7 +136,7 @@ function forcingPart({ say }) {
   return { nodes: [node], draw };
 }
 
-/** How long each gradient is, and which is looked at. @param {TrainingControls} controls @returns {TrainingPart} */
+/** The norm of each gradient, and which one is shown. @param {TrainingControls} controls @returns {TrainingPart} */
 function gradientPart({ change }) {
   const norms = make('div', {
     class: 'at-norms', role: 'radiogroup', 'aria-label': 'Matrix to show',
@@ -150,7 +150,7 @@ function gradientPart({ change }) {
   return { nodes: [node], draw };
 }
 
-/** From a gradient to new weights, table after table. @param {TrainingControls} controls @returns {TrainingPart} */
+/** From gradient to new weights, table by table. @param {TrainingControls} controls @returns {TrainingPart} */
 function adamPart({ say }) {
   /** @type {any} */
   let shown = null;
@@ -188,7 +188,7 @@ function adamPart({ say }) {
 }
 
 /**
- * How a number of each table comes about.
+ * The formula behind each table.
  * @type {Record<string, (at: (name: string) => string, shown: any) => string>} `at`: the number there in another table
  */
 const FORMULAS = {
@@ -202,14 +202,14 @@ const FORMULAS = {
   after: (at) => `${at('before')} + (${at('change')})`,
 };
 
-/** What one place reads and should say. */
+/** The input of one position and its target. */
 function targetItem({ read, target, probabilities, loss }, words) {
   return make('li', {}, make('span', { class: 'at-target-context', text: read.map((id) => words[id]).join(' ') }),
     make('span', { text: ' → ' }), make('b', { text: words[target] }),
     make('span', { class: 'at-quiet', text: `  ${percent(probabilities[target])}, loss ${loss.toFixed(3)}` }));
 }
 
-/** A bar for each matrix's gradient, which is a choice as well. */
+/** A bar for the gradient of each matrix, as a radio button. */
 function normChoices(norms, chosen) {
   const most = Math.max(...Object.values(norms));
   return Object.entries(norms).map(([name, norm]) => {
@@ -254,7 +254,7 @@ function digitsFor(rows) {
 /** @param {number} number with three digits */
 const threeDigits = (number) => signed(String(Number(number.toPrecision(3))));
 
-/** 1 − β, without the dust of binary fractions. @param {number} beta */
+/** 1 − β, without binary rounding errors. @param {number} beta */
 const oneMinus = (beta) => Number((1 - beta).toPrecision(3));
 
 /** @param {number} exponent as superscript digits; 1 is not written */

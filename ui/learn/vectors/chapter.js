@@ -9,7 +9,7 @@
  * @typedef {{first: any, text: (key: string, name: string, attributes?: object) => HTMLElement,
  *   slider: (key: string, name: string, min: number, max: number) => HTMLElement,
  *   take: (changes: object) => () => void, change: (changes: object) => void, restart: () => void}} VectorsControls what
- *   a part asks with: `text` and `slider` make fields of the question, `take` fills some of them
+ *   a part is made with: `text` and `slider` make fields of the question, `take` fills some of them
  * @typedef {{nodes: HTMLElement[], draw: (result: WordVectors) => void}} VectorsPart
  */
 
@@ -52,7 +52,7 @@ export function build(root, ask, first) {
   return (/** @type {WordVectors} */ result) => parts.forEach(({ draw }) => draw(result));
 }
 
-/** The question, whose fields ask when they change. @param {(given: object) => void} ask @param {any} first
+/** The fields of a question, which ask again when they change. @param {(given: object) => void} ask @param {any} first
  *   what its fields hold at first @returns {VectorsControls} */
 function makeQuestion(ask, first) {
   let now = {};
@@ -90,7 +90,7 @@ function makeQuestion(ask, first) {
 /** A field for one word. @param {VectorsControls} controls @param {string} key @param {string} name @param {number} size */
 const wordField = ({ text }, key, name, size) => text(key, name, { type: 'text', size, autocapitalize: 'none' });
 
-/** Whose vectors they are. @param {VectorsControls} controls @returns {VectorsPart} */
+/** The choice of the model. @param {VectorsControls} controls @returns {VectorsPart} */
 function modelPart({ change, restart }) {
   const model = make('select', { 'aria-label': 'Model', onchange: () => change({ model: model.value }) });
   const size = make('span', { class: 'at-quiet' });
@@ -110,7 +110,7 @@ function modelPart({ change, restart }) {
   return { nodes: [sideBySide(labelled('Model', model), size, plainButton('Reset', restart)), learned], draw };
 }
 
-/** What is used like a word. @param {VectorsControls} controls @returns {VectorsPart} */
+/** The nearest neighbours of a word. @param {VectorsControls} controls @returns {VectorsPart} */
 function nearestPart(controls) {
   const near = make('div');
   const node = lessonPart('Nearest neighbours',
@@ -121,7 +121,7 @@ function nearestPart(controls) {
   return { nodes: [node], draw };
 }
 
-/** What a step from one word to another leads to from a third. @param {VectorsControls} controls @returns {VectorsPart} */
+/** Analogies: a − b + c. @param {VectorsControls} controls @returns {VectorsPart} */
 function analogyPart(controls) {
   const field = (key, name) => wordField(controls, key, name, 9);
   const verdict = make('p', { class: 'at-lesson-text' });
@@ -164,7 +164,7 @@ function likenessPart({ first, text, take }) {
   return { nodes: [node], draw };
 }
 
-/** The same words on their plane. @param {VectorsControls} controls @returns {VectorsPart} */
+/** The same words on a map. @param {VectorsControls} controls @returns {VectorsPart} */
 function mapPart({ slider }) {
   const map = wordMap();
   const node = lessonPart('Word map',
@@ -179,7 +179,7 @@ function mapPart({ slider }) {
 const nearestList = (nearest) => make('ol', { class: 'at-near' }, ...nearest.map(([text, cosine]) => make('li', {},
   tokenName(text), extentBar(cosine), make('span', { class: 'at-near-number', text: signed(cosine.toFixed(2)) }))));
 
-/** Which of these words are no single token. @param {SpelledWord[]} words */
+/** The words that are more than one token. @param {SpelledWord[]} words */
 function piecesNote(words) {
   const cut = words.filter(({ pieces }) => pieces.length > 1);
   if (!cut.length) return make('span', {});

@@ -126,9 +126,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
 
   /** @param {number} layer @param {number} head whose map is shown from now on, as far as the run has them */
   function choose(layer, head) {
-    Object.assign(choice, { layer, head });
-    layerSelect.value = String(layer);
-    headSelect.value = String(head);
+    Object.assign(choice, { layer, head }); // the selects follow with the next offer
   }
 
   return { node, draw, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };

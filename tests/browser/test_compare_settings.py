@@ -30,7 +30,7 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
     to_compare(page)  # whose cards come from the server once more, as they were
     expect(page.locator(".at-sidebar-settings")).to_contain_text(re.compile("length 41", re.IGNORECASE))
     assert page.evaluate("window.redrawn") == 0
-    page.locator(".at-card .at-icon").first.click()
+    page.get_by_role("button", name="Change the settings").first.click()
     assert page.locator("[data-name=max_new_tokens]").first.get_attribute("placeholder") == "41"
 
 
@@ -39,7 +39,7 @@ def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> N
     page = visit()
     set_number(page, "temperature", 99)
     to_compare(page)
-    page.locator(".at-card .at-icon").first.click()
+    page.get_by_role("button", name="Change the settings").first.click()
     take = page.get_by_role("button", name="Use Chat settings").first
     take.click()
     expect(page.locator(".toast-body").first).to_be_visible()

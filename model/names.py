@@ -10,10 +10,13 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from model.errors import AttendError, did_you_mean
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
+
+Task = Literal["generation", "translation"]  # continuing a text or a conversation; answering a text with another
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Entry:
     licence: str
     languages: str
     purpose: str
+    task: Task = "generation"
 
     @property
     def name(self) -> str:
@@ -38,12 +42,21 @@ class Entry:
 # One line a model; add your own at the end.
 ENTRIES = (
     Entry("attend-chat", 12, "Apache-2.0", "English", "small talk; comes with Attend"),
-    Entry("attend-translate", 17, "Apache-2.0", "French, English", "translates French; comes with Attend"),
+    Entry(
+        "attend-translate", 17, "Apache-2.0", "French, English", "translates French; comes with Attend", "translation"
+    ),
     Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 269, "Apache-2.0", "English", "short answers"),
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
     Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),
     Entry("openai-community/gpt2", 548, "MIT", "English", "continues texts; the smallest GPT-2"),
-    Entry("Helsinki-NLP/opus-mt-fr-en", 301, "Apache-2.0", "French, English", "translates French into English"),
+    Entry(
+        "Helsinki-NLP/opus-mt-fr-en",
+        301,
+        "Apache-2.0",
+        "French, English",
+        "translates French into English",
+        "translation",
+    ),
 )
 
 _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
@@ -69,6 +82,11 @@ class Location:
 def catalog() -> tuple[str, ...]:
     """The names of the catalogue, in the order in which they are shown."""
     return tuple(entry.name for entry in ENTRIES)
+
+
+def task(name: str) -> Task | None:
+    """What a model of the catalogue is for, at whatever revision; None for any other model."""
+    return next((entry.task for entry in ENTRIES if entry.name == name.partition("@")[0]), None)
 
 
 def embedded() -> tuple[str, ...]:

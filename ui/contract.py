@@ -6,10 +6,12 @@ from typing import NotRequired, TypedDict
 
 
 class SwitchValue(TypedDict):
-    """The switch between the tabs. Its event: `show {tab, clicks}`, its value after the click."""
+    """The switch between the tabs. Its events: `show {tab, clicks}`, its value after the click, and `bring` (load the
+    model that the tab needs)."""
 
     entries: list[str]  # the tabs that are offered
     tab: str
+    loading: str  # the model for which the tab waits; "" if it waits for none
     encoder: bool  # whether an encoder's page replaces all tabs
     clicks: int  # the visitor's clicks that the server has handled
     number: NotRequired[int]  # of the update; an older one that arrives late is ignored

@@ -1,6 +1,6 @@
 """What a tab is, and what stands around every tab: the settings, the inspector, the meter.
 
-A tab is a folder of ui/ with a `tab.py`; `ui/tabs.py` lists them. It says for which models it is offered, lays out its
+A tab is a folder of ui/ with a `tab.py`; `ui/tabs.py` lists them. It says what its model must be for, lays out its
 components, joins them with its functions, and shows the screens that these return. Tabs do not know each other.
 """
 
@@ -19,10 +19,12 @@ from gradio.components import Component
 
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
+from model.names import Task
 from ui.kit.errors import for_people
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.runs.models import Models
+from ui.runs.prompts import task_of
 from ui.runs.session import Session, SessionsByHash
 from ui.screen import Screen
 from ui.settings import panel as settings_panel
@@ -135,14 +137,15 @@ class Tab:
 
     name: ClassVar[str]  # its entry of the switch
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
+    task: ClassVar[Task | None] = None  # what its model must be for; its entry brings one. None: any model will do
     styles: ClassVar[tuple[Path, ...]] = ()
     shows_inspector: ClassVar[bool] = True  # beside it, with the meter above
     takes_system_prompt: ClassVar[bool] = False
     takes_settings: ClassVar[bool] = True
 
-    def offered(self, loaded: LoadedModel) -> bool:
-        """Whether the switch has its entry while this model is chosen."""
-        return True
+    def suits(self, loaded: LoadedModel) -> bool:
+        """Whether the model is for what the tab does."""
+        return self.task in (None, task_of(loaded))
 
     def unusable(self, loaded: LoadedModel) -> str:
         """Why its entry leads to the next tab while this model is chosen; empty where it does not."""

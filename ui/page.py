@@ -78,7 +78,8 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         everything = [frame, switch, encoder, _System(system), *made]
         outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
         switch.wire(frame, everything, outputs)
-        for chosen in picker.wire(page, frame):
+        brought = picker.wire_loading(switch.component.bring, switch.bring, frame)
+        for chosen in (*picker.wire(page, frame), brought):
             switch.follow(chosen, frame, everything, outputs)
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)

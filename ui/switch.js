@@ -1,7 +1,8 @@
 /**
  * The switch between the tabs. A click counts at once: `data-tab` of the body says what is seen, for the styles, and
- * `data-encoder` that an encoder has taken the place of all tabs. The server then brings the tab up to date and, where the
- * model cannot do what was chosen, moves the switch on.
+ * `data-encoder` that an encoder has taken the place of all tabs. The server then brings the tab up to date. Where the tab
+ * needs another model, the switch asks for it ('bring') and says that it is loading; where no model can do what was
+ * chosen, the server moves the switch on.
  */
 
 import { find, make } from './kit/js/dom.js';
@@ -27,6 +28,7 @@ export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
   /** @type {SwitchState} */
   let state = { tab: '', clicks: 0 };
+  const loading = find(element, '.attend-loading');
   let newest = 0; // the highest number of an update
   let entries = '';
 
@@ -53,6 +55,7 @@ export function start({ element, props, trigger, watch }) {
   /** @param {string} tab */
   function click(tab) {
     state = { tab, clicks: state.clicks + 1 };
+    document.body.removeAttribute('data-loading');
     show();
     trigger('show', state);
   }
@@ -69,6 +72,10 @@ export function start({ element, props, trigger, watch }) {
     offer(answer.entries);
     document.body.toggleAttribute('data-encoder', answer.encoder);
     show();
+    const isLoading = Boolean(answer.loading) && state.tab === answer.tab;
+    document.body.toggleAttribute('data-loading', isLoading);
+    loading.textContent = isLoading ? `Loading ${answer.loading} …` : '';
+    if (isLoading) trigger('bring');
   }
 
   // What is clicked before Gradio has taken the page up does not reach the server.

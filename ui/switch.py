@@ -1,12 +1,12 @@
-"""The switch between the tabs; its entries depend on the visitor's model.
+"""The switch between the tabs. Chat and Write go with models that continue texts, Translate with translators.
 
-A click shows the tab at once, by style alone (`ui/switch.js`). The server then brings the tab up to date and, if the
-model does not support it, switches to another.
+A click shows the tab at once, by style alone (`ui/switch.js`). The server then brings the tab up to date; if the tab is
+for another kind of model, that model is loaded first. A model that was chosen in the list switches to a tab for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +18,11 @@ from ui.contract import SwitchValue
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
 from ui.frame import Changes, Frame, Output, Tab, View
+from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
 from ui.kit.events import QUICK, field
+from ui.models import select
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
@@ -42,40 +44,51 @@ class SwitchState:
 
 
 class Switch:
-    """The entries of the tabs that are offered with the visitor's model."""
+    """The entries of the tabs for which there is a model."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
         self.tabs = tuple(tabs)
         self._models = models
 
-    def entries(self, loaded: LoadedModel) -> list[str]:
-        return [tab.name for tab in self.tabs if tab.offered(loaded)]
+    def entries(self, session: Session) -> list[str]:
+        return [tab.name for tab in self.tabs if tab.task is None or self._models.for_task(session, tab.task)]
 
     def possible(self, loaded: LoadedModel, wanted: str, *, coming: bool = False) -> Tab:
-        """The tab of this entry or, if the model cannot do what it is for, the next one that it can.
+        """The tab of this entry or, if the model is not for it, the next one that it is for.
 
         Args:
             coming: whether another model is loading, which may be able to: a visitor who has begun to type stays.
         """
-        offered = [tab for tab in self.tabs if tab.offered(loaded)]
-        number = next((number for number, tab in enumerate(offered) if tab.name == wanted), 0)
+        suiting = [tab for tab in self.tabs if tab.suits(loaded)]
+        number = next((number for number, tab in enumerate(suiting) if tab.name == wanted), 0)
         if coming:
-            return offered[number]
-        return next((tab for tab in offered[number:] if not tab.unusable(loaded)), offered[number])
+            return suiting[number]
+        return next((tab for tab in suiting[number:] if not tab.unusable(loaded)), suiting[number])
+
+    def awaited(self, session: Session) -> str:
+        """The name of the model that the chosen tab needs in place of the visitor's; "" if it needs none."""
+        tab = next((tab for tab in self.tabs if tab.name == session.requested_tab), None)
+        if tab is None or tab.task is None or tab.suits(self._models.get(self._models.current(session))):
+            return ""
+        coming = session.choosing
+        if coming is not None and names.task(coming.name) in (None, tab.task):
+            return coming.name
+        return self._models.for_task(session, tab.task)
 
     def lay_out(self) -> None:
         """Add the switch to the current Gradio context."""
         first = self._models.first
         value: SwitchValue = {
-            "entries": self.entries(first),
+            "entries": self.entries(Session(model=self._models.default)),
             "tab": self.possible(first, "").name,
+            "loading": "",
             "encoder": False,
             "clicks": 0,
         }
         self.component = gr.HTML(
             value,
-            html_template='<div class="attend-tabs" role="radiogroup" aria-label="Tab"></div>',
-            js_on_load=assets.loader("switch.js", "show"),
+            html_template=assets.template("switch.html"),
+            js_on_load=assets.loader("switch.js", "show", "bring"),
             apply_default_css=False,
             padding=False,
             elem_id="attend-tabs",
@@ -98,15 +111,25 @@ class Switch:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
             if state.clicks > session.clicks:  # of two clicks the second may arrive first
                 session.requested_tab, session.clicks = state.tab, state.clicks
-            loaded, screen = self._overview(session)
+            awaited = self.awaited(session)
+            if session.choosing is not None and session.choosing.for_tab and not awaited:
+                select.cancel(session)  # the visitor has left the tab that it was for
+            session.model_changed = False  # this shows all of it
+            loaded, screen = self._overview(session, awaited)
             chosen = next((tab for tab in self.tabs if tab.name == state.tab), None)
             moved = screen.tab is not None and screen.tab != state.tab
-            if moved and chosen and chosen.offered(loaded) and (why := chosen.unusable(loaded)):
+            if moved and chosen and chosen.suits(loaded) and (why := chosen.unusable(loaded)):
                 warn(why)
             return screen
 
         handler = frame.screen(views, outputs, show)
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
+
+    def bring(self, session: Session) -> Iterator[Screen]:
+        """Load the model that the chosen tab needs."""
+        if name := self.awaited(session):
+            return select.choose(session, self._models, name, for_tab=True)
+        return iter([Screen()])
 
     def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """Update the page after an event that may have changed the visitor's model."""
@@ -118,12 +141,17 @@ class Switch:
             state = SwitchState.of(value)
             if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
                 session.requested_tab = state.tab
-            return self._overview(session)[1]
+            coming = session.choosing is not None
+            return self._overview(session, self.awaited(session) if coming else "")[1]
 
         event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
 
-    def _overview(self, session: Session) -> tuple[LoadedModel, Screen]:
-        """The visitor's model and the whole page, computed again if another tab or model was chosen meanwhile."""
+    def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, Screen]:
+        """The visitor's model and the whole page, computed again if another tab or model was chosen meanwhile.
+
+        Args:
+            awaited: the name of the model for which the chosen tab waits; "" if it waits for none.
+        """
         models = self._models
         while True:
             wanted, chosen = session.requested_tab, session.model
@@ -131,6 +159,8 @@ class Switch:
             loaded = models.get(name)
             if session.encoder is not None:
                 screen: Screen = EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
+            elif awaited:
+                screen = Screen(tab=wanted, inspector=empty_inspector(wanted.lower()))
             else:
                 tab = self.possible(loaded, wanted, coming=session.choosing is not None)
                 overview = tab.overview(session, models, name)
@@ -138,8 +168,9 @@ class Switch:
             if (session.requested_tab, session.model) == (wanted, chosen):
                 break
         value: SwitchValue = {
-            "entries": self.entries(loaded),
+            "entries": self.entries(session),
             "tab": screen.tab or wanted,
+            "loading": names.display_name(awaited) if session.encoder is None else "",
             "encoder": isinstance(screen, EncoderScreen),
             "clicks": session.clicks,
         }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from model import catalog
 from model.loaded import LoadedModel
+from model.progress import Progress
 from tests.helpers.browsing import PHONE, Opener, page_of, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
-from tests.helpers.visitor import set_number, take
+from tests.helpers.visitor import say, set_number, take
+from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 
 pytestmark = BROWSER
@@ -21,7 +25,8 @@ SOURCE = "Le chat est grand."
 
 @pytest.fixture(scope="module")
 def address(tiny: LoadedModel, tiny_translator: LoadedModel) -> Iterator[str]:
-    by_name = {loaded.name: loaded for loaded in (tiny, tiny_translator)}
+    """Two small models under names of the catalogue, which says what they are for."""
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
     with page_of(Models(tuple(by_name), lambda name, _: by_name[name])) as served:
         yield served
 
@@ -78,11 +83,77 @@ def test_a_sentence_is_translated_and_both_sides_light_each_other(first_address:
     expect(page.locator(".at-kind .at-readout").last).to_contain_text("3 layers")  # of the encoder
 
 
+ALL = ("Chat", "Write", "Translate", "Compare", "Learn")
+
+
+def to_tab(page: Page, name: str) -> None:
+    page.locator("#attend-tabs label", has_text=name).click()
+
+
+def uses(page: Page, tab: str, model: str) -> None:
+    """Wait until the tab is shown and its model is there."""
+    expect(page.locator("#attend-tabs label.selected")).to_have_text(tab)
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", model)
+    expect(page.locator(".attend-loading")).to_have_text("")
+
+
+@pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
+def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(
+    address: str, visit: Opener, device: dict[str, Any]
+) -> None:
+    page = visit(at=address, **device)
+    entries(page, *ALL)
+    say(page, "Hello")
+    to_tab(page, "Translate")
+    uses(page, "Translate", "attend-translate")
+    translate(page, SOURCE)
+    words = page.locator(".attend-translation .at-text").inner_text()
+    to_tab(page, "Compare")
+    uses(page, "Compare", "attend-translate")  # which any model will do for
+    to_tab(page, "Chat")
+    uses(page, "Chat", "attend-chat")
+    expect(page.locator(".at-turn")).to_have_count(2)
+    say(page, "And now?")
+    to_tab(page, "Translate")
+    uses(page, "Translate", "attend-translate")
+    expect(page.locator(".attend-translation .at-text")).to_have_text(words)
+    entries(page, *ALL)
+    tops = page.locator("#attend-tabs label").evaluate_all("all => all.map((label) => label.offsetTop)")
+    assert len(set(tops)) == 1  # one line, on a phone as well
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
+    tiny: LoadedModel, tiny_translator: LoadedModel, visit: Opener
+) -> None:
+    come = threading.Event()
+
+    def load(name: str, progress: Progress) -> AnyModel:
+        while name == "attend-translate" and not come.wait(0.05):
+            progress(0, 0)  # ends here when nobody waits any longer
+        return tiny_translator if name == "attend-translate" else tiny
+
+    with page_of(Models(("attend-chat", "attend-translate"), load)) as address:
+        page = visit(at=address)
+        to_tab(page, "Translate")
+        expect(page.locator(".attend-loading")).to_have_text("Loading attend-translate …")
+        page.locator("#attend-given textarea").fill(SOURCE)
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast-body")).to_contain_text("attend-translate is still loading: try again")
+        to_tab(page, "Write")
+        uses(page, "Write", "attend-chat")
+        to_tab(page, "Translate")
+        expect(page.locator(".attend-loading")).to_have_text("Loading attend-translate …")
+        come.set()
+        uses(page, "Translate", "attend-translate")
+        expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)
+        translate(page, SOURCE)
+
+
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
-    entries(page, "Chat", "Write", "Compare", "Learn")
-    take(page, "tiny-translate")
-    entries(page, "Translate", "Compare", "Learn")
+    take(page, "attend-translate")
+    uses(page, "Translate", "attend-translate")
     expect(page.locator("#attend-given textarea")).to_be_visible()
     expect(page.locator("#attend-message")).to_be_hidden()
     expect(page.locator("#attend-method input:checked")).to_have_value("Beam search")
@@ -92,13 +163,13 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     expect(page.locator("#attend-compare textarea").first).to_be_visible()
     page.locator("#attend-tabs label", has_text="Translate").click()
     expect(page.locator(".attend-translation .at-tok").first).to_be_visible()
-    take(page, "tiny-chat")
-    entries(page, "Chat", "Write", "Compare", "Learn")
+    take(page, "attend-chat")
+    uses(page, "Chat", "attend-chat")
     expect(page.locator("#attend-message textarea")).to_be_visible()
     expect(page.locator("#attend-method input:checked")).to_have_value("Custom")
     page.locator("#attend-method label", has_text="Greedy").click()
-    take(page, "tiny-translate")
-    entries(page, "Translate", "Compare", "Learn")
+    take(page, "attend-translate")
+    uses(page, "Translate", "attend-translate")
     expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")  # which somebody has chosen
 
 

@@ -6,7 +6,7 @@ import { moved } from '../../ui/switch.js';
 const ENTRIES = ['Chat', 'Write', 'Learn'];
 
 /** @param {string} tab @param {number} clicks */
-const answer = (tab, clicks, entries = ENTRIES) => ({ entries, tab, encoder: false, clicks, number: 1 });
+const answer = (tab, clicks, entries = ENTRIES) => ({ entries, tab, loading: '', encoder: false, clicks, number: 1 });
 
 test('an answer to the last click says where the switch stands', () => {
   assert.deepEqual(moved({ tab: 'Chat', clicks: 2 }, answer('Write', 2)), { tab: 'Write', clicks: 2 });

@@ -27,23 +27,19 @@ from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
 from ui.runs.models import Models
-from ui.runs.prompts import is_translator
 from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 
 
 class ChatTab(Tab):
-    """Not offered with a translator, which has no memory of a conversation. With a model that only continues texts the
-    tab is offered, but leads to Write and says why."""
+    """With a model that only continues texts it leads to Write and says why."""
 
     name = "Chat"
     element = "attend-chat"
+    task = "generation"
     styles = (Path(__file__).parent / "prompt.css",)
     takes_system_prompt = True
-
-    def offered(self, loaded: LoadedModel) -> bool:
-        return not is_translator(loaded)
 
     def unusable(self, loaded: LoadedModel) -> str:
         if loaded.chat is not None:

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scr
 STYLESHEET = "attend.css"
 STYLES = (  # of equally specific rules the later one wins
     "kit/shared",
+    "switch",
     "runs/answer",
     *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
     "chat/conversation",

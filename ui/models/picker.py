@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from gradio.components import Component
 from gradio.events import Dependency
 
 from ui.frame import Changes, Frame, Output
@@ -78,22 +79,20 @@ class Picker:
 
         # Gradio's dropdown sends `input` twice for a click, and also when it loses focus; `blur` only once.
         choosing = ((self.listed, self.listed.blur, choose), (self.other, self.other.submit, choose_typed))
-        chosen = [
-            event(
-                frame.screens((self,), outputs, function, in_turn=False),
-                [frame.session, box],
-                outputs,
-                trigger_mode="multiple",
-                **QUICK,
-            )
-            for box, event, function in choosing
-        ]
+        chosen = [self.wire_loading(event, function, frame, box) for box, event, function in choosing]
         translated = self.languages.translate(
             frame.screen((self,), outputs, set_languages), frame.session, outputs, trigger_mode="multiple", **QUICK
         )
         self.cancel.click(select.cancel, frame.session, None, queue=False, **QUIET)
         page.unload(leave)
         return [*chosen, translated]
+
+    def wire_loading(
+        self, event: Any, function: Callable[..., Iterator[Screen]], frame: Frame, *inputs: Component
+    ) -> Dependency:
+        """Show the progress of a model that the function loads when the event happens."""
+        handler = frame.screens((self,), self.outputs, function, in_turn=False)
+        return event(handler, [frame.session, *inputs], self.outputs, trigger_mode="multiple", **QUICK)
 
 
 def build(models: Models) -> Picker:

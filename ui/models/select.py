@@ -20,7 +20,7 @@ from ui.kit.validation import checked_text
 from ui.models.contract import LanguagesValue, ModelValue
 from ui.runs.model_cache import AnyModel, LoadProgress
 from ui.runs.models import Models
-from ui.runs.prompts import is_translator
+from ui.runs.prompts import is_translator, task_of
 from ui.runs.session import Choosing, Session
 from ui.screen import Screen
 from ui.settings.methods import default_method
@@ -47,7 +47,9 @@ def tagline(model: LoadedModel | Encoder) -> str:
     return "Chat with a small language model and watch it choose every word."
 
 
-def choose(session: Session, models: Models, name: object, *, typed: bool = False) -> Iterator[PickerScreen]:
+def choose(
+    session: Session, models: Models, name: object, *, typed: bool = False, for_tab: bool = False
+) -> Iterator[PickerScreen]:
     """Load a model for the visitor; choosing another one meanwhile cancels this.
 
     An encoder's page replaces the tabs; the generating model and its texts stay in the session. The screens update only
@@ -55,6 +57,7 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
 
     Args:
         typed: whether the name was typed into the box, which is emptied once the model is loaded.
+        for_tab: whether a tab needs it: leaving the tab then cancels it.
     """
     wanted = checked_text(name, "The model’s name").strip()
     if wanted == _shown(session):  # a list that loses focus unchanged also sends its event
@@ -65,7 +68,7 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
         session.encoder, session.model_changed = None, session.model_changed or session.encoder is not None
         yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
         return
-    mine = session.choosing = Choosing(wanted)
+    mine = session.choosing = Choosing(wanted, for_tab)
     loaded: AnyModel | None = None
     try:
         with closing(models.load(wanted)) as loading:
@@ -78,18 +81,15 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
                 if mine.cancelled:
                     break
                 yield PickerScreen(model=_loading_value(session, models, wanted, arriving))
-        if mine.cancelled or loaded is None:
-            if session.choosing is None:  # otherwise the newer choice updates the picker
-                session.model_changed = True  # a tab may have been kept open for the model that was loading
-                yield PickerScreen(model=picker_value(session, models))
-            return
-        with session.lock:  # an event that is still being handled uses the previous model
-            session.choosing, session.model_changed = None, True
-            if isinstance(loaded, LoadedModel):
-                session.languages = session.encoder = None  # first: they belong to the previous model
-                session.model, session.kept_model = loaded.name, loaded
+        with session.lock:  # an event that is still being handled uses the previous model, or cancels
+            if mine.cancelled or loaded is None:
+                typed = False
+                if session.choosing is not None:  # the newer choice updates the picker
+                    return
             else:
-                session.encoder = loaded
+                _use(session, loaded)
+            session.choosing = None
+            session.model_changed = True  # a tab may have been kept open for the model that was loading
         del loaded  # from here on only the session keeps it in memory
         yield PickerScreen(model={**picker_value(session, models), "clears_input": typed})
     except Exception:
@@ -100,6 +100,16 @@ def choose(session: Session, models: Models, name: object, *, typed: bool = Fals
     finally:
         if session.choosing is mine:
             session.choosing = None
+
+
+def _use(session: Session, loaded: AnyModel) -> None:
+    """Make it the visitor's model."""
+    if isinstance(loaded, LoadedModel):
+        session.encoder = None
+        session.model, session.kept_model = loaded.name, loaded
+        session.last_models[task_of(loaded)] = loaded.name
+    else:
+        session.encoder = loaded
 
 
 def cancel(session: Session) -> None:
@@ -114,7 +124,8 @@ def translate(session: Session, models: Models, source: str, target: str) -> Pic
     loaded = models.with_languages(session.model, source, target)
     if (languages := loaded.languages) is None:
         raise AttendError(f"{loaded.name} takes no languages: choose a translator.")
-    session.languages, session.model_changed = (languages.source, languages.target), True
+    session.languages[session.model] = (languages.source, languages.target)
+    session.model_changed = True
     return PickerScreen(model=picker_value(session, models))
 
 

@@ -20,9 +20,11 @@ from decoding.trace import Trace
 from model import names
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.runs.comparison import CardStrategy
 from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache
+from ui.runs.prompts import task_of
 from ui.runs.session import Session
 
 DecodeTogether = Callable[
@@ -127,9 +129,19 @@ class Models:
     def current(self, session: Session) -> str:
         """The name of the visitor's model with their languages; the model stays in memory as long as the visitor is
         here."""
-        loaded = self.with_languages(session.model, *(session.languages or ("", "")))
+        loaded = self.with_languages(session.model, *session.languages.get(session.model, ("", "")))
         session.kept_model = loaded
         return loaded.name
+
+    def for_task(self, session: Session, task: Task) -> str:
+        """The model that the visitor chose last for a task, or else one that is offered for it and needs no download;
+        "" if there is none."""
+        if task in session.last_models:
+            return session.last_models[task]
+        if task_of(self.first) == task:
+            return self.default
+        fit = (entry.name for entry in names.ENTRIES if entry.task == task and entry.embedded)
+        return next((name for name in fit if name in self.names), "")
 
     def _unmarked(self, name: object) -> tuple[str, tuple[str, str] | None]:
         """An offered name as it is, even if it looks like one with languages."""

@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.names import Task
 from model.text.conversation import ChatPrompt, Message, as_dicts, message_from_dict
 from ui.kit.validation import checked_text
 from ui.runs.session import MOST_TURNS, Turn
 
 MOST_MESSAGES = 200  # of a history that a program sends
+
+
+def task_of(loaded: LoadedModel) -> Task:
+    """What the model is for."""
+    return "translation" if is_translator(loaded) else "generation"
 
 
 def is_translator(loaded: LoadedModel) -> bool:

@@ -22,6 +22,7 @@ from ui.runs.run import Mode, RunRecord, TokenRecord
 if TYPE_CHECKING:
     from model.encoder import Encoder
     from model.loaded import LoadedModel
+    from model.names import Task
 
 MOST_TURNS = 200  # messages kept of a conversation, far more than fit into a context
 MOST_UNDO = 50
@@ -67,6 +68,7 @@ class Choosing:
     """A visitor's request for another model."""
 
     name: str
+    for_tab: bool = False  # whether a tab needs it, and nobody chose it in the list
     cancelled: bool = False  # whether the visitor no longer waits for it
 
 
@@ -103,7 +105,8 @@ class Session:
     growing: tuple[str, ...] = ()  # the runs that are being extended
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # the name of the visitor's model
-    languages: tuple[str, str] | None = None  # of a translator; None for its default
+    last_models: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
+    languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
     kept_model: object = None  # keeps the model in memory
     lesson_models: dict[str, LoadedModel] = field(
         default_factory=dict
@@ -121,9 +124,11 @@ class Session:
         return self.stop is not None
 
     def refuse_while_busy(self) -> None:
-        """`AttendError` during a run."""
+        """`AttendError` during a run, and while the tab waits for its model."""
         if self.busy:
             raise AttendError("The model is still writing: press Stop or wait until it has finished.")
+        if self.choosing is not None and self.choosing.for_tab:
+            raise AttendError(f"{self.choosing.name} is still loading: try again in a moment.")
 
     def begin(self) -> threading.Event:
         """Claim the session for one run; `AttendError` during another."""

@@ -18,7 +18,6 @@ from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.packing import packed
 from ui.kit.validation import checked_text
 from ui.runs.models import Models
-from ui.runs.prompts import is_translator
 from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
@@ -29,14 +28,12 @@ from ui.translate.reproduction import translate_reproduction
 
 
 class TranslateTab(Tab):
-    """Offered with an encoder that has a decoder."""
+    """For encoders that have a decoder."""
 
     name = "Translate"
     element = "attend-translate"
+    task = "translation"
     styles = (Path(__file__).parent / "tab.css",)
-
-    def offered(self, loaded: LoadedModel) -> bool:
-        return is_translator(loaded)
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-translate"):

@@ -16,7 +16,6 @@ from ui.kit.button import button
 from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.validation import checked_text
 from ui.runs.models import Models
-from ui.runs.prompts import is_translator
 from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
@@ -28,13 +27,11 @@ from ui.write.screen import WriteScreen
 
 
 class WriteTab(Tab):
-    """Continues texts; offered by models that do, and so not by translators."""
+    """Continues texts."""
 
     name = "Write"
     element = "attend-write"
-
-    def offered(self, loaded: LoadedModel) -> bool:
-        return not is_translator(loaded)
+    task = "generation"
 
     def lay_out(self, models: Models, *, first: bool) -> None:
         with gr.Column(elem_id="attend-write"):

@@ -80,7 +80,9 @@ def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None
     assert result["first_difference"] is None and len(result["tokens"]) == len(run.tokens) - run.first
     assert chat.open_token(session, page, 1, 0).inspector is not None
     list(choosing.choose(session, page, "tiny-chat"))
-    assert session.languages is None and page.current(session) == "tiny-chat"
+    assert page.current(session) == "tiny-chat"
+    list(choosing.choose(session, page, "nllb"))
+    assert page.current(session) == "nllb [fra_Latn→eng_Latn]"  # as it was left
 
 
 @pytest.mark.parametrize("text", [("", ""), ("en", "fr"), ("", "fr")])
@@ -88,7 +90,7 @@ def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: M
     session = Session(model="tiny-chat")
     with pytest.raises(AttendError, match="tiny-chat takes no languages"):
         choosing.translate(session, page, *text)
-    assert session.languages is None and page.current(session) == "tiny-chat"
+    assert not session.languages and page.current(session) == "tiny-chat"
 
 
 def test_programs_name_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:

@@ -172,12 +172,18 @@ def test_what_cannot_be_translated_is_refused_in_words(
     assert session.translation is None and not session.busy
 
 
-def test_the_switch_has_what_the_model_can_do(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
-    def entries(loaded: LoadedModel) -> list[str]:
-        return Switch([tab() for tab in TABS], Models((loaded.name,), lambda *_: loaded)).entries(loaded)
+def test_the_switch_has_every_tab_for_which_there_is_a_model(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator, "opus-mt-fr-en": tiny_translator}
 
-    assert entries(tiny) == ["Chat", "Write", "Compare", "Learn"]
-    assert entries(tiny_translator) == ["Translate", "Compare", "Learn"]
+    def entries(*offered: str) -> list[str]:
+        models = Models(offered, lambda name, _: by_name[name])
+        return Switch([tab() for tab in TABS], models).entries(Session(model=offered[0]))
+
+    every = ["Chat", "Write", "Translate", "Compare", "Learn"]
+    assert entries("attend-chat") == ["Chat", "Write", "Compare", "Learn"]
+    assert entries("attend-translate") == ["Translate", "Compare", "Learn"]
+    assert entries("attend-chat", "attend-translate") == entries("attend-translate", "attend-chat") == every
+    assert "Translate" not in entries("attend-chat", "opus-mt-fr-en")  # no tab downloads anything unasked
 
 
 def test_programs_get_beams_unless_they_say_otherwise(

@@ -24,6 +24,7 @@ class Entry:
     """A model of the catalogue."""
 
     location: str  # "owner/name" on the Hub, listed by its second part; or a folder under `EMBEDDED`
+    millions: float  # of parameters
     megabytes: int  # of weights
     licence: str
     languages: str
@@ -35,28 +36,25 @@ class Entry:
         return self.location.rpartition("/")[2]
 
     @property
+    def parameters(self) -> str:
+        return f"{self.millions:g}M"
+
+    @property
     def embedded(self) -> bool:
         return "/" not in self.location
 
 
 # One line a model; add your own at the end.
 ENTRIES = (
-    Entry("attend-chat", 12, "Apache-2.0", "English", "small talk; comes with Attend"),
+    Entry("attend-chat", 5.9, 12, "Apache-2.0", "English", "small talk"),
     Entry(
-        "attend-translate", 17, "Apache-2.0", "French, English", "translates French; comes with Attend", "translation"
+        "attend-translate", 8.6, 17, "Apache-2.0", "French, English", "translates French into English", "translation"
     ),
-    Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 269, "Apache-2.0", "English", "short answers"),
-    Entry("Qwen/Qwen2.5-0.5B-Instruct", 988, "Apache-2.0", "29 languages", "chat, a little code"),
-    Entry("distilbert/distilgpt2", 353, "Apache-2.0", "English", "continues texts; GPT-2 with half its layers"),
-    Entry("openai-community/gpt2", 548, "MIT", "English", "continues texts; the smallest GPT-2"),
-    Entry(
-        "Helsinki-NLP/opus-mt-fr-en",
-        301,
-        "Apache-2.0",
-        "French, English",
-        "translates French into English",
-        "translation",
-    ),
+    Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 135, 269, "Apache-2.0", "English", "short answers"),
+    Entry("Qwen/Qwen2.5-0.5B-Instruct", 494, 988, "Apache-2.0", "29 languages", "chat, a little code"),
+    Entry("distilbert/distilgpt2", 82, 353, "Apache-2.0", "English", "continues texts, half of GPT-2"),
+    Entry("openai-community/gpt2", 124, 548, "MIT", "English", "continues texts"),
+    Entry("Helsinki-NLP/opus-mt-fr-en", 75, 301, "Apache-2.0", "French → English", "translation", "translation"),
 )
 
 _REPOSITORY = re.compile(r"(?=.{3,96}$)[A-Za-z0-9](?:[\w.-]*\w)?/\w(?:[\w.-]*\w)?", re.ASCII)
@@ -97,10 +95,13 @@ def embedded() -> tuple[str, ...]:
 
 def rows() -> list[tuple[str, ...]]:
     """The catalogue as a table for people, its header first."""
-    header = ("model", "weights", "licence", "languages", "what for")
+    header = ("model", "parameters", "weights", "licence", "languages", "what for")
     return [
         header,
-        *((entry.name, f"{entry.megabytes} MB", entry.licence, entry.languages, entry.purpose) for entry in ENTRIES),
+        *(
+            (entry.name, entry.parameters, f"{entry.megabytes} MB", entry.licence, entry.languages, entry.purpose)
+            for entry in ENTRIES
+        ),
     ]
 
 

@@ -8,13 +8,9 @@ from ui.kit import assets
 from ui.kit.events import QUICK
 
 
-def lay_out(tagline: str) -> None:
-    """Put it where the caller stands.
-
-    Args:
-        tagline: what the page is for with its first model; the line then follows the model that is chosen.
-    """
-    template = assets.template("header.html").replace("<!-- line -->", tagline)
+def lay_out() -> None:
+    """Put it where the caller stands."""
+    template = assets.template("header.html")
     script = assets.loader("header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
     header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/js/late_events.js

@@ -28,7 +28,6 @@ from ui.kit.events import QUICK, field
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.models import picker as model_picker
-from ui.models.select import tagline
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
 from ui.runs.session import Session
@@ -57,7 +56,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
             picker = model_picker.build(models)
             system = system_prompt.build(first.no_system)
             panel = settings_panel.build(first.model.context_length, default_method(translates=is_translator(first)))
-        header.lay_out(tagline(first))
+        header.lay_out()
         with gr.Row(elem_id="attend-main"):
             with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
                 with gr.Row(elem_id="attend-bar"):
@@ -78,7 +77,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         everything = [frame, switch, encoder, _System(system), *made]
         outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
         switch.wire(frame, everything, outputs)
-        brought = picker.wire_loading(switch.component.bring, switch.bring, frame)
+        brought = picker.loads(switch.component.bring, frame, switch.bring)
         for chosen in (*picker.wire(page, frame), brought):
             switch.follow(chosen, frame, everything, outputs)
         encoder.wire(_encoder_of, [session])
@@ -91,7 +90,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
 def build_encoder(encoder: Encoder) -> gr.Blocks:
     """The page of an encoder alone, which cannot generate, with its endpoints."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
-        header.lay_out(tagline(encoder))
+        header.lay_out()
         view = EncoderView()
         view.lay_out(encoder_overview(encoder))
         view.wire(lambda: encoder)

@@ -125,7 +125,7 @@ class Switch:
         handler = frame.screen(views, outputs, show)
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
-    def bring(self, session: Session) -> Iterator[Screen]:
+    def bring(self, session: Session, _: gr.EventData) -> Iterator[Screen]:
         """Load the model that the chosen tab needs."""
         if name := self.awaited(session):
             return select.choose(session, self._models, name, for_tab=True)

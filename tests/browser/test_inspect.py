@@ -20,7 +20,7 @@ from tests.helpers.app_thread import app_page
 from tests.helpers.browsing import DESK, PHONE, Opener, load, page_of, watch
 from tests.helpers.folders import bert
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, say
+from tests.helpers.visitor import name_by_hand, pick, rest, say
 from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 
@@ -147,14 +147,11 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     say(page, "Hello")
     text = page.locator(".attend-conversation").inner_text()
     page.locator("#attend-message textarea").fill("And now")
-    other = page.locator("#attend-other-model input, #attend-other-model textarea").first
-    other.fill(str(folder))
-    other.press("Enter")
+    name_by_hand(page, str(folder))
     about = page.locator(".attend-about")
     expect(about).to_contain_text(f"{folder.name} is an encoder: it reads a whole text at once")
     expect(about).to_contain_text("can't generate")
     expect(about).to_contain_text(f"Choose {tiny.name} again")
-    expect(page.locator(".attend-header p")).to_contain_text("Explore an encoder")
     expect(page.locator("#attend-main")).to_be_hidden()
     expect(page.locator("#attend-form")).to_be_hidden()
     encoder = catalog.load_encoder(str(folder))
@@ -166,11 +163,9 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     page.get_by_test_id("dropdown-option").filter(has_text="layer 1").click()
     expect(page.locator(".attend-words")).to_contain_text("after layer 1:")
 
-    page.locator("#attend-model input").click()
-    page.get_by_test_id("dropdown-option").filter(has_text=tiny.name).click()
+    pick(page, tiny.name)
     expect(page.locator("#attend-main")).to_be_visible()
     expect(about).to_be_hidden()
-    expect(page.locator(".attend-header p")).to_contain_text("Chat with a small language model")
     assert page.locator(".attend-conversation").inner_text() == text
     expect(page.locator("#attend-message textarea")).to_have_value("And now")
     page.locator("#attend-message textarea").press("Enter")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,10 +14,10 @@ from model import catalog
 from model.arguments import ModelArguments
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import Opener, page_of
+from tests.helpers.browsing import PHONE, Opener, page_of
 from tests.helpers.hub_server import StandIn
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, say, set_number
+from tests.helpers.visitor import name_by_hand, pick, rest, say, set_number
 from tests.helpers.waiting import eventually
 from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
@@ -59,14 +59,11 @@ def writer_url(offer: Callable[[LoadedModel], Models], tiny_writer: LoadedModel)
         yield address
 
 
-def pick(page: Page, name: str) -> None:
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name=name).click()
-
-
-def loaded(page: Page, name: str) -> None:
+def loaded(page: Page, title: str) -> None:
+    """Wait until the model is there, which its button says."""
     expect(page.locator("#attend-model-cancel")).to_be_hidden()
-    expect(page.locator("#attend-model input")).to_have_value(name)
+    expect(page.locator("#attend-model-chosen b")).to_have_text(title)
+    expect(page.locator(".attend-model-coming")).not_to_have_attribute("data-there", "")
 
 
 def test_a_model_comes_while_others_chat_and_can_be_sent_away(
@@ -75,9 +72,10 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     page, other = visit(at=page_url), visit(at=page_url)
     reaches(page, tiny)
     set_number(page, "max-new-tokens", tiny.model.context_length)
-    page.locator("#attend-model input").click()
+    page.locator("#attend-model-chosen").click()
     option = page.get_by_role("option", name=LISTED)
-    expect(option).to_contain_text(f"{LISTED} · 269 MB download · Apache-2.0")
+    expect(option).to_contain_text("needs 269 MB download")
+    expect(option).to_contain_text("Short answers · 135M parameters · English")
     option.click()
     bar = page.locator(".attend-model-bar")
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
@@ -90,7 +88,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     hub_server.flowing.set()
     say(page, "Hello")
     pick(page, LISTED)
-    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    loaded(page, LISTED)
     reaches(page, offered.get(LISTED))
     say(page, "And now?")
     page.locator("#attend-code").click()
@@ -123,7 +121,7 @@ def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
     chat.click()
     hub_server.flowing.set()
-    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    loaded(page, LISTED)
     expect(shown).to_have_text("Chat")
     page.locator("#attend-message textarea").press("Enter")  # what could not be sent is still there
     expect(page.locator(".at-assistant")).to_have_count(1)
@@ -139,15 +137,13 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
 ) -> None:
     hub_server.flowing.set()
     page = visit(at=page_url)
-    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
-    box.fill("someone/nowhere")
-    box.press("Enter")
+    name_by_hand(page, "someone/nowhere")
     expect(page.locator(".toast-body")).to_contain_text("There is no model someone/nowhere on the Hub")
     loaded(page, tiny.name)
+    box = page.locator("#attend-other-model")
     expect(box).to_have_value("someone/nowhere")  # to be mended
     say(page, "Hello")
-    box.fill("someone/tiny-llama@main")
-    box.press("Enter")
+    name_by_hand(page, "someone/tiny-llama@main")
     loaded(page, "someone/tiny-llama@main")
     expect(box).to_have_value("")
     say(page, "And now?")
@@ -155,61 +151,76 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
     loaded(page, tiny.name)
 
 
-def test_one_choice_is_asked_for_once_however_it_is_made(
+def test_one_choice_is_asked_for_once_with_the_keys_as_well(
     page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
 ) -> None:
     hub_server.flowing.set()
     page = visit(at=page_url)
     requests: list[str] = []
     page.on("request", lambda sent: requests.append(sent.post_data or "") if "queue/join" in sent.url else None)
-    page.locator("#attend-model input").click()
-    page.locator("#attend-model [role=option]", has_text="gpt2").click()  # which this Hub does not have
+    pick(page, "gpt2")  # which this Hub does not have
     expect(page.locator(".toast-body")).to_have_count(1)
     loaded(page, tiny.name)
-    expect(page.locator(".toast-body")).to_have_count(1)
     assert sum('"gpt2"' in data for data in requests) == 1
-    page.locator("#attend-model input").focus()
+    button = page.locator("#attend-model-chosen")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("option", name=tiny.name)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("option", name=tiny.name)).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    loaded(page, LISTED)
     assert sum(f'"{LISTED}"' in data for data in requests) == 1
 
 
-def test_a_list_that_is_only_left_lets_what_is_on_its_way_come(
-    page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
-) -> None:
+@pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
+def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device: dict[str, Any]) -> None:
+    page = visit(at=page_url, **device)
+    if device:
+        page.locator("#attend-open-settings").tap()
+    page.locator("#attend-model-chosen").click()
+    sheet = page.locator(".at-models")
+    expect(sheet).to_be_visible()
+    box = sheet.bounding_box()
+    assert box is not None and page.viewport_size is not None
+    assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
+    assert box["y"] >= 0 and box["y"] + box["height"] <= page.viewport_size["height"]
+    widths = page.locator(".at-models, .at-models *").evaluate_all(
+        "all => all.map((part) => [part.scrollWidth, part.clientWidth])"
+    )
+    assert [(inside, seen) for inside, seen in widths if seen and inside > seen] == []  # inline parts have no width
+    assert "…" not in sheet.inner_text()
+
+
+def test_what_is_typed_stays_while_another_model_comes(page_url: str, visit: Opener, hub_server: StandIn) -> None:
     page = visit(at=page_url)
-    say(page, "Hello")
     pick(page, LISTED)
-    expect(page.locator("#attend-model input")).to_have_value(f"{LISTED} · loading")
-    page.locator("#attend-model input").focus()
-    page.keyboard.press("Tab")
-    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
+    expect(page.locator("#attend-model-chosen b")).to_have_text(LISTED)
+    page.locator("#attend-model-chosen").click()
+    expect(page.get_by_role("option", name=LISTED)).to_contain_text("loading")
+    box = page.locator("#attend-other-model")
     box.fill("half a na")
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
     hub_server.flowing.set()
-    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    loaded(page, LISTED)
     expect(box).to_have_value("half a na")
+    expect(box).to_be_focused()
 
 
-def test_a_folder_shows_its_name_first_and_its_whole_place_to_who_points_at_it(
+def test_a_folder_shows_its_name_first_and_its_whole_place(
     page_url: str, visit: Opener, tiny_checkpoint: Path, tmp_path: Path
 ) -> None:
     page, folder = visit(at=page_url), tmp_path / "fox" / "final"
     shutil.copytree(tiny_checkpoint, folder)
-    box = page.locator("#attend-other-model input, #attend-other-model textarea").first
-    box.fill(str(folder))
-    box.press("Enter")
-    entry = page.locator("#attend-model input")
-    expect(entry).to_have_value(re.compile("^fox/final · "))
+    name_by_hand(page, str(folder))
+    loaded(page, "fox/final")
+    expect(page.locator("#attend-model-chosen .at-model-about")).to_have_text(str(folder.parent.parent))
     say(page, "Hello")
-    entry.hover()
-    expect(entry).to_have_attribute("title", str(folder))
-    entry.click()
-    option = page.locator("#attend-model [role=option]", has_text="fox/final")
-    option.hover()
-    expect(option).to_have_attribute("title", str(folder))
-    page.locator("#attend-model [role=option]", has_text="tiny-chat").first.click()
+    pick(page, "tiny-chat")
     expect(page.locator(".attend-inspector .at-empty")).to_contain_text("fox/final wrote this, but is no longer loaded")
     page.locator("#attend-empty, #attend-clear").first.click()
     expect(page.locator(".attend-inspector .at-empty")).to_contain_text("Nothing to inspect yet")
@@ -221,7 +232,7 @@ def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
     hub_server.flowing.set()
     page = visit(at=page_url)
     pick(page, LISTED)
-    loaded(page, f"{LISTED} · installed · Apache-2.0")
+    loaded(page, LISTED)
     assert offered.cached(LISTED) is not None
     page.close()
     eventually(lambda: offered.cached(LISTED) is None)

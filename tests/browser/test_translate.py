@@ -15,7 +15,7 @@ from model.progress import Progress
 from tests.helpers.browsing import PHONE, Opener, page_of, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
-from tests.helpers.visitor import say, set_number, take
+from tests.helpers.visitor import pick, say, set_number, take
 from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 
@@ -214,10 +214,8 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     expect(read.filter(has_text="fra_Latn")).to_have_count(1)  # the language token of the source
     expect(read.filter(has_text="eng_Latn")).to_have_count(0)
     expect(other.get_by_label("From", exact=True)).to_have_value("eng_Latn")
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name="marian").click()
+    pick(page, "marian")
     expect(page.get_by_label("From", exact=True)).to_be_hidden()
     expect(target).to_be_visible()
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name="tiny-chat").click()
+    pick(page, "tiny-chat")
     expect(target).to_be_hidden()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
@@ -43,10 +45,22 @@ def to_write(page: Page) -> None:
     expect(page.locator("#attend-text textarea")).to_be_visible()
 
 
+def pick(page: Page, name: str) -> None:
+    """Choose a model in the list, by the beginning of its title."""
+    page.locator("#attend-model-chosen").click()
+    page.get_by_role("option", name=re.compile(f"^{re.escape(name)}")).click()
+
+
+def name_by_hand(page: Page, name: str) -> None:
+    """Ask for a model that is not in the list."""
+    page.locator("#attend-model-chosen").click()
+    page.locator("#attend-other-model").fill(name)
+    page.keyboard.press("Enter")
+
+
 def take(page: Page, name: str) -> None:
     """Choose a model and wait until it is loaded."""
-    page.locator("#attend-model input").click()
-    page.get_by_role("option", name=name).click()
+    pick(page, name)
     expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", name)
 
 

@@ -15,6 +15,7 @@ from model import catalog, names
 from model.arguments import DEFAULT
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.transformer import checkpoint
 from tests.helpers.paths import ROOT
 
 LEADS = [
@@ -157,6 +158,8 @@ def test_what_is_embedded_is_listed_and_loads() -> None:
         if entry.embedded:
             weights = (names.EMBEDDED / entry.name / "model.safetensors").stat().st_size
             assert entry.megabytes == round(weights / 1e6)
+            counted = checkpoint.count_parameters(names.EMBEDDED / entry.name / "model.safetensors")
+            assert entry.millions == round(counted / 1e6, 1)
 
 
 def test_names_are_different() -> None:

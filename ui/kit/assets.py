@@ -23,6 +23,7 @@ STYLESHEET = "attend.css"
 STYLES = (  # of equally specific rules the later one wins
     "kit/shared",
     "switch",
+    "models/picker",
     "runs/answer",
     *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
     "chat/conversation",

@@ -14,16 +14,24 @@ class LanguagesValue(TypedDict):
     target: str  # "" if the model chooses
 
 
-class ModelValue(TypedDict):
-    """The chosen model, and what the page shows about it."""
+class ChoiceValue(TypedDict):
+    """A model that can be chosen."""
 
     name: str
-    choices: list[tuple[str, str]]  # words and name of every model that can be chosen
+    title: str
+    about: str  # what it is for, how large it is, and its languages; of a folder where it is
+    there: str  # whether it is on this machine; "" if that is not known
+
+
+class ModelValue(TypedDict):
+    """The chosen model, and what the page shows about it. Its events: `choose {name, typed}` and `cancel`."""
+
+    name: str
+    choices: list[ChoiceValue]
     title: str  # what is being loaded; "" if nothing is
     status: str  # the progress of that, in words
     share: float | None  # of the download, from 0 to 1; None if there is no download or its size is unknown
     notes: list[str]  # sentences about how the model was loaded
-    tagline: str  # what the page is for with it
     clears_input: bool  # whether to empty the box for another model's name, since that model is loaded
     context: int  # context length of the generating model, in tokens
     method: str  # of `ui.settings.methods.METHODS`, until the visitor chooses another

@@ -1,49 +1,138 @@
 /**
- * What there is to say of the model: what is on its way and how far it is, or how it was loaded; and to the settings,
- * how much it reads and how its tokens are chosen at first; and to the header, what the page is for with it.
+ * The model in use, the list to choose another from, and the progress of one that is loading.
+ *
+ * The list opens above the page (a popover), so that nothing in it is cut off beside the settings. Events: 'choose'
+ * (`typed` for a name from the box) and 'cancel'. It also tells the settings how much the model reads and which decoding
+ * method it begins with.
  */
 
-import { around, find } from '../kit/js/dom.js';
+/** @import { ChoiceValue, ModelValue } from './contract' */
+
+import { around, find, make } from '../kit/js/dom.js';
+import { onPlane, presses } from '../kit/js/keys.js';
 import { currentModel } from '../kit/js/signals.js';
+import { unpacked } from '../kit/js/values.js';
+
+const WIDEST = 440; // pixels
+const MARGIN = 8; // pixels between the list and the window's edge
+const LEAST = 280; // pixels of height that the list gets at least
 
 /** @param {import('../kit/js/gradio').Component} component */
-export function start({ element, props, watch }) {
-  const title = find(element, '.attend-model-coming');
-  const bar = find(element, '.attend-model-bar', HTMLProgressElement);
-  const status = find(element, '.attend-model-status');
-  const notes = find(element, '.attend-model-notes');
+export function start({ element, props, trigger, watch }) {
+  const root = find(element, '.attend-model');
+  const { any_name: anyName } = unpacked(props.form);
+  /** @type {ModelValue} */
+  let value = unpacked(props.value);
+  let listed = '';
+
+  const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox' });
+  const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
+  const box = make('input', { type: 'text', id: 'attend-other-model', placeholder: 'Folder or owner/name@revision' });
+  const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),
+    make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
+  const sheet = make('div', { class: 'at-models', popover: 'auto' }, list, ...(anyName ? [other] : []));
+  chosen.popoverTargetElement = sheet;
+  const title = make('p', { class: 'attend-model-coming', role: 'status' });
+  const bar = make('progress', { class: 'attend-model-bar', 'aria-label': 'Loading progress' });
+  const status = make('p', { class: 'attend-model-status' });
+  const cancel = make('button', {
+    type: 'button', id: 'attend-model-cancel', class: 'at-plain', text: 'Cancel', onclick: () => trigger('cancel'),
+  });
+  const notes = make('ul', { class: 'attend-model-notes' });
+  root.replaceChildren(make('span', { class: 'at-model-label', id: 'attend-model-label', text: 'Model' }), chosen, sheet, title, bar, status,
+    cancel, notes);
 
   function draw() {
-    const value = props.value;
-    if (!value) return;
+    if (!props.value) return;
+    value = unpacked(props.value);
+    const { name, choices, context, method } = value;
     if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
+    title.dataset.there = value.title ? '' : name;
     status.textContent = value.status;
-    bar.hidden = !value.title;
-    title.dataset.there = value.title ? '' : value.name; // the list shows a choice before the server has heard of it
+    bar.hidden = cancel.hidden = !value.title;
     if (value.share === null) bar.removeAttribute('value');
     else bar.value = value.share;
-    notes.replaceChildren(
-      ...value.notes.map((note) => {
-        const line = document.createElement('li');
-        line.textContent = note;
-        return line;
-      }),
-    );
-    const { context, method, tagline } = value;
-    currentModel.publish({ context, method, tagline });
-    nameWhole();
+    notes.replaceChildren(...value.notes.map((text) => make('li', { text })));
+    if (value.clears_input) box.value = '';
+    const wanted = JSON.stringify([name, choices]);
+    if (listed !== wanted) drawChoices(name, choices);
+    listed = wanted;
+    currentModel.publish({ context, method });
   }
 
-  /* The list cuts long names short; pointing at one shows it whole. */
-  document.addEventListener('pointerover', (event) => {
-    const shown = around(event, '#attend-model :is(input, [role="option"])');
-    const { names, name } = props.value;
-    if (shown) shown.title = names[shown.dataset.index] || name;
+  /** @param {string} name @param {ChoiceValue[]} choices */
+  function drawChoices(name, choices) {
+    const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : null;
+    const current = choices.find((choice) => choice.name === name);
+    chosen.replaceChildren(...lines(current));
+    chosen.disabled = !anyName && choices.length < 2;
+    chosen.setAttribute('aria-label', `Model: ${current.title}`);
+    list.replaceChildren(...choices.map((choice) => make('div', {
+      role: 'option', tabindex: choice.name === name ? 0 : -1, 'aria-selected': String(choice.name === name),
+      'aria-label': [choice.title, choice.there, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
+    }, ...lines(choice))));
+    if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
+  }
+
+  /** What it is called and whether it is here, over what it is for. @param {ChoiceValue} choice */
+  const lines = ({ title: called, there, about }) => [
+    make('span', { class: 'at-model-head' }, make('b', { text: called }), make('span', { class: 'at-model-there', text: there })),
+    make('span', { class: 'at-model-about', text: about }),
+  ];
+
+  const options = () => /** @type {HTMLElement[]} */ ([...list.children]);
+
+  /** Under the button, as wide as there is room. */
+  function place() {
+    const { left, bottom } = chosen.getBoundingClientRect();
+    const width = Math.min(WIDEST, innerWidth - 2 * MARGIN);
+    const top = Math.max(MARGIN, Math.min(bottom + 4, innerHeight - LEAST - MARGIN));
+    Object.assign(sheet.style, {
+      width: `${width}px`, left: `${Math.max(MARGIN, Math.min(left, innerWidth - width - MARGIN))}px`,
+      top: `${top}px`, maxHeight: `${innerHeight - top - MARGIN}px`,
+    });
+  }
+
+  /** @param {string} name @param {boolean} typed */
+  function choose(name, typed) {
+    sheet.hidePopover();
+    chosen.focus();
+    if (typed || name !== value.name) trigger('choose', { name, typed });
+  }
+
+  sheet.addEventListener('beforetoggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState === 'open') place();
   });
-  const nameWhole = () => {
-    const chosen = document.querySelector('#attend-model input');
-    if (chosen instanceof HTMLInputElement) chosen.title = props.value.name; // who points at it already is told as well
-  };
+  sheet.addEventListener('toggle', (event) => {
+    const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
+    chosen.setAttribute('aria-expanded', String(isOpen));
+    if (isOpen) options().find((option) => option.tabIndex === 0)?.focus();
+  });
+  sheet.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault(); // it stops nothing, and the settings stay open
+    sheet.hidePopover();
+    chosen.focus();
+  });
+  list.addEventListener('click', (event) => {
+    const option = around(event, '[role="option"]');
+    if (option) choose(option.dataset.name, false);
+  });
+  list.addEventListener('keydown', (event) => {
+    const all = options();
+    const here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    if (here < 0) return;
+    const step = { Home: -here, End: all.length - 1 - here }[event.key] ?? onPlane(event.key)?.[1];
+    if (presses(event.key)) choose(all[here].dataset.name, false);
+    else if (step === undefined) return;
+    else all[here + step]?.focus();
+    event.preventDefault();
+  });
+  other.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (box.value.trim()) choose(box.value, true);
+  });
+  addEventListener('resize', () => sheet.hidePopover());
 
   watch('value', draw);
   draw();

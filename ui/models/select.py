@@ -12,12 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from model import names
-from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.progress import in_words
 from ui.kit.validation import checked_text
-from ui.models.contract import LanguagesValue, ModelValue
+from ui.models.contract import ChoiceValue, LanguagesValue, ModelValue
 from ui.runs.model_cache import AnyModel, LoadProgress
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator, task_of
@@ -25,26 +24,12 @@ from ui.runs.session import Choosing, Session
 from ui.screen import Screen
 from ui.settings.methods import default_method
 
-_MOST_OF_A_NAME = 80  # characters of a model's name, in the list and beside the bar
-_MOST_OF_A_PATH = 28
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickerScreen(Screen):
     """What changes in the model picker."""
 
     model: ModelValue | None = None
-
-
-def tagline(model: LoadedModel | Encoder) -> str:
-    """One sentence: what the page is for with this model."""
-    if not isinstance(model, LoadedModel):
-        return "Explore an encoder: which words it attends to, and how context changes a word's vector."
-    if is_translator(model):
-        return "Translate with a small language model and watch it choose every word."
-    if model.chat is None:
-        return "Write with a small language model and watch it choose every word."
-    return "Chat with a small language model and watch it choose every word."
 
 
 def choose(
@@ -142,7 +127,6 @@ def picker_value(session: Session, models: Models) -> ModelValue:
     writes, encoder = models.get(models.current(session)), session.encoder
     name = session.model if encoder is None else encoder.address
     return {
-        "tagline": tagline(encoder or writes),
         "clears_input": False,
         "name": name,
         "choices": choices(models, session.model, name),
@@ -169,36 +153,26 @@ def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
     }
 
 
-def choices(models: Models, *also: str, coming: str = "") -> list[tuple[str, str]]:
-    """Labels and names of the models that can be chosen: those offered, those in use, and the one being loaded."""
+def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
+    """The models that can be chosen: those offered, those in use, and the one being loaded."""
     entries = {entry.name: entry for entry in names.ENTRIES}
-    found = []
+    found: list[ChoiceValue] = []
     for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
-        entry, called = entries.get(name), names.display_name(name)
-        if name == coming:
-            words = f"{_shortened(called)} · loading"
-        elif entry is not None:
-            where = "installed" if names.is_installed(entry) else f"{in_words(entry.megabytes * 10**6)} download"
-            words = f"{name} · {where} · {entry.licence}"
-        elif called == name or name in models.names:
-            words = _shortened(name)
-        else:
-            words = f"{_shortened(called)} · {_location(name, called)}"
-        found.append((words, name))
+        entry, title, about, there = entries.get(name), names.display_name(name), "", ""
+        if entry is not None:
+            purpose = entry.purpose[0].upper() + entry.purpose[1:]
+            about = f"{purpose} · {entry.parameters} parameters · {entry.languages}"
+            size = in_words(entry.megabytes * 10**6)
+            there = "installed" if names.is_installed(entry) else f"needs {size} download"
+        elif title != name:
+            about = _location(name, title)
+        found.append({"name": name, "title": title, "about": about, "there": "loading" if name == coming else there})
     return found
 
 
 def _location(folder: str, called: str) -> str:
-    """The folder's parent, shortened to its end, the most telling part of a long path."""
-    path = os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
-    if len(path) <= _MOST_OF_A_PATH:
-        return path
-    end = path[1 - _MOST_OF_A_PATH :]
-    return f"…{end[max(0, end.find(os.sep)) :]}"
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MOST_OF_A_NAME else f"{name[: _MOST_OF_A_NAME - 1]}…"
+    """The folder in which the model's own is."""
+    return os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
 
 
 def _shown(session: Session) -> str:
@@ -216,7 +190,7 @@ def _loading_value(session: Session, models: Models, name: str, arriving: LoadPr
         **picker_value(session, models),
         "name": name,
         "choices": choices(models, session.model, coming=name),
-        "title": f"{'Downloading' if downloading else 'Loading'} {_shortened(names.display_name(name))}",
+        "title": f"{'Downloading' if downloading else 'Loading'} {names.display_name(name)}",
         "status": f"{in_words(done)} of {in_words(total)}" if downloading else "loading the weights" if total else "",
         "share": done / total if downloading else None,
         "notes": [],

@@ -52,7 +52,7 @@ class TranslateScreen(Screen):
 
 def examples(loaded: LoadedModel) -> tuple[str, ...]:
     """Short texts in the language that the model reads, which only the catalogue knows."""
-    reads = next((entry.languages.partition(",")[0] for entry in names.ENTRIES if entry.name == loaded.address), "")
+    reads = next((entry.languages.partition(" ")[0] for entry in names.ENTRIES if entry.name == loaded.address), "")
     return EXAMPLES.get(reads, ())
 
 

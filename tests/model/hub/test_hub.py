@@ -28,7 +28,7 @@ from tests.helpers.paths import ROOT
 def test_whether_a_model_needs_a_download_is_known_without_asking(
     hub_server: StandIn, on_the_hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = names.Entry(HUB_MODEL, 1, "MIT", "English", "tests")
+    entry = names.Entry(HUB_MODEL, 1, 1, "MIT", "English", "tests")
     assert not names.is_installed(entry)
     hub_server.cut_after[WEIGHTS] = [100, 0, 0, 0]
     refusal()

@@ -9,24 +9,41 @@ import pytest
 
 from model import catalog, names
 from model.errors import AttendError
-from model.loaded import LoadedModel
 from ui.models import select as choosing
-from ui.models.select import tagline
 from ui.runs.models import Models
 from ui.runs.session import Session
 
 
-def test_a_folder_is_listed_by_its_name_and_the_end_of_its_place(
-    tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_listed_by_its_name_and_its_place(tiny_checkpoint: Path, tmp_path: Path) -> None:
     deep = tmp_path / "a-part-of-a-path" / "another-part" / "fox"
     shutil.copytree(tiny_checkpoint, deep / "final")
     private = Models(("attend-chat", str(tiny_checkpoint)), lambda name, _: catalog.load(name), any_name=True)
-    monkeypatch.setattr(names, "ENTRIES", ())
-    listed = {name: words for words, name in choosing.choices(private, str(deep / "final"), "/etc", "n" * 90)}
-    assert listed[str(deep / "final")] == "fox/final · …/another-part"
-    assert (listed["/etc"], listed["n" * 90]) == ("etc · /", f"{'n' * 79}…")
-    assert listed[str(tiny_checkpoint)] == str(tiny_checkpoint)  # what is offered is called by its own name
+    listed = {choice["name"]: choice for choice in choosing.choices(private, str(deep / "final"), "/etc")}
+    assert listed[str(deep / "final")]["title"] == "fox/final"
+    assert listed[str(deep / "final")]["about"] == str(deep.parent)
+    assert (listed["/etc"]["title"], listed["/etc"]["about"]) == ("etc", "/")
+
+
+def test_a_model_of_the_catalogue_says_what_it_is_for_how_large_it_is_and_whether_it_is_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = ("attend-chat", "gpt2")
+    here = {"attend-chat"}
+    monkeypatch.setattr(names, "is_installed", lambda entry: entry.name in here)
+    assert choosing.choices(Models(listed, lambda name, _: catalog.load(name))) == [
+        {
+            "name": "attend-chat",
+            "title": "attend-chat",
+            "about": "Small talk · 5.9M parameters · English",
+            "there": "installed",
+        },
+        {
+            "name": "gpt2",
+            "title": "gpt2",
+            "about": "Continues texts · 124M parameters · English",
+            "there": "needs 548 MB download",
+        },
+    ]
 
 
 @pytest.fixture
@@ -53,10 +70,3 @@ def test_of_a_public_page_every_name_is_listed(foxes: list[str]) -> None:
     assert models.get(foxes[0]) is models.first
     with pytest.raises(AttendError, match="There is no model 'fox' here"):
         models.get("fox")
-
-
-def test_the_header_says_what_the_page_is_for(
-    tiny: LoadedModel, tiny_writer: LoadedModel, tiny_translator: LoadedModel
-) -> None:
-    for loaded, does in ((tiny, "Chat"), (tiny_writer, "Write"), (tiny_translator, "Translate")):
-        assert tagline(loaded) == f"{does} with a small language model and watch it choose every word."

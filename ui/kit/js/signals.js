@@ -51,8 +51,8 @@ export const colourMode = new Subject();
 export const panelSettings = new Subject();
 
 /**
- * The model that is chosen: how many tokens it reads, its decoding method, and what the page is for with it.
- * @type {Subject<{context: number, method: string, tagline: string}>}
+ * The model that is chosen: how many tokens it reads, and its decoding method.
+ * @type {Subject<{context: number, method: string}>}
  */
 export const currentModel = new Subject();
 

@@ -47,9 +47,7 @@ class Entry:
 # One line a model; add your own at the end.
 ENTRIES = (
     Entry("attend-chat", 5.9, 12, "Apache-2.0", "English", "small talk"),
-    Entry(
-        "attend-translate", 8.6, 17, "Apache-2.0", "French, English", "translates French into English", "translation"
-    ),
+    Entry("attend-translate", 8.6, 17, "Apache-2.0", "French → English", "translation", "translation"),
     Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 135, 269, "Apache-2.0", "English", "short answers"),
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 494, 988, "Apache-2.0", "29 languages", "chat, a little code"),
     Entry("distilbert/distilgpt2", 82, 353, "Apache-2.0", "English", "continues texts, half of GPT-2"),

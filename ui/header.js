@@ -1,4 +1,6 @@
-/** The first line. Its event `poll` does nothing but open a stream of replies, where one is missing. */
+/**
+ * The first line. Its event `poll` does nothing but open a stream of replies, where one is missing.
+ */
 
 /** @param {import('./kit/js/gradio').Component} component */
 export function start({ trigger }) {

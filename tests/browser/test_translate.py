@@ -107,16 +107,22 @@ def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(
     to_tab(page, "Translate")
     uses(page, "Translate", "attend-translate")
     translate(page, SOURCE)
+    expect(page.locator(".attend-translation .at-note")).to_contain_text("attend-translate")
     words = page.locator(".attend-translation .at-text").inner_text()
     to_tab(page, "Compare")
     uses(page, "Compare", "attend-translate")  # which any model will do for
     to_tab(page, "Chat")
     uses(page, "Chat", "attend-chat")
     expect(page.locator(".at-turn")).to_have_count(2)
+    expect(page.locator(".at-assistant .at-note")).to_contain_text("attend-chat")
     say(page, "And now?")
     to_tab(page, "Translate")
     uses(page, "Translate", "attend-translate")
     expect(page.locator(".attend-translation .at-text")).to_have_text(words)
+    page.locator("#attend-given textarea").fill("   ")
+    page.locator("#attend-go").click()
+    expect(page.locator(".toast-body")).to_contain_text("is empty")
+    expect(page.locator(".attend-translation .at-text")).to_have_count(0)  # no translation of another text stays
     entries(page, *ALL)
     tops = page.locator("#attend-tabs label").evaluate_all("all => all.map((label) => label.offsetTop)")
     assert len(set(tops)) == 1  # one line, on a phone as well
@@ -170,7 +176,10 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     page.locator("#attend-method label", has_text="Greedy").click()
     take(page, "attend-translate")
     uses(page, "Translate", "attend-translate")
-    expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")  # which somebody has chosen
+    expect(page.locator("#attend-method input:checked")).to_have_value("Beam search")  # nobody has chosen another here
+    to_tab(page, "Chat")
+    uses(page, "Chat", "attend-chat")
+    expect(page.locator("#attend-method input:checked")).to_have_value("Greedy")
 
 
 def test_nothing_is_wider_than_a_phone(first_address: str, visit: Opener) -> None:

@@ -175,7 +175,7 @@ def inspector(
 def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> TurnValue:
     tokens = None if words is None else [(word, 0.25) for word in words]
     value: Any = {"role": role, "text": text, "tokens": tokens, "run": "r1" if tokens else None}
-    return {**value, "state": "done", "dropped": False, "note": None, "version": 0, **changes}  # pyright: ignore[reportReturnType]
+    return {**value, "state": "done", "dropped": False, "note": None, "model": "", "version": 0, **changes}  # pyright: ignore[reportReturnType]
 
 
 def conversation(*turns: TurnValue, busy: bool = False) -> ConversationValue:

@@ -7,7 +7,7 @@ import { EMPTY, applyUpdate, stage } from '../../ui/runs/turns.js';
 
 /** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({
-  role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, version: 0, ...changes,
+  role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, model: '', version: 0, ...changes,
 });
 
 /** @param {...string} words of the answer @returns {TurnsValue} */

@@ -15,7 +15,7 @@ import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
-import { endingNote, makeAnswer, offerTokens } from '../runs/answer.js';
+import { byline, makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { makeBeginning } from './example.js';
 
@@ -110,7 +110,7 @@ export function start(component) {
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
         body.show(turn);
-        const ending = endingNote(turn);
+        const ending = byline(turn);
         if (note.textContent !== ending) note.textContent = ending;
       },
     };

@@ -141,9 +141,9 @@ export function offerTokens(container, ask, opened = () => {}) {
   });
 }
 
-/** Why an answer ended, in words; '' while it grows, and where there is nothing to add. @param {import('./contract').TurnValue} turn */
-export function endingNote(turn) {
-  return [turn.state === 'stopped' ? 'stopped' : '', turn.note || ''].filter(Boolean).join(' · ');
+/** Who wrote an answer, and why it ended where that is to be said. @param {import('./contract').TurnValue} turn */
+export function byline(turn) {
+  return [turn.model, turn.state === 'stopped' && 'stopped', turn.note].filter(Boolean).join(' · ');
 }
 
 /**

@@ -10,7 +10,9 @@ from typing import Self
 
 from decoding.step import FinishReason
 from decoding.trace import Trace
+from model import names
 from model.loaded import LoadedModel
+from model.text.languages import unmarked
 from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.contract import AnswerUpdate
 from ui.runs.run import RunRecord
@@ -34,7 +36,7 @@ class GrowingAnswer:
     @classmethod
     def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel) -> Self:
         """An answer without tokens, whose run will grow into this trace."""
-        turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming")
+        turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=_display_name(run.model))
         text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
         return cls(turn, RunBuilder(run, trace), text)
 
@@ -68,6 +70,12 @@ class GrowingAnswer:
             "note": turn.note,
             "busy": busy,
         }
+
+
+def _display_name(name: str) -> str:
+    """The display name of a model, with its languages if the name contains them."""
+    plain, _ = unmarked(name)
+    return names.display_name(plain) + name[len(plain) :]
 
 
 def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | None) -> str | None:

@@ -20,6 +20,7 @@ class TurnValue(TypedDict):
     state: AnswerState
     dropped: bool  # no longer in the context
     note: str | None  # such as "reached the length limit"
+    model: str  # the display name of the one that wrote it; "" for a message of the visitor's
     version: int  # of an answer: number of its updates
 
 

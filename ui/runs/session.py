@@ -38,6 +38,7 @@ class Turn:
     run: str | None = None
     state: AnswerState = "done"
     note: str | None = None
+    model: str = ""  # the display name of the one that wrote it
     version: int = 0  # number of its updates
 
 

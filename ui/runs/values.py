@@ -23,6 +23,7 @@ def turn_value(turn: Turn, *, dropped: bool = False) -> TurnValue:
         "state": turn.state,
         "dropped": dropped,
         "note": turn.note,
+        "model": turn.model,
         "version": version,
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
+from gradio.components import Component
+from gradio.context import get_blocks_context
 from gradio.events import api
 
 from ui.kit.errors import for_programs
@@ -15,9 +17,20 @@ _RUNS = 4  # at the same time
 
 
 def register(endpoints: Mapping[str, Callable[..., Any]]) -> None:
-    """Add them to the page that is being built, each under its name."""
+    """Add them to the page that is being built, each under its name, its parameters under theirs."""
     for name, function in endpoints.items():
         api(_for_programs(function), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
+        _label(name, list(inspect.signature(function).parameters))
+
+
+def _label(endpoint: str, parameters: Sequence[str]) -> None:
+    """Name an endpoint's parameters in Gradio's page of endpoints, which numbers them otherwise."""
+    page = get_blocks_context()
+    assert page is not None
+    (registered,) = (fn for fn in page.fns.values() if fn.api_name == endpoint)
+    for parameter, shown in zip(parameters, registered.inputs, strict=True):
+        assert isinstance(shown, Component)
+        shown.label = parameter
 
 
 def _for_programs(function: Callable[..., Any]) -> Callable[..., Any]:

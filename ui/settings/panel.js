@@ -25,7 +25,9 @@ export function start({ element, props, trigger }) {
   const state = { method: form.first.method, values: { ...form.first.values } };
   /** @type {Map<string, import('./fields.js').Field>} by name */
   const fields = new Map();
-  let suggested = form.first.method; // by the model, until the visitor chooses one
+  let usual = form.first.method; // the model's, until the visitor chooses one
+  /** @type {Map<string, string>} what was chosen in place of each usual method: translators have another one */
+  const methodsChosen = new Map();
   let before = null; // the samplers' values before they were turned off
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
@@ -68,10 +70,10 @@ export function start({ element, props, trigger }) {
     const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
     const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // so older links say it
     const method = address.get('method');
-    if (['method', ...form.samplers].some((name) => address.has(name))) suggested = null;
     if (Object.hasOwn(form.methods, method)) {
       Object.assign(state, { method, values: { ...state.values, ...form.methods[method].starts } });
     }
+    if (['method', ...form.samplers].some((name) => address.has(name))) methodsChosen.set(usual, state.method);
     for (const [name, value] of address) {
       if (name.startsWith('__') || GRADIOS.has(name) || (name === 'method' && value === state.method)) continue;
       if (known.has(name) && !isMisread(known.get(name), value)) {
@@ -104,7 +106,7 @@ export function start({ element, props, trigger }) {
   /* ---- changing them ---- */
 
   function change(values, method = state.method) {
-    if (method !== state.method || form.samplers.some((name) => name in values)) suggested = null;
+    if (method !== state.method || form.samplers.some((name) => name in values)) methodsChosen.set(usual, method);
     state.method = method;
     Object.assign(state.values, values);
     draw();
@@ -127,11 +129,11 @@ export function start({ element, props, trigger }) {
     draw();
   }
 
-  /** The method for another model, unless the visitor has chosen one. @param {string} method */
-  function suggest(method) {
-    if (suggested === null || suggested === method) return;
-    change({}, method);
-    suggested = method;
+  /** The method for another model, or what the visitor chose in its place. @param {string} method */
+  function follow(method) {
+    if (usual === method) return;
+    usual = method;
+    change({}, methodsChosen.get(method) ?? method);
   }
 
   /** Lengths reach as far as the context of the model. @param {number} tokens */
@@ -238,7 +240,7 @@ export function start({ element, props, trigger }) {
   draw();
   currentModel.subscribe(element, ({ context, method }) => {
     reach(context);
-    suggest(method);
+    follow(method);
   });
   shownTab.subscribe(element, showTab);
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.

@@ -122,6 +122,14 @@ class _Translation:
         return self.session.translation is self.answer.turn
 
 
+def withdraw(session: Session, models: Models, name: str, text: str) -> TranslateScreen:
+    """Take away a translation of another text than this one, which was refused."""
+    run = session.runs.get(session.translation.run or "") if session.translation else None
+    if session.busy or run is None or run.trace is None or run.trace.prompt.strip() == text.strip():
+        return TranslateScreen()
+    return replace(clear(session, models, name), given=None)
+
+
 def clear(session: Session, models: Models, name: str) -> TranslateScreen:
     """An empty box and nothing translated."""
     session.cancel()

@@ -10,14 +10,16 @@ from ui.kit.validation import checked_start, checked_switch
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
-from ui.runs.session import Turn
+from ui.runs.session import Session, Turn
 
 
 def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
     """The function behind `/translate`."""
 
+    default = models.for_task(Session(model=models.default), "translation") or models.default
+
     def translate(
-        text: str, model: str = models.default, settings: dict[str, Any] | None = None, trace: bool = False
+        text: str, model: str = default, settings: dict[str, Any] | None = None, trace: bool = False
     ) -> dict[str, Any]:
         """Translate a text, with a model that is an encoder with a decoder.
 

@@ -10,6 +10,7 @@ import gradio as gr
 from gradio.components import Component
 
 from decoding.settings import DecodingSettings
+from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
@@ -95,7 +96,12 @@ class TranslateTab(Tab):
         models, panel = frame.models, frame.panel
 
         def go(session: Session, text: str, *settings: object) -> Iterator[Screen]:
-            return translate.translate(session, models, models.current(session), text, panel.read(settings))
+            name = models.current(session)
+            try:
+                yield from translate.translate(session, models, name, text, panel.read(settings))
+            except AttendError:
+                yield translate.withdraw(session, models, name, text)
+                raise
 
         def example(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
             text, name = field(event, "text", str), models.current(session)

@@ -9,7 +9,7 @@
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
-import { endingNote, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
+import { byline, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -36,7 +36,7 @@ export function start(component) {
     body.show(answer);
     region.setAttribute('aria-busy', String(busy));
     copyButton.hidden = answer.state === 'streaming';
-    note.textContent = endingNote(answer);
+    note.textContent = byline(answer);
   }
 
   /** @param {string[]} examples @param {boolean} busy */

@@ -27,7 +27,7 @@ from ui.translate import actions as translate
 from ui.translate import alignment
 from ui.translate.actions import TranslateScreen
 from ui.translate.contract import AlignmentValue, HeadsValue
-from ui.translate.endpoint import translated
+from ui.translate.endpoint import translate_endpoint, translated
 
 SOURCE = "Le chat est grand."
 BEAMS = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=9)
@@ -151,6 +151,24 @@ def test_clearing_ends_what_is_being_written(both: Models, tiny_translator: Load
     rest = list(going)
     assert all(screen.translation is screen.answer is None and screen.alignment is None for screen in rest)
     assert not session.busy
+
+
+def test_a_refused_text_takes_the_translation_of_another_away(both: Models, tiny_translator: LoadedModel) -> None:
+    session, name = Session(model=tiny_translator.name), tiny_translator.name
+    run(session, both, name, SOURCE)
+    kept = translate.withdraw(session, both, name, f" {SOURCE}\n")  # its own text, refused for a setting
+    assert kept == TranslateScreen() and session.translation is not None
+    gone = translate.withdraw(session, both, name, "Another text")
+    assert gone.given is None  # what was typed stays
+    assert gone.translation is not None and not gone.translation["turns"] and gone.alignment is False
+    assert session.translation is None and not session.runs
+
+
+def test_programs_are_given_the_translator_of_the_page(tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
+    endpoint = translate_endpoint(Models(tuple(by_name), lambda name, _: by_name[name]))
+    settings = {"max_new_tokens": 3}
+    assert endpoint(SOURCE, settings=settings) == endpoint(SOURCE, "attend-translate", settings)
 
 
 def test_what_cannot_be_translated_is_refused_in_words(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 
@@ -18,6 +18,7 @@ from ui.contract import SwitchValue
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
 from ui.frame import Changes, Frame, Output, Tab, View
+from ui.inspector.contract import InspectorMode
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
@@ -160,7 +161,7 @@ class Switch:
             if session.encoder is not None:
                 screen: Screen = EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
             elif awaited:
-                screen = Screen(tab=wanted, inspector=empty_inspector(wanted.lower()))
+                screen = Screen(tab=wanted, inspector=empty_inspector(cast(InspectorMode, wanted.lower())))
             else:
                 tab = self.possible(loaded, wanted, coming=session.choosing is not None)
                 overview = tab.overview(session, models, name)

@@ -100,7 +100,7 @@ def _renamed(value: InspectorValue) -> InspectorValue:
 def module(name: str, kind: str, value: Recorded) -> str:
     """A script that exports the value."""
     return (
-        "/** Recorded by `python -m docs.examples`. */\n\n"
+        "/**\n * Recorded by `python -m docs.examples`.\n */\n\n"
         f"/** @type {{import('./contract').{kind}}} */\n"
         f"export const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
     )

@@ -1,4 +1,6 @@
-/** Recorded by `python -m docs.examples`. */
+/**
+ * Recorded by `python -m docs.examples`.
+ */
 
 /** @type {import('./contract').RecordedDialogue} */
 export const dialogue = {"model":"attend-chat","turns":[{"role":"user","text":"I have a dog called Biscuit.","tokens":null,"run":null,"state":"done","dropped":false,"note":null,"model":"","version":0},{"role":"assistant","text":"Biscuit is a lovely name for a dog.","tokens":[["B",0.185455],["is",0.966925],["c",0.998232],["u",0.999232],["it",0.98171],[" is",0.654616],[" a",0.992644],[" lovely",0.717862],[" name",0.998304],[" for",0.902135],[" a",0.998463],[" dog",0.664956],[".",0.992077],["",0.99696]],"run":"example-chat-1","state":"done","dropped":false,"note":null,"model":"attend-chat","version":0},{"role":"user","text":"What is my dog called?","tokens":null,"run":null,"state":"done","dropped":false,"note":null,"model":"","version":0},{"role":"assistant","text":"Your dog is called Biscuit.","tokens":[["Your",0.501626],[" dog",0.984472],[" is",0.83188],[" called",0.964765],[" B",0.990631],["is",0.997619],["c",0.999358],["u",0.999157],["it",0.995461],[".",0.980867],["",0.999996]],"run":"example-chat-2","state":"done","dropped":false,"note":null,"model":"attend-chat","version":0}]};

@@ -66,7 +66,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
                     tab.lay_out(models, first=tab is first_tab)
             with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
                 examples = {"modes": ["chat", "write"] if offers_examples(models.names) else []}
-                inspector = component("inspector/inspector.js", "take", "example", "missing", examples=examples)
+                inspector = component(
+                    "inspector/inspector.js", "take", "branch", "example", "missing", examples=examples
+                )
                 inspector.value = packed(empty_inspector(cast(InspectorMode, first_tab.name.lower())))
                 record = toolbar.build()
         encoder.lay_out()

@@ -6,6 +6,7 @@ model, as `make run` serves it; the others use small models with random weights.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_a_visitor_chats_and_looks_behind_every_token(embedded: str, visit: Open
     assert "What do you like" not in page.locator(".attend-inspector").inner_text()
 
 
-def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
+def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     page = visit()
     page.locator(".at-example").first.click()
     expect(page.locator(".at-assistant")).to_have_count(1)
@@ -66,21 +67,63 @@ def test_retry_undo_edit_clear_and_the_way_back(visit: Opener) -> None:
     expect(page.locator("#attend-seed-used")).not_to_have_text(seed)  # answered again, by chance
     rest(page)
     expect(page.locator(".at-turn")).to_have_count(2)
+    versions = page.get_by_role("group", name="Versions of this message")
+    expect(versions).to_have_text("2/2")
+    second, strip = page.locator(".at-assistant .at-text").inner_text(), page.locator(".at-strip").inner_text()
+    page.get_by_role("button", name="Previous version").focus()
+    page.keyboard.press("Enter")
+    expect(versions).to_have_text("1/2")
+    expect(page.get_by_role("button", name="Next version")).to_be_focused()
+    assert page.locator(".at-assistant .at-text").inner_text() != second
+    expect(page.locator(".at-strip")).not_to_have_text(strip)  # the inspector follows
     page.locator(".at-user").hover()
     page.get_by_role("button", name="Edit").click()
     page.locator(".at-edit-text").fill("Good morning!")
     page.get_by_role("button", name="Save & resend").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!")
     rest(page)
-    expect(page.locator("#attend-restore")).to_have_text("Undo edit")
     page.locator("#attend-clear").click()
     expect(page.locator("#attend-restore")).to_have_text("Undo clear")
     expect(page.locator(".at-turn")).to_have_count(0)
     page.locator("#attend-restore").click()
     expect(page.locator(".at-user")).to_contain_text("Good morning!")
-    page.get_by_role("button", name="Undo: remove").click()
+    page.locator(".at-user").get_by_role("button", name="Previous version").click()
+    expect(page.locator(".at-assistant")).to_contain_text("1/2")  # with the versions of its answer
+    page.locator(".at-user").get_by_role("button", name="Next version").click()
+    page.get_by_role("button", name="Undo: take").click()
     expect(page.locator(".at-turn")).to_have_count(0)
     expect(page.locator("#attend-message textarea")).to_have_value("Good morning!")
+
+
+def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> None:
+    page = visit("?max_new_tokens=12&min_new_tokens=12&seed=5")
+    say(page, "Hello")
+    tokens = page.locator(".at-assistant .at-tok")
+    expect(tokens).to_have_count(12)
+    page.get_by_role("button", name="Continue").click()
+    expect(tokens).to_have_count(24)
+    rest(page)
+    tokens.nth(20).click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 21 of 24")
+    kept = page.locator(".at-assistant .at-text").evaluate(
+        "(text) => [...text.children].slice(0, 20).map((t) => t.textContent)"
+    )
+    row = page.locator(".at-table tbody tr:not(.at-won):not(.at-rest)").first
+    row.get_by_role("button").click()
+    expect(page.get_by_role("group", name="Versions of this message")).to_have_text("2/2")
+    rest(page)
+    expect(tokens).to_have_count(33)  # 20 that stay, the other one, and 12 more
+    texts = page.locator(".at-assistant .at-text").evaluate("(text) => [...text.children].map((t) => t.textContent)")
+    assert texts[:20] == kept
+    tokens.nth(20).click()
+    expect(page.locator(".at-reason")).to_contain_text("Chosen by you")
+    page.get_by_role("button", name="Previous version").click()
+    expect(tokens).to_have_count(24)
+    page.locator(".at-menu summary").click()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Download JSON").click()
+    user, assistant = json.loads(begun.value.path().read_text(encoding="utf-8"))
+    assert user == {"role": "user", "content": "Hello"} and len(assistant["tokens"]) == 24
 
 
 def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

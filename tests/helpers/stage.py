@@ -57,8 +57,8 @@ HOSTILE = [
 LAYERS, HEADS, VOCABULARY = 2, 3, 4096
 
 
-CONVERSATION_EVENTS = ("token", "retry", "undo", "edit", "example", "adopt", "missing")
-INSPECTOR_EVENTS = ("take", "example", "missing")
+CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "adopt", "missing")
+INSPECTOR_EVENTS = ("take", "branch", "example", "missing")
 
 
 def conversation_view() -> gr.HTML:
@@ -175,7 +175,17 @@ def inspector(
 def turn(role: str, text: str, words: list[str] | None = None, **changes: Any) -> TurnValue:
     tokens = None if words is None else [(word, 0.25) for word in words]
     value: Any = {"role": role, "text": text, "tokens": tokens, "run": "r1" if tokens else None}
-    return {**value, "state": "done", "dropped": False, "note": None, "model": "", "version": 0, **changes}  # pyright: ignore[reportReturnType]
+    return {
+        **value,
+        "state": "done",
+        "dropped": False,
+        "note": None,
+        "model": "",
+        "unfinished": False,
+        "version": 0,
+        "versions": (0, 1),
+        **changes,
+    }  # pyright: ignore[reportReturnType]
 
 
 def conversation(*turns: TurnValue, busy: bool = False) -> ConversationValue:
@@ -186,7 +196,7 @@ def update(version: int, since: int, words: list[str], **changes: Any) -> Answer
     """What is new of the answer of run r1 since the update before."""
     tokens: Any = [(word, 0.25) for word in words]
     value: Any = {"run": "r1", "base": version - 1, "version": version, "since": since, "tokens": tokens}
-    return {**value, "state": "streaming", "note": None, "busy": True, **changes}  # pyright: ignore[reportReturnType]
+    return {**value, "state": "streaming", "note": None, "unfinished": False, "busy": True, **changes}  # pyright: ignore[reportReturnType]
 
 
 WORDS = ["<s>", "Hi", "I", " am", " a", " fox", "."]

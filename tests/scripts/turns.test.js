@@ -7,7 +7,8 @@ import { EMPTY, applyUpdate, stage } from '../../ui/runs/turns.js';
 
 /** @param {Partial<TurnValue>} changes @returns {TurnValue} */
 const turn = (changes) => ({
-  role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, model: '', version: 0, ...changes,
+  role: 'assistant', text: '', tokens: [], run: 'r1', state: 'streaming', dropped: false, note: null, model: '',
+  unfinished: false, version: 0, versions: [0, 1], ...changes,
 });
 
 /** @param {...string} words of the answer @returns {TurnsValue} */
@@ -20,7 +21,7 @@ function whole(version, ...words) {
 /** @param {Partial<AnswerUpdate>} changes @param {...string} words @returns {AnswerUpdate} */
 const update = (changes, ...words) => ({
   run: 'r1', base: 0, version: 1, since: 0, tokens: words.map((word) => [word, 0.5]), state: 'streaming', note: null,
-  busy: true, ...changes,
+  unfinished: false, busy: true, ...changes,
 });
 
 test('an update adds its tokens and leaves all else alone', () => {
@@ -32,8 +33,8 @@ test('an update adds its tokens and leaves all else alone', () => {
 });
 
 test('the last one says how the answer ended, and that nothing is going on', () => {
-  const now = applyUpdate(whole(1, 'I'), update({ base: 1, version: 2, since: 1, state: 'stopped', note: 'time', busy: false }));
-  assert.equal(now?.busy, false);
+  const now = applyUpdate(whole(1, 'I'), update({ base: 1, version: 2, since: 1, state: 'stopped', note: 'time', unfinished: true, busy: false }));
+  assert.deepEqual([now?.busy, now?.turns[1].unfinished], [false, true]);
   assert.deepEqual([now?.turns[1].state, now?.turns[1].note, now?.turns[1].text], ['stopped', 'time', 'I']);
 });
 

@@ -1,4 +1,4 @@
-"""The actions of Chat: send, retry, edit, undo, clear, restore, and opening a token of an answer.
+"""The actions of Chat: send, retry, edit, go on, take another token, undo, clear, restore, and opening a token.
 
 Each function takes the session and the request, and returns the new screen, or yields successive screens while the
 model writes. Everything is checked before anything changes, so an error leaves the conversation as it was. Knows
@@ -7,11 +7,12 @@ nothing of gradio.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
+from model.limits import check_room
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.chat.contract import ConversationValue, PromptValue
@@ -27,8 +28,10 @@ from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import RunRecord, prompt_tokens
-from ui.runs.session import MOST_TURNS, Session, Turn
+from ui.runs.session import Session
 from ui.runs.values import meter_value
+from ui.runs.versions.conversation import MOST_TURNS, Conversation, Turn
+from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.screen import Screen
 
 
@@ -40,7 +43,7 @@ class ChatScreen(Screen):
     answer: AnswerUpdate | None = None  # what is new of the newest answer, where the conversation is the same
     message: str | None = None  # the text in the message box
     prompt: PromptValue | None = None
-    replaced: str | None = None  # the action that can be undone: "clear", "edit" or "retry"; "" for none
+    cleared: bool | None = None  # whether Clear can be undone
 
 
 def set_system(session: Session, models: Models, name: str, system: object) -> ChatScreen:
@@ -74,9 +77,9 @@ def adopt(
 def retry(
     session: Session, models: Models, name: str, turn: int, settings: DecodingSettings, *, system: object = None
 ) -> Iterator[ChatScreen]:
-    """The answer at `turn` once more; what came after it goes, unless it is taken back."""
+    """The answer at `turn` once more; the one before stays a version, with what came after it."""
     number = _user_turn_before(session, turn)
-    yield from _answer(session, models, name, session.turns[: number + 1], settings, system=system, replacing="retry")
+    yield from _answer(session, models, name, session.turns[: number + 1], settings, system=system)
 
 
 def edit(
@@ -89,43 +92,94 @@ def edit(
     *,
     system: object = None,
 ) -> Iterator[ChatScreen]:
-    """The user's message at `turn` in new words, and its answer; what came after it goes, unless it is taken back."""
+    """The user's message at `turn` in new words, and its answer; the one before stays a version, with what came after
+    it."""
     number = _user_turn_before(session, turn)
     turns = [*session.turns[:number], Turn("user", checked_message(text))]
-    yield from _answer(session, models, name, turns, settings, system=system, replacing="edit")
+    yield from _answer(session, models, name, turns, settings, system=system)
+
+
+def proceed(session: Session, models: Models, turn: int, settings: DecodingSettings) -> Iterator[ChatScreen]:
+    """Let the model go on where the last answer ends, with the settings that wrote it, for as many tokens more as
+    `settings` allow; from the same stream of random numbers."""
+    session.refuse_while_busy()
+    answer = _turn(session, turn)
+    if turn != len(session.turns) - 1 or not answer.unfinished:
+        raise AttendError("Only an unfinished answer at the end of the conversation can be continued.")
+    run = session.run(answer.run)
+    if run.forgotten:
+        raise AttendError("The details of this answer are no longer stored: retry it to continue.")
+    loaded = models.require_loaded(run.model)
+    chosen, text, messages = _same_settings(run, loaded, settings)
+    trace = resumed_trace(run, chosen) or trace_from_here(run.tokens, loaded, chosen, text=text, messages=messages)
+    # nothing is refused from here on
+    yield from _write(session, models, loaded, GrowingAnswer.of(run, trace, loaded, answer))
+
+
+def branch(
+    session: Session, models: Models, identifier: str, index: int, token: int, settings: DecodingSettings
+) -> Iterator[ChatScreen]:
+    """Take another token in the place of token `index` of an answer's run, and let the model go on behind it with the
+    settings and the random numbers of that answer, which stays a version."""
+    session.refuse_while_busy()
+    number = next((number for number, turn in enumerate(session.turns) if turn.run == identifier), None)
+    if number is None:
+        raise AttendError("This answer is no longer in view: click one of its tokens first.")
+    before = session.run(identifier)
+    loaded = models.require_loaded(before.model)
+    taken = exchanged(before, index, token, loaded)
+    tokens = [*before.tokens[:index], taken]
+    check_room(len(tokens), loaded.model.context_length)
+    chosen, text, messages = _same_settings(before, loaded, settings)
+    trace = trace_from_here(tokens, loaded, chosen, text=text, messages=messages)
+    # nothing is refused from here on
+    run = session.add_run("chat", before.model, tokens)
+    run.shape, run.dropped = before.shape, before.dropped
+    answer = GrowingAnswer.of(run, trace, loaded)
+    session.conversation.put([*session.turns[:number], answer.turn])
+    yield from _write(session, models, loaded, answer)
+
+
+def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatScreen:
+    """Show another version of a message, with what followed it, and its answer in the inspector."""
+    session.refuse_while_busy()
+    session.conversation.show(turn, version)
+    shown = next((each.run for each in session.turns[turn:] if each.run is not None), None)
+    screen = overview(session, models, name)
+    return replace(screen, inspector=opened_if_loaded(session, models, session.runs.get(shown or ""), "chat"))
 
 
 def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
-    """Take back the exchange of `turn`; its words return to the message box."""
+    """Take the exchange of `turn` out of view; its words return to the message box."""
     session.refuse_while_busy()
     number = _user_turn_before(session, turn)
     words = session.turns[number].text
-    session.turns = session.turns[:number]
+    session.conversation.end_before(number)
     return replace(overview(session, models, name), message=words)
 
 
 def clear(session: Session, models: Models, name: str) -> ChatScreen:
     """Clear the conversation; it can be restored until the next message."""
     session.cancel()
-    session.previous_turns = session.turns or session.previous_turns
-    session.turns = []
-    return replace(overview(session, models, name), replaced="" if session.previous_turns is None else "clear")
+    if session.turns:
+        session.cleared = session.conversation
+    session.conversation = Conversation()
+    session.drop_unused_runs()
+    return replace(overview(session, models, name), cleared=session.cleared is not None)
 
 
 def restore(session: Session, models: Models, name: str) -> ChatScreen:
-    """Restore the conversation as it was before Clear, Edit or Retry, with its runs."""
+    """Restore the conversation as it was before Clear, with its runs."""
     session.refuse_while_busy()
-    if session.previous_turns is not None:
-        session.turns, session.previous_turns = session.previous_turns, None
+    if session.cleared is not None:
+        session.conversation, session.cleared = session.cleared, None
         session.drop_unused_runs()
-    return replace(overview(session, models, name), replaced="")
+    return replace(overview(session, models, name), cleared=False)
 
 
 def open_token(session: Session, models: Models, turn: int, index: int) -> Screen:
     """Show one token of an answer in the inspector."""
-    if not 0 <= turn < len(session.turns):
-        raise AttendError("This message no longer exists: reload the page to see the current conversation.")
-    run = session.run(session.turns[turn].run)
+    run = session.run(_turn(session, turn).run)
     return Screen(inspector=inspect_token(session, models, run, index, again="retry the answer"))
 
 
@@ -171,13 +225,11 @@ def _answer(
     *,
     system: object,
     message: str | None = None,
-    replacing: str = "",
 ) -> Iterator[ChatScreen]:
-    """Let the model answer the last of `turns`, which becomes the conversation.
+    """Let the model answer the last of `turns`, which come into view.
 
     Args:
         message: the new text of the message box.
-        replacing: the action that replaces the conversation, which is kept for Undo; "" if it only continues.
     """
     session.refuse_while_busy()
     loaded = models.get(name)
@@ -185,21 +237,44 @@ def _answer(
         raise AttendError(f"{coming.name} is still loading: send again once it is ready.")
     instruction = session.system if system is None else checked_system(system)
     settings = chat_settings(loaded, settings)
-    turns = latest(turns)
-    prompt, messages = chat_prompt(loaded, turns, settings, supported_system_prompt(instruction, loaded))
+    prompt, messages = chat_prompt(loaded, latest(turns), settings, supported_system_prompt(instruction, loaded))
     trace = models.prepare(loaded, prompt.ids, settings, text=turns[-1].text, messages=messages)
     request = trace.request
     # nothing is refused from here on
-    session.system = instruction
+    session.system, session.cleared = instruction, None
     run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
     answer = GrowingAnswer.of(run, trace, loaded)
-    session.previous_turns = session.turns if replacing else None
-    session.turns, session.shown = [*turns, answer.turn], run.id
+    session.conversation.put([*turns, answer.turn])
+    yield from _write(session, models, loaded, answer, message)
+
+
+def _write(
+    session: Session, models: Models, loaded: LoadedModel, answer: GrowingAnswer, message: str | None = None
+) -> Iterator[ChatScreen]:
+    """Let an answer of the conversation grow.
+
+    Args:
+        message: the new text of the message box.
+    """
+    run, request, settings = answer.builder.run, answer.builder.request, answer.builder.settings
+    session.shown = run.id
     session.drop_unused_runs()
-    passes = alone(models.decode(name, prompt.ids, settings, 0))
-    view = _Answer(session, loaded, answer, message, replacing)
-    yield from answer_for_visitor(session, models, answer, passes, view)
+    ids, resumed = request.input_ids, answer.builder.trace.best
+    passes = alone(models.decode(run.model, ids, settings, request.draws_used, resumed))
+    yield from answer_for_visitor(session, models, answer, passes, _Answer(session, loaded, answer, message))
+
+
+def _same_settings(
+    run: RunRecord, loaded: LoadedModel, settings: DecodingSettings
+) -> tuple[DecodingSettings, str, Sequence[Mapping[str, str]]]:
+    """The settings that wrote a run, but for the length, its message and its conversation; the given settings where the
+    run's are no longer stored."""
+    if run.trace is None:
+        return chat_settings(loaded, settings), "", ()
+    before = run.trace.settings
+    same = replace(before, max_new_tokens=max(settings.max_new_tokens, before.min_new_tokens))
+    return same, run.trace.prompt, run.trace.messages
 
 
 @dataclass(slots=True)
@@ -210,7 +285,6 @@ class _Answer:
     loaded: LoadedModel
     answer: GrowingAnswer
     message: str | None
-    replacing: str
 
     def started(self) -> ChatScreen:
         builder, limit = self.answer.builder, self.loaded.model.context_length
@@ -220,7 +294,7 @@ class _Answer:
             inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
             meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
             message=self.message,
-            replaced="",
+            cleared=False,
         )
 
     def updated(self, progress: RunProgress) -> ChatScreen:
@@ -233,13 +307,12 @@ class _Answer:
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
             meter=meter_value(run.length, self.loaded.model.context_length, session.dropped),
             seed=session.seed if progress.ended else None,
-            replaced=self.replacing if progress.ended else None,
         )
 
     def failed(self) -> ChatScreen:
         self.answer.stop()
         answer = self.answer.value(busy=self.session.busy) if self._shown else None
-        return ChatScreen(answer=answer, replaced=self.replacing)
+        return ChatScreen(answer=answer)
 
     @property
     def _shown(self) -> bool:
@@ -249,6 +322,14 @@ class _Answer:
 
 def _user_turn_before(session: Session, turn: int) -> int:
     """The user's message that `turn` is or answers."""
-    if not 0 <= turn < len(session.turns):
+    _turn(session, turn)
+    turns = session.turns
+    return next(number for number in range(turn, -1, -1) if turns[number].role == "user")
+
+
+def _turn(session: Session, number: int) -> Turn:
+    """A message in view; `AttendError` if there is none."""
+    turns = session.turns
+    if not 0 <= number < len(turns):
         raise AttendError("This message no longer exists: reload the page to see the current conversation.")
-    return next(number for number in range(turn, -1, -1) if session.turns[number].role == "user")
+    return turns[number]

@@ -9,7 +9,9 @@ from ui.runs.contract import TurnsValue
 
 class ConversationValue(TurnsValue):
     """What the conversation shows. Its events: `token {turn, index}` (the inspector shows another run, or none),
-    `retry {turn}`, `undo {turn}`, `edit {turn, text}`, `example {text}`, `adopt {messages}`, and `missing`."""
+    `retry {turn}`, `proceed {turn}` (go on with an unfinished answer), `undo {turn}`, `edit {turn, text}`,
+    `version {turn, version}` (show another version of a message), `example {text}`, `adopt {messages}` (continue the
+    recorded dialogue), and `missing`."""
 
 
 class PromptValue(TypedDict):

@@ -2,7 +2,7 @@
  * The conversation: bubbles whose answers are made of clickable tokens.
  *
  * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
- * 'token', 'retry', 'undo', 'edit', 'example', 'adopt' (continue the recorded dialogue) and 'missing' (updates were lost; send the conversation whole).
+ * those of `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, place: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
  *   body: ReturnType<typeof makeAnswer>}} TurnView
@@ -11,13 +11,14 @@
 /** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
-import { find, iconButton, make } from '../kit/js/dom.js';
+import { find, make } from '../kit/js/dom.js';
 import { followColour } from '../kit/js/theme.js';
-import { copy } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
+import { editMessage } from './edit.js';
 import { makeBeginning } from './example.js';
+import { makeTools } from './tools.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
@@ -95,17 +96,17 @@ export function start(component) {
     const bubble = make('div', { class: 'at-bubble' },
       make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node);
     const note = make('p', { class: 'at-note' });
-    const tools = make('div', { class: 'at-tools' });
-    const node = make('div', { class: `at-turn at-${role}` }, bubble, note, tools);
-    let toolsFor = '';
+    const tools = makeTools({
+      turn: () => view.turn, edit: () => edit(view, number), turns: () => views.map((each) => each.turn),
+      trigger: (event, data) => trigger(event, { turn: number, ...data }),
+    });
+    const node = make('div', { class: `at-turn at-${role}` }, bubble, note, tools.node);
 
     /** @type {TurnView} */
     const view = {
       node, body, turn: null,
-      show(turn, { last, busy }) {
-        const wanted = [busy, last, turn.state === 'streaming'].join();
-        if (toolsFor !== wanted) drawTools(turn, last, busy);
-        toolsFor = wanted;
+      show(turn, place) {
+        tools.draw(turn, place);
         if (view.turn === turn) return;
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
@@ -114,65 +115,12 @@ export function start(component) {
         if (note.textContent !== ending) note.textContent = ending;
       },
     };
-
-    /** @param {TurnValue} turn @param {boolean} last @param {boolean} busy */
-    function drawTools(turn, last, busy) {
-      const copyButton = iconButton('copy', 'Copy', () => copy(view.turn.text, copyButton));
-      const buttons = [];
-      if (turn.state !== 'streaming') buttons.push(copyButton);
-      if (user && !busy) buttons.unshift(iconButton('edit', 'Edit', () => edit(view, number)));
-      if (!user && last && !busy) {
-        const copyAll = iconButton('copyAll', 'Copy the whole conversation', () => copy(transcript(), copyAll));
-        buttons.unshift(
-          iconButton('retry', 'Retry: get a new answer', () => trigger('retry', { turn: number })),
-          iconButton('undo', 'Undo: remove your message and this answer', () => trigger('undo', { turn: number })),
-        );
-        buttons.push(copyAll);
-      }
-      tools.replaceChildren(...buttons);
-    }
     return view;
   }
 
-  const transcript = () =>
-    views.map(({ turn }) => `${turn.role === 'user' ? 'User' : 'Assistant'}: ${turn.text}`).join('\n\n') + '\n';
-
-  /** Change a message in its place. @param {TurnView} view @param {number} number */
-  function edit(view, number) {
-    const area = make('textarea', { class: 'at-edit-text', rows: 2, 'aria-label': 'Edit your message', dir: 'auto' });
-    area.value = view.turn.text;
-    const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend' });
-    const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel' });
-    const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
-      make('span', { class: 'at-keys', text: 'Ctrl+Enter to send, Esc to cancel' }), save, cancel));
-    const fit = () => {
-      area.style.height = 'auto';
-      area.style.height = `${area.scrollHeight + 2}px`;
-      save.disabled = !area.value.trim();
-    };
-    const close = () => {
-      form.remove();
-      view.node.classList.remove('at-editing');
-      find(view.node, '.at-icon').focus();
-    };
-    const send = () => {
-      if (save.disabled || isRunning) return;
-      close();
-      trigger('edit', { turn: number, text: area.value });
-    };
-    area.addEventListener('input', fit);
-    form.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') {
-        event.preventDefault(); // it stops nothing
-        close();
-      }
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
-    });
-    save.addEventListener('click', send);
-    cancel.addEventListener('click', close);
-    view.node.classList.add('at-editing');
-    view.node.prepend(form);
-    fit();
-    area.focus();
-  }
+  /** @param {TurnView} view @param {number} number */
+  const edit = (view, number) => editMessage(view.node, view.turn.text, (text) => {
+    if (!isRunning) trigger('edit', { turn: number, text });
+    return !isRunning;
+  });
 }

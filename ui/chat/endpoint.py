@@ -11,7 +11,7 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.generation import stream_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, checked_history
-from ui.runs.session import Turn
+from ui.runs.versions.conversation import Turn
 
 
 def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:

@@ -6,7 +6,8 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat.values import EXAMPLES
 from ui.runs.prompts import chat_settings, is_translator, supported_system_prompt
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
+from ui.runs.versions.conversation import Turn
 from ui.settings.code import Reproduction, with_last_seed
 
 

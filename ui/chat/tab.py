@@ -52,8 +52,10 @@ class ChatTab(Tab):
                 "chat/conversation.js",
                 "token",
                 "retry",
+                "proceed",
                 "undo",
                 "edit",
+                "version",
                 "example",
                 "adopt",
                 "missing",
@@ -102,8 +104,8 @@ class ChatTab(Tab):
             changes[self.message] = screen.message
         if screen.prompt is not None:
             changes[self.prompt] = packed(screen.prompt)
-        if screen.replaced is not None:
-            changes[self.restore] = gr.update(value=f"Undo {screen.replaced}", visible=bool(screen.replaced))
+        if screen.cleared is not None:
+            changes[self.restore] = gr.update(visible=screen.cleared)
         return changes
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
@@ -145,6 +147,17 @@ class ChatTab(Tab):
             name, turn, text = models.current(session), field(event, "turn", int), field(event, "text", str)
             return chat.edit(session, models, name, turn, text, panel.read(settings), system=system)
 
+        def proceed(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            return chat.proceed(session, models, field(event, "turn", int), panel.read(settings))
+
+        def branch(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
+            run, index, token = field(event, "run", str), field(event, "index", int), field(event, "id", int)
+            return chat.branch(session, models, run, index, token, panel.read(settings))
+
+        def version(session: Session, event: gr.EventData) -> Screen:
+            turn, number = field(event, "turn", int), field(event, "version", int)
+            return chat.show_version(session, models, models.current(session), turn, number)
+
         def undo(session: Session, event: gr.EventData) -> Screen:
             return chat.undo(session, models, models.current(session), field(event, "turn", int))
 
@@ -172,6 +185,9 @@ class ChatTab(Tab):
         self.conversation.adopt(streams(adopt), inputs, outputs, **RUNNING)
         self.conversation.retry(streams(retry), inputs, outputs, **RUNNING)
         self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
+        self.conversation.proceed(streams(proceed), [session, *panel.inputs], outputs, **RUNNING)
+        frame.inspector.branch(streams(branch), [session, *panel.inputs], outputs, **RUNNING)
+        self.conversation.version(answers(version), session, outputs, **QUICK)
         self.conversation.undo(answers(undo), session, outputs, **QUICK)
         self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
         self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)

@@ -15,8 +15,12 @@ EXAMPLES = (
 
 
 def conversation_value(session: Session) -> ConversationValue:
+    dropped = session.dropped
+    versions = zip(session.turns, session.conversation.versions, strict=True)
     return {
-        "turns": [turn_value(turn, dropped=index < session.dropped) for index, turn in enumerate(session.turns)],
+        "turns": [
+            turn_value(turn, dropped=index < dropped, versions=pair) for index, (turn, pair) in enumerate(versions)
+        ],
         "examples": list(EXAMPLES),
         "busy": session.busy,
     }

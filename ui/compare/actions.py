@@ -27,8 +27,9 @@ from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import latest, supported_system_prompt
 from ui.runs.run import RunRecord
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
 from ui.runs.values import meter_value
+from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
 
 

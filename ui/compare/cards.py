@@ -26,8 +26,8 @@ from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.run_builder import RunBuilder
-from ui.runs.session import Turn
 from ui.runs.values import answer_tokens
+from ui.runs.versions.conversation import Turn
 
 FEWEST, MOST = 2, 6  # cards
 MOST_ROWS = 64  # of one pass: as many as one card can need, which keeps a step of all cards as quick as that card's
@@ -124,7 +124,7 @@ def prepare(
             trace = Models.prepare(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
-        run = RunRecord(name, "chat", loaded.name, tokens, dropped=prompt.dropped, source=source)
+        run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
         text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
         cards.append(Card(RunBuilder(run, trace), text, length=min(card.max_new_tokens, limit - len(prompt.ids))))
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))

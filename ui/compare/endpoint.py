@@ -12,7 +12,7 @@ from ui.compare.metrics import document
 from ui.kit.validation import checked_message, checked_switch, checked_system
 from ui.runs.models import Models
 from ui.runs.prompts import checked_history
-from ui.runs.session import Turn
+from ui.runs.versions.conversation import Turn
 
 
 def compare_endpoint(models: Models) -> Callable[..., dict[str, Any]]:

@@ -53,12 +53,12 @@ class SearchValue(TypedDict):
     returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
 
 
-InspectorMode = Literal["chat", "write", "translate", "compare"]  # the tab whose run it is, or whose run is awaited
+InspectorMode = Literal["chat", "write", "translate", "compare", "file"]  # where a run comes from, or is awaited
 
 
 class InspectorValue(TypedDict):
-    """What the inspector shows. Its events: `take {index, id}` and `example {text}` (both in Write only), and
-    `missing {run}`.
+    """What the inspector shows. Its events: `take {index, id}` and `example {text}` (both in Write),
+    `branch {run, index, id}` (in Chat), and `missing {run}`.
 
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without

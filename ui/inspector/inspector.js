@@ -2,8 +2,8 @@
  * The inspector: the tokens of one run, and how the selected one was chosen.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
- * (another token in its place, Write only), 'missing' (an update was lost; send the run whole) and 'example' (a recorded
- * text is to be continued).
+ * and, in Chat, 'branch' (another token in its place), 'missing' (an update was lost; send the run whole) and 'example' (a
+ * recorded text is to be continued).
  */
 
 /** @import { RecordedRuns } from '../examples/contract' */
@@ -251,14 +251,15 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {StepValue | undefined} step */
   function drawStep(step) {
-    const able = run.mode === 'write' && !run.busy && !isExample(run.name);
+    const able = !run.busy && (run.mode === 'write' || run.mode === 'chat') && !isExample(run.name);
     const wanted = step ? `${run.name} ${choice.index} ${able}` : '';
     if (stepDrawn && stepDrawn.step === step && stepDrawn.wanted === wanted) return;
     stepDrawn = { step, wanted };
     shownStep.publish({ step: step ?? null });
     const { index } = choice;
-    const take = able ? (id) => trigger('take', { index, id }) : null;
-    table.replaceChildren(step ? stepTable(step, take)
+    const take = (/** @type {number} */ id) =>
+      run.mode === 'chat' ? trigger('branch', { run: run.name, index, id }) : trigger('take', { index, id });
+    table.replaceChildren(step ? stepTable(step, able ? take : null)
       : make('p', {
         class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
       }));

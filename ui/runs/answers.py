@@ -17,9 +17,9 @@ from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.contract import AnswerUpdate
 from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
-from ui.runs.session import Turn
 from ui.runs.stream import Ending
 from ui.runs.values import answer_tokens
+from ui.runs.versions.conversation import Turn
 
 _MOST_OF_A_STOP_TEXT = 24  # characters, in a note
 _UPDATES_AT_ONCE = 2  # each repeats the one before, so that a page can lose one
@@ -34,9 +34,17 @@ class GrowingAnswer:
         self._changed: deque[int] = deque(maxlen=_UPDATES_AT_ONCE)  # the first token that each update changed
 
     @classmethod
-    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel) -> Self:
-        """An answer without tokens, whose run will grow into this trace."""
-        turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=_display_name(run.model))
+    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel, turn: Turn | None = None) -> Self:
+        """An answer whose run will grow into this trace.
+
+        Args:
+            turn: the answer as it stands, where it goes on; without it, one without tokens.
+        """
+        if turn is None:
+            turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=_display_name(run.model))
+        else:
+            turn.state, turn.note, turn.unfinished = "streaming", None, False
+            turn.version += 1
         text = AnswerText(loaded.tokenizer, trace.settings.stop_texts, begins=loaded.starts_new_text)
         return cls(turn, RunBuilder(run, trace), text)
 
@@ -49,6 +57,7 @@ class GrowingAnswer:
         if ending is not None:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
+            turn.unfinished = is_unfinished(run)
         turn.version += 1  # last: whoever reads in between sees the old version, and gets this update again
 
     def stop(self) -> None:
@@ -68,8 +77,17 @@ class GrowingAnswer:
             "tokens": (turn.tokens or [])[since:],
             "state": turn.state,
             "note": turn.note,
+            "unfinished": turn.unfinished,
             "busy": busy,
         }
+
+
+def is_unfinished(run: RunRecord) -> bool:
+    """Whether the model could go on where the run ended."""
+    trace = run.trace
+    if trace is None or run.source or run.length >= trace.request.context_length:
+        return False
+    return bool(trace.ids) and trace.finish_reason in ("length", "cancelled")
 
 
 def _display_name(name: str) -> str:

@@ -21,7 +21,9 @@ class TurnValue(TypedDict):
     dropped: bool  # no longer in the context
     note: str | None  # such as "reached the length limit"
     model: str  # the display name of the one that wrote it; "" for a message of the visitor's
+    unfinished: bool  # of an answer: whether the model could go on where it ends
     version: int  # of an answer: number of its updates
+    versions: tuple[int, int]  # which version of the message this is, from 0, and how many there are
 
 
 class TurnsValue(TypedDict):
@@ -47,6 +49,7 @@ class AnswerUpdate(TypedDict):
     tokens: list[tuple[str, float]]  # from number `since` to the end
     state: AnswerState
     note: str | None
+    unfinished: bool
     busy: bool
 
 

@@ -10,7 +10,7 @@ from model.loaded import LoadedModel
 from model.names import Task
 from model.text.conversation import ChatPrompt, Message, as_dicts, message_from_dict
 from ui.kit.validation import checked_text
-from ui.runs.session import MOST_TURNS, Turn
+from ui.runs.versions.conversation import MOST_TURNS, Turn
 
 MOST_MESSAGES = 200  # of a history that a program sends
 

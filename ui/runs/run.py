@@ -12,7 +12,7 @@ from decoding.step import Choice
 from decoding.trace import Trace
 from ui.runs.contract import TokenOrigin
 
-Mode = Literal["chat", "write", "translate"]
+Mode = Literal["chat", "write", "translate", "compare"]
 
 
 @dataclass(frozen=True, slots=True)

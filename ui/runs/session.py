@@ -11,35 +11,20 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from decoding.trace import Trace
 from model.errors import AttendError
 from ui.runs.comparison import Comparison
-from ui.runs.contract import AnswerState
 from ui.runs.run import Mode, RunRecord, TokenRecord
+from ui.runs.versions.conversation import Conversation, Turn
 
 if TYPE_CHECKING:
     from model.encoder import Encoder
     from model.loaded import LoadedModel
     from model.names import Task
 
-MOST_TURNS = 200  # messages kept of a conversation, far more than fit into a context
 MOST_UNDO = 50
-
-
-@dataclass(slots=True)
-class Turn:
-    """One message of the conversation."""
-
-    role: Literal["user", "assistant"]
-    text: str
-    tokens: list[tuple[str, float]] | None = None  # of an answer: text and the model's probability
-    run: str | None = None
-    state: AnswerState = "done"
-    note: str | None = None
-    model: str = ""  # the display name of the one that wrote it
-    version: int = 0  # number of its updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +78,9 @@ class SessionLock:
 class Session:
     """The state of one visitor's page."""
 
-    turns: list[Turn] = field(default_factory=list)
+    conversation: Conversation = field(default_factory=Conversation)
     system: str = ""  # the system prompt in its box, even if the model supports none
-    previous_turns: list[Turn] | None = None  # the conversation that was cleared or replaced last, for its Undo
+    cleared: Conversation | None = None  # the conversation that was cleared last, for its Undo
     translation: Turn | None = None  # what Translate shows; the source is in its box
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
@@ -119,6 +104,11 @@ class Session:
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
     choosing: Choosing | None = None  # while another model is being loaded
     model_changed: bool = False  # whether the page has yet to show a newly loaded model
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The messages in view."""
+        return self.conversation.turns
 
     @property
     def busy(self) -> bool:
@@ -185,12 +175,14 @@ class Session:
     @property
     def newest_answer(self) -> RunRecord | None:
         """The run behind the last message, if that is an answer."""
-        return self.runs.get(self.turns[-1].run or "") if self.turns else None
+        turns = self.turns
+        return self.runs.get(turns[-1].run or "") if turns else None
 
     @property
     def dropped(self) -> int:
         """How many of the oldest turns no longer fit into the context."""
-        return self.newest_answer.dropped if self.newest_answer else 0
+        answer = self.newest_answer
+        return answer.dropped if answer else 0
 
     def run(self, identifier: str | None) -> RunRecord:
         """The run with this name; `AttendError` if there is none."""
@@ -199,8 +191,12 @@ class Session:
         return self.runs[identifier]
 
     def drop_unused_runs(self) -> None:
-        """Forget runs that nothing can open: the conversation, its Undo, the translation, the draft, the comparison."""
-        turns = itertools.chain(self.turns, self.previous_turns or (), [self.translation] if self.translation else ())
+        """Forget runs that nothing can open: the conversation in all versions, the one that was cleared, the
+        translation, the draft, the comparison."""
+        conversations = [self.conversation, *([self.cleared] if self.cleared else [])]
+        turns = itertools.chain(
+            *(each.all_turns() for each in conversations), [self.translation] if self.translation else ()
+        )
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ui.runs.answer_text import AnswerText
 from ui.runs.contract import MeterValue, TurnValue
 from ui.runs.run import TokenRecord
-from ui.runs.session import Turn
+from ui.runs.versions.conversation import Turn
 
 OVERLAP = 2  # tokens sent again with every update: an update that a browser lost is healed by the next
 MOST_ROWS = 6_000_000  # bytes of attention sent at once; of a longer text the newest rows
 
 
-def turn_value(turn: Turn, *, dropped: bool = False) -> TurnValue:
+def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] = (0, 1)) -> TurnValue:
     version, tokens = turn.version, turn.tokens  # in this order: another thread may be lengthening it
     return {
         "role": turn.role,
@@ -24,7 +24,9 @@ def turn_value(turn: Turn, *, dropped: bool = False) -> TurnValue:
         "dropped": dropped,
         "note": turn.note,
         "model": turn.model,
+        "unfinished": turn.unfinished,
         "version": version,
+        "versions": versions,
     }
 
 

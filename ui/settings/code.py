@@ -17,7 +17,8 @@ from model.arguments import DEFAULT
 from model.text.conversation import Message, as_dicts
 from model.text.languages import Languages
 from ui.runs.prompts import drawn_seed
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
+from ui.runs.versions.conversation import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import prompt_tokens
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
 from ui.runs.values import meter_value, turn_value
+from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
 from ui.translate.alignment import alignment_value
 from ui.translate.contract import AlignmentValue, TranslationValue

@@ -10,7 +10,8 @@ from ui.kit.validation import checked_start, checked_switch
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
+from ui.runs.versions.conversation import Turn
 
 
 def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.runs.prompts import chat_settings
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
+from ui.runs.versions.conversation import Turn
 from ui.settings.code import Reproduction, with_last_seed
 from ui.translate.actions import examples
 

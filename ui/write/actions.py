@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from decoding.request import Request
 from decoding.settings import DecodingSettings
-from decoding.step import Choice
-from decoding.stop import TOKEN_LIMIT
-from decoding.trace import Trace
 from model.errors import AttendError
 from model.limits import check_room
 from model.loaded import LoadedModel
@@ -24,10 +20,10 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note
 from ui.runs.generation import RunProgress, alone, run_for_visitor
 from ui.runs.models import Models
-from ui.runs.run import RunRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.values import meter_value
+from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.write.draft import draft_run, replace_run, update_draft, without_stop_text
 from ui.write.screen import WriteScreen, empty_screen, ended_by_model, screen_of, undo_and_redo
 
@@ -51,10 +47,10 @@ def write(
     if ended_by_model(run, loaded) is not None:
         raise AttendError("The model ended its text here: keep typing, press Undo, or use another token instead.")
     check_room(len(run.tokens), limit)
-    settings.strategy_for(Request.of(loaded, run.ids))  # refuses what cannot be done with this model
     single = settings.max_new_tokens == 1
+    resumed = resumed_trace(run, settings)
+    trace = resumed or trace_from_here(run.tokens, loaded, settings.seeded(), text=session.draft.text)
     session.remember_draft(before)
-    trace = _resumed_trace(run, settings) or _new_trace(run, loaded, session.draft.text, settings.seeded())
     settings, request, best = trace.settings, trace.request, trace.best
     builder = RunBuilder(run, trace)
     written = AnswerText(loaded.tokenizer, settings.stop_texts, prompt=request.prompt, begins=True)
@@ -103,17 +99,8 @@ def take(session: Session, models: Models, index: int, token: int) -> WriteScree
     session.refuse_while_busy()
     run = session.run(session.draft.run)
     loaded = models.require_loaded(run.model)
-    if not run.first <= index < len(run.tokens):
-        raise AttendError("This token no longer exists: click another one.")
-    old = run.tokens[index]
-    if old.choice is None or all(candidate.id != token for candidate in old.choice.candidates):
-        raise AttendError("This token is not in the table: click one of the rows.")
-    if loaded.tokenizer.is_special(token):
-        raise AttendError(
-            f"{loaded.tokenizer.label(token)} has no text of its own, so it can't be used here: choose another row."
-        )
+    taken = exchanged(run, index, token, loaded)
     session.remember_draft()
-    taken = replace(old, id=token, origin="taken", choice=_with_token(old.choice, token))
     return screen_of(session, models, replace_run(session, loaded, [*run.tokens[:index], taken], run.shape))
 
 
@@ -134,37 +121,3 @@ def overview(session: Session, models: Models, name: str) -> WriteScreen:
         return replace(empty_screen(session, loaded), text=None)
     run = draft_run(session, loaded, session.draft.text)
     return replace(screen_of(session, models, run), text=None)
-
-
-def _resumed_trace(run: RunRecord, settings: DecodingSettings) -> Trace | None:
-    """The run's trace, to be continued; None where it has none, or where these settings would not have generated the
-    same text in one go."""
-    trace = run.trace
-    if trace is None or trace.finish_reason not in ("length", "cancelled") or not trace.ids:
-        return None
-    before = trace.settings
-    seeded = replace(settings, seed=before.seed) if settings.seed < 0 else settings
-    length = len(trace.ids) + settings.max_new_tokens
-    any_length = {"max_new_tokens": 0}
-    same = {**seeded.to_dict(), **any_length} == {**before.to_dict(), **any_length}
-    if not (settings.resumable and same and length <= TOKEN_LIMIT):
-        return None
-    return trace.resumed(replace(seeded, max_new_tokens=length))
-
-
-def _new_trace(run: RunRecord, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Trace:
-    """A new trace, whose prompt is the whole text so far."""
-    drawn = sum(not token.given for token in run.tokens)
-    return Models.trace(loaded, text, Request.of(loaded, run.ids, draws_used=drawn), settings)
-
-
-def _with_token(choice: Choice, token: int) -> Choice:
-    """The same distribution with another token chosen by hand."""
-    if token == choice.token:
-        return replace(choice, draw=None)
-    candidates, rest = choice.candidates, choice.rest
-    if choice.rank > len(candidates):  # it was listed only because it was chosen; now it belongs to the rest
-        rest = tuple(mass + probability for mass, probability in zip(rest, choice.chosen.probabilities, strict=True))
-        candidates = tuple(candidate for candidate in candidates if candidate.id != choice.token)
-    rank = next(rank for rank, candidate in enumerate(candidates, start=1) if candidate.id == token)
-    return replace(choice, token=token, rank=rank, draw=None, candidates=candidates, rest=rest)

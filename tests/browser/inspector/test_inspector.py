@@ -13,7 +13,7 @@ pytestmark = BROWSER
 
 
 def test_the_newest_token_is_shown_with_its_table(stage: Stage) -> None:
-    stage.show(inspector=inspector(WORDS))
+    stage.show(inspector=inspector(WORDS, mode="compare"))  # where no token can be taken
     assert stage.find(".at-box[aria-selected=true]").inner_text() == "."
     headline = stage.find(".at-headline").inner_text()
     for part in ("Token 5 of 5", "25.00\u00a0%", "rank 2 of 4,096", "entropy 2.0 bits"):
@@ -305,15 +305,18 @@ def test_given_tokens_are_underlined_in_their_colour_where_there_is_one(stage: S
     assert stage.find('.at-box[data-index="1"]').get_attribute("data-level") is None
 
 
-def test_in_write_mode_a_row_takes_its_token(stage: Stage) -> None:
+def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="write"))
     stage.find(".at-table tbody tr").nth(0).click()
     assert stage.wait_for_events() == [("take", {"index": 6, "id": 900})]
-    stage.show(inspector=inspector(WORDS, run="r2"))
+    stage.show(inspector=inspector(WORDS, run="r2", mode="chat"))
+    stage.find(".at-table tbody tr").nth(0).click()
+    assert stage.wait_for_events(2)[1:] == [("branch", {"run": "r2", "index": 6, "id": 900})]
+    stage.show(inspector=inspector(WORDS, run="r3", mode="compare"))
     assert stage.find(".at-take").count() == 0
     stage.find(".at-table tbody tr").nth(0).click()
-    stage.show(inspector=inspector(WORDS, run="r3"))  # the server has answered: it would have heard the click before
-    assert len(stage.events) == 1
+    stage.show(inspector=inspector(WORDS, run="r4"))  # the server has answered: it would have heard the click before
+    assert len(stage.events) == 2
 
 
 def test_the_numbers_can_be_copied(stage: Stage) -> None:

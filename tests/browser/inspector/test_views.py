@@ -21,8 +21,9 @@ def test_copying_works_where_the_clipboard_is_refused(fresh: Stage) -> None:
         fresh.find(button).click()
         sync_api.expect(fresh.find(".at-copied").last).to_be_visible()
         assert fresh.page.evaluate("navigator.clipboard.readText()") == text
-    fresh.find(".at-assistant .at-icon >> nth=3").click()
-    fresh.page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('User: a <b>'))")
+    fresh.find(".at-menu summary").click()
+    fresh.page.get_by_role("button", name="Copy as Markdown").click()
+    fresh.page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('**User**'))")
 
 
 def test_an_empty_conversation_offers_examples(stage: Stage) -> None:

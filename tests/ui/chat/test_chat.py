@@ -115,15 +115,6 @@ def test_the_same_seed_gives_the_same_answer_and_retry_another(models: Models) -
     assert len(first.turns) == 2
 
 
-def test_edit_replaces_the_message_and_all_after_it(models: Models) -> None:
-    session = Session()
-    for text in ("One", "Two"):
-        last(chat.send(session, models, models.default, text, GREEDY))
-    last(chat.edit(session, models, models.default, 0, "Other", GREEDY))
-    assert [turn.role for turn in session.turns] == ["user", "assistant"]
-    assert session.turns[0].text == "Other"
-
-
 def test_undo_gives_the_words_back(models: Models) -> None:
     session = Session()
     for text in ("One", "Two"):
@@ -222,7 +213,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
 ) -> None:
     session = Session()
     last(chat.send(session, models, models.default, "One", GREEDY))
-    before = texts_of(session), session.previous_turns, dict(session.runs)
+    before = texts_of(session), session.cleared, dict(session.runs)
     for screens in (
         chat.send(session, models, models.default, "Two", settings),
         chat.retry(session, models, models.default, 1, settings),
@@ -230,7 +221,7 @@ def test_settings_that_the_model_cannot_follow_are_refused_before_anything_chang
     ):
         with pytest.raises(AttendError, match=sentence):
             next(screens)  # not even a first screen, which would empty the box
-    assert (texts_of(session), session.previous_turns, session.runs) == before
+    assert (texts_of(session), session.cleared, session.runs) == before
     assert not session.busy
 
 

@@ -20,8 +20,8 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.comparison import Comparison, Prompt
 from ui.runs.generation import RunProgress
 from ui.runs.models import Models
-from ui.runs.session import Turn
 from ui.runs.values import answer_tokens
+from ui.runs.versions.conversation import Turn
 
 SEEDED = DecodingSettings(seed=7, max_new_tokens=12)
 

@@ -7,7 +7,8 @@ import pytest
 from decoding.step import CandidateRecord, Choice
 from model.errors import AttendError
 from ui.runs.run import TokenRecord
-from ui.runs.session import Session, Turn
+from ui.runs.session import Session
+from ui.runs.versions.conversation import Conversation, Turn
 
 
 def choice(token: int) -> Choice:
@@ -60,8 +61,8 @@ def test_tokens_are_explained_from_the_first_choice_on() -> None:
 def test_runs_that_nothing_can_open_are_forgotten() -> None:
     session = Session()
     first, second, third, fourth = (run_of(session, 1) for _ in range(4))
-    session.turns = [Turn("assistant", "a", run=first.id)]
-    session.previous_turns = [Turn("assistant", "b", run=second.id)]
+    session.conversation = Conversation([Turn("assistant", "a", run=first.id)])
+    session.cleared = Conversation([Turn("assistant", "b", run=second.id)])
     session.draft.run = third.id
     session.drop_unused_runs()
     assert list(session.runs) == [first.id, second.id, third.id]

@@ -76,7 +76,7 @@ def replay(document: Mapping[str, Any], name: str) -> InspectorValue:
     ]
     return {
         "run": name,
-        "mode": "chat",
+        "mode": "file",
         "tokens": tokens,
         "source": 0,
         "first": 1,

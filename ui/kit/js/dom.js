@@ -72,7 +72,6 @@ export function find(root, selector, kind = /** @type {any} */ (HTMLElement)) {
 
 const ICONS = {
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
-  copyAll: 'M2.5 3.5h11M2.5 8h11M2.5 12.5h7',
   retry: 'M13.5 8A5.5 5.5 0 1 1 11.6 3.8M13.5 2v3.5H10',
   undo: 'M6 3 2.5 6.5 6 10M2.5 6.5h7a4 4 0 0 1 0 7H7',
   edit: 'M2.5 13.5l.7-3.2 7.6-7.6 2.5 2.5-7.6 7.6zM9.3 4.2l2.5 2.5',

@@ -27,9 +27,11 @@ export async function copy(text, button) {
   setTimeout(() => copied.remove(), 1500);
 }
 
+const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8', md: 'text/markdown;charset=utf-8' };
+
 /** Hand a file to the browser; none is left on the server. @param {string} name @param {string} content */
 export function download(name, content) {
-  const type = name.endsWith('.json') ? 'application/json' : 'text/csv;charset=utf-8';
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
   const address = URL.createObjectURL(new Blob([content], { type }));
   make('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);

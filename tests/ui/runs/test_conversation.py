@@ -1,0 +1,99 @@
+"""The tree of a conversation's versions: what is in view, what stays, and what goes over the limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.errors import AttendError
+from ui.runs.versions.conversation import MOST_MESSAGES, MOST_TURNS, MOST_VERSIONS, Conversation, Turn
+
+
+def user(text: str) -> Turn:
+    return Turn("user", text)
+
+
+def answer(text: str) -> Turn:
+    return Turn("assistant", text)
+
+
+def texts(conversation: Conversation) -> list[str]:
+    return [turn.text for turn in conversation.turns]
+
+
+def all_texts(conversation: Conversation) -> list[str]:
+    return sorted(turn.text for turn in conversation.all_turns())
+
+
+def test_each_version_keeps_what_followed_it() -> None:
+    conversation = Conversation([user("Hi"), answer("one"), user("On"), answer("two")])
+    conversation.put([*conversation.turns[:1], answer("other")])
+    assert texts(conversation) == ["Hi", "other"]
+    assert conversation.versions == [(0, 1), (1, 2)]
+    conversation.put([*conversation.turns, user("Else")])
+    conversation.show(1, 0)
+    assert texts(conversation) == ["Hi", "one", "On", "two"]
+    assert conversation.versions == [(0, 1), (0, 2), (0, 1), (0, 1)]
+    conversation.show(1, 1)
+    assert texts(conversation) == ["Hi", "other", "Else"]
+
+
+def test_within_a_version_the_one_that_was_in_view_stays_so() -> None:
+    conversation = Conversation([user("Hi"), answer("one")])
+    conversation.put([*conversation.turns[:1], answer("two")])
+    conversation.show(1, 0)
+    conversation.put([*conversation.turns[:0], user("Hello")])
+    conversation.show(0, 0)
+    assert texts(conversation) == ["Hi", "one"]
+
+
+def test_a_view_that_ends_earlier_loses_nothing() -> None:
+    conversation = Conversation([user("Hi"), answer("one")])
+    conversation.end_before(0)
+    assert conversation.turns == [] == conversation.versions
+    conversation.put([*conversation.turns, user("Hello")])
+    assert conversation.versions == [(1, 2)]
+    conversation.show(0, 0)
+    assert texts(conversation) == ["Hi", "one"]
+
+
+@pytest.mark.parametrize(("number", "version"), [(0, 1), (0, -1), (2, 0), (-1, 0), (1, 2)])
+def test_a_version_that_is_not_there_is_refused_and_nothing_changes(number: int, version: int) -> None:
+    conversation = Conversation([user("Hi"), answer("one")])
+    conversation.put([*conversation.turns[:1], answer("two")])
+    with pytest.raises(AttendError, match="no longer exists"):
+        conversation.show(number, version)
+    assert texts(conversation) == ["Hi", "two"]
+
+
+def test_the_oldest_version_out_of_view_goes_first() -> None:
+    conversation = Conversation([user("Hi"), answer("0")])
+    for number in range(1, MOST_VERSIONS):
+        conversation.put([*conversation.turns[:1], answer(str(number))])
+    conversation.show(1, 0)
+    conversation.put([*conversation.turns, user("On")])
+    conversation.show(1, 2)
+    conversation.put([*conversation.turns[:1], answer("new")])
+    assert conversation.versions[1] == (MOST_VERSIONS - 1, MOST_VERSIONS)
+    assert {"0", "On"} & set(all_texts(conversation)) == set()
+    assert "1" in all_texts(conversation)
+
+
+def test_a_long_conversation_forgets_its_beginning() -> None:
+    conversation = Conversation([user("first")])
+    conversation.put([*conversation.turns[:0], user("first again")])
+    for number in range(MOST_TURNS):
+        conversation.put([*conversation.turns, answer(str(number))])
+    assert texts(conversation) == [str(number) for number in range(MOST_TURNS)]
+    assert "first" not in all_texts(conversation)
+
+
+def test_all_versions_together_are_limited_but_what_is_in_view_stays() -> None:
+    conversation = Conversation([user("Hi")])
+    for version in range(4):
+        conversation.put([*conversation.turns[:1], answer(f"version {version}")])
+        for number in range(MOST_TURNS - 2):
+            conversation.put([*conversation.turns, user(f"{version}.{number}")])
+    assert len(conversation.turns) == MOST_TURNS
+    kept = all_texts(conversation)
+    assert len(kept) <= MOST_MESSAGES
+    assert "version 0" not in kept and "version 2" in kept and "version 3" in kept

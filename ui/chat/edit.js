@@ -1,0 +1,48 @@
+/**
+ * A message of the visitor's, to be changed in its place.
+ */
+
+import { find, make } from '../kit/js/dom.js';
+
+/**
+ * @param {HTMLElement} node the message
+ * @param {string} text
+ * @param {(text: string) => boolean} send whether it could be sent
+ */
+export function editMessage(node, text, send) {
+  const area = make('textarea', { class: 'at-edit-text', rows: 2, 'aria-label': 'Edit your message', dir: 'auto' });
+  area.value = text;
+  const save = make('button', { type: 'button', class: 'at-primary', text: 'Save & resend', onclick: submit });
+  const cancel = make('button', { type: 'button', class: 'at-plain', text: 'Cancel', onclick: close });
+  const form = make('div', { class: 'at-edit' }, area, make('div', { class: 'at-edit-buttons' },
+    make('span', { class: 'at-keys', text: 'Ctrl+Enter to send, Esc to cancel' }), save, cancel));
+
+  function fit() {
+    area.style.height = 'auto';
+    area.style.height = `${area.scrollHeight + 2}px`;
+    save.disabled = !area.value.trim();
+  }
+
+  function close() {
+    form.remove();
+    node.classList.remove('at-editing');
+    find(node, '.at-icon').focus();
+  }
+
+  function submit() {
+    if (!save.disabled && send(area.value)) close();
+  }
+
+  area.addEventListener('input', fit);
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      event.preventDefault(); // it stops nothing
+      close();
+    }
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+  });
+  node.classList.add('at-editing');
+  node.prepend(form);
+  fit();
+  area.focus();
+}

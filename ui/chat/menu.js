@@ -1,0 +1,44 @@
+/**
+ * What can be done with the whole conversation: copy it, or download it.
+ */
+
+/** @import { TurnValue } from '../runs/contract' */
+
+import { find, make } from '../kit/js/dom.js';
+import { copy, download } from '../kit/js/transfer.js';
+import { asCsv, asJson, asMarkdown } from './transcript.js';
+
+const FILES = /** @type {const} */ ([
+  ['Download Markdown', 'conversation.md', asMarkdown],
+  ['Download JSON with probabilities', 'conversation.json', asJson],
+  ['Download CSV with probabilities', 'conversation.csv', asCsv],
+]);
+
+/** @param {() => TurnValue[]} turns */
+export function makeMenu(turns) {
+  const node = make('details', { class: 'at-menu' },
+    make('summary', { class: 'at-menu-button', text: 'Save' }));
+  const entry = (/** @type {string} */ text, /** @type {() => void} */ onclick) =>
+    make('button', { type: 'button', class: 'at-menu-entry', text, onclick: () => {
+      onclick();
+      close();
+    } });
+  node.append(make('div', { class: 'at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
+    entry('Copy as Markdown', () => copy(asMarkdown(turns()), find(node, 'summary'))),
+    ...FILES.map(([text, name, written]) => entry(text, () => download(name, written(turns()))))));
+
+  function close() {
+    if (node.contains(document.activeElement)) find(node, 'summary').focus();
+    node.open = false;
+  }
+
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !node.open) return;
+    event.preventDefault(); // it stops nothing
+    close();
+  });
+  node.addEventListener('focusout', (event) => {
+    if (!(event.relatedTarget instanceof Node && node.contains(event.relatedTarget))) node.open = false;
+  });
+  return node;
+}

@@ -1,0 +1,117 @@
+"""A conversation in all its versions: a tree of messages, one path of which is in view.
+
+The versions of a message all follow the same message before it, and each keeps what followed it. Plain records; knows
+nothing of runs, of models or of the screen.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from model.errors import AttendError
+from ui.runs.contract import AnswerState
+
+MOST_TURNS = 200  # messages in view, far more than fit into a context
+MOST_VERSIONS = 10  # of one message
+MOST_MESSAGES = 400  # in all versions together
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    tokens: list[tuple[str, float]] | None = None  # of an answer: text and the model's probability
+    run: str | None = None
+    state: AnswerState = "done"
+    note: str | None = None
+    model: str = ""  # the display name of the one that wrote it
+    unfinished: bool = False  # whether the model could go on where the answer ends
+    version: int = 0  # number of its updates
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A message and the versions of the next one."""
+
+    turn: Turn | None = None  # None before the first message
+    following: list[_Node] = field(default_factory=list)  # oldest first
+    shown: _Node | None = None  # which of them is in view; None where the view ends
+
+
+class Conversation:
+    """Messages in versions. Over the limits the oldest versions out of view go."""
+
+    def __init__(self, turns: Sequence[Turn] = ()) -> None:
+        self._start = _Node()
+        self.put(turns)
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The messages in view."""
+        return [node.turn for node in self._path() if node.turn is not None]
+
+    @property
+    def versions(self) -> list[tuple[int, int]]:
+        """Which version of each message is in view, from 0, and how many there are."""
+        pairs = itertools.pairwise(self._path())
+        return [(before.following.index(node), len(before.following)) for before, node in pairs]
+
+    def all_turns(self) -> Iterator[Turn]:
+        """The messages of all versions."""
+        left = [self._start]
+        while left:
+            node = left.pop()
+            if node.turn is not None:
+                yield node.turn
+            left += node.following
+
+    def put(self, turns: Sequence[Turn]) -> None:
+        """Bring these messages into view. As many as begin the view already stay where they are; the rest becomes a
+        version beside what followed there."""
+        nodes = self._path()
+        pairs = zip(turns, nodes[1:], strict=False)
+        same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1].turn, pairs))
+        node = nodes[same]
+        for turn in turns[same:]:
+            node.shown = _Node(turn)
+            node.following.append(node.shown)
+            node = node.shown
+        self._limit()
+
+    def show(self, number: int, version: int) -> None:
+        """Bring a version of message `number` into view, with what followed it; `AttendError` if there is none."""
+        nodes = self._path()
+        if not 0 <= number < len(nodes) - 1 or not 0 <= version < len(nodes[number].following):
+            raise AttendError("This version no longer exists: reload the page to see the current conversation.")
+        nodes[number].shown = nodes[number].following[version]
+
+    def end_before(self, number: int) -> None:
+        """End the view before message `number`, which stays a version."""
+        self._path()[number].shown = None
+
+    def _path(self) -> list[_Node]:
+        """The start, and the messages in view."""
+        nodes = [self._start]
+        while (node := nodes[-1].shown) is not None:
+            nodes.append(node)
+        return nodes
+
+    def _limit(self) -> None:
+        while len(nodes := self._path()) > MOST_TURNS + 1:
+            nodes[1].turn = None
+            self._start = nodes[1]
+        for node in nodes:
+            if len(node.following) > MOST_VERSIONS:
+                _drop_oldest(node)
+        while sum(1 for _ in self.all_turns()) > MOST_MESSAGES:
+            _drop_oldest(next(node for node in nodes if any(each is not node.shown for each in node.following)))
+
+
+def _drop_oldest(node: _Node) -> None:
+    """Drop the oldest of the next message's versions that is not in view, with what followed it."""
+    node.following.remove(next(each for each in node.following if each is not node.shown))

@@ -79,6 +79,7 @@ export function start({ element, props, trigger, watch }) {
   ];
 
   explainEmpty('');
+  root.replaceChildren(...(offered.size ? [] : [empty]));
   followColour(root);
   follow.addEventListener('click', () => {
     choice.following = true;

@@ -8,6 +8,9 @@ import { around } from './kit/js/dom.js';
 import { reopenStream } from './kit/js/late_events.js';
 import { remember, remembered } from './kit/js/storage.js';
 
+const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
+const PATIENCE = 20_000; // ms since the page was opened, after which it is shown without what has not come
+
 export function start() {
   const STOPS = '#attend-stop, #attend-halt, #attend-translate-stop, #attend-compare .at-stop';
   const all = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))];
@@ -78,11 +81,16 @@ export function start() {
 
   show();
 
-  /** The sidebar may come after this script, on a busy machine, and hears of no click before it is whole. */
+  /**
+   * The sidebar may come after this script, on a busy machine, and hears of no click before it is whole; what is drawn into
+   * an empty view would move all that stands under it.
+   */
   function show() {
+    const isAwaited = all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
     if (narrow.matches && areOpen()) {
       toggleSettings();
       requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen
-    } else document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+    } else if (isAwaited && performance.now() < PATIENCE) requestAnimationFrame(show);
+    else document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
   }
 }

@@ -92,7 +92,7 @@ def test_a_card_that_has_finished_begins_at_its_beginning_and_shows_where_it_par
     marks = page.locator(".at-parted")
     assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
     assert [text.evaluate("text => text.scrollTop") for text in page.locator(".at-card-text").all()] == [0] * 4
-    assert page.locator(".at-asked").all_inner_texts() == ["… time there was a little fox"] * 4
+    assert page.locator(".at-card-prompt").all_inner_texts() == ["… time there was a little fox"] * 4
     for text in page.locator(".at-card-text").all():
         text.evaluate("text => { text.scrollTop = text.scrollHeight }")
     number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))
@@ -208,7 +208,7 @@ def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit:
     assert page.locator(".at-card-words").all_inner_texts() == ["Min-p 0", "Min-p 0.05", "Min-p 0.3"]
     compare(page)
     ended(page)
-    expect(page.locator(".at-asked").first).to_have_text("… time there was a little fox")
+    expect(page.locator(".at-card-prompt").first).to_have_text("… time there was a little fox")
 
     second = card(page, 2)
     narrow = second.bounding_box()

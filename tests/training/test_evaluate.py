@@ -48,8 +48,8 @@ def test_the_metric_equals_its_definition_token_by_token() -> None:
             earlier = earlier[1:]
         ids = [CHAT.begin, *(token for each in earlier for token in each), *turn]
         probabilities = model(torch.tensor([ids[:-1]]))[0].detach().softmax(-1)  # (T, V)
-        for place in range(len(ids) - len(turn), len(ids)):
-            bits -= math.log2(float(probabilities[place - 1, ids[place]]))
+        for position in range(len(ids) - len(turn), len(ids)):
+            bits -= math.log2(float(probabilities[position - 1, ids[position]]))
     expected = bits / sum(len(turn.encode()) for turn in document.turns)
     assert bits_per_byte(model, TOKENIZER, CHAT, [document]) == pytest.approx(expected, rel=1e-5)
 
@@ -69,11 +69,11 @@ def test_every_token_is_scored_once_within_the_context(document: Document) -> No
 def test_a_turn_too_long_even_alone_is_scored_behind_the_half_context_before_it() -> None:
     document = Document(("the cat sat " * 40,))
     ids = ids_of(document)
-    place = 1
+    position = 1
     for context, scored in windows(document, TOKENIZER, CHAT, 48):
-        assert context == [CHAT.begin, *ids[max(1, place - 23) : place]]  # with <s> 24, half of 48
-        place += len(scored)
-    assert place == len(ids) > 48
+        assert context == [CHAT.begin, *ids[max(1, position - 23) : position]]  # with <s> 24, half of 48
+        position += len(scored)
+    assert position == len(ids) > 48
 
 
 def test_talk_says_what_a_beam_search_returns(tiny: LoadedModel) -> None:
@@ -83,11 +83,11 @@ def test_talk_says_what_a_beam_search_returns(tiny: LoadedModel) -> None:
     settings = DecodingSettings(strategy="beam", length_penalty=0.0, max_new_tokens=8)
     elsewhere = 0
     for number in range(10):
-        asked = [Message("user", f"Hi! How are you {number}?")]
-        prompt = tiny.chat.prompt(asked, context_length=loaded.model.context_length, reserve=8).ids
+        messages = [Message("user", f"Hi! How are you {number}?")]
+        prompt = tiny.chat.prompt(messages, context_length=loaded.model.context_length, reserve=8).ids
         request = Request.of(loaded, prompt)
         *_, last = generate(loaded.model, prompt, settings.strategy_for(request))
         assert last.best is not None
-        assert answer(loaded, asked, settings) == loaded.tokenizer.decode(last.best.tokens)
+        assert answer(loaded, messages, settings) == loaded.tokenizer.decode(last.best.tokens)
         elsewhere += last.best != last.hypotheses[0]
     assert elsewhere > 0

@@ -78,8 +78,8 @@ def test_written_dialogues_hold_small_talk_only_in_rows_of_the_whole_context(tal
             at = row.segments == segment
             if int(row.targets[at][0]) == IGNORED:  # what a user says is learned in real dialogues alone
                 read = row.tokens[at].tolist()
-                places = range(len(read) - len(answer))
-                found[len(row.tokens)].append(any(read[place : place + len(answer)] == answer for place in places))
+                starts = range(len(read) - len(answer))
+                found[len(row.tokens)].append(any(read[start : start + len(answer)] == answer for start in starts))
     assert found[256] and not any(found[256])
     assert any(found[512]) and not all(found[512])
 

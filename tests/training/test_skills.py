@@ -49,19 +49,19 @@ def test_speakers_alternate_and_every_place_of_a_wording_is_filled(training: lis
 
 
 def test_no_value_of_the_test_is_in_training(training: list[tuple[str, ...]]) -> None:
-    said = "\n".join(turn for turns in training for turn in turns)
+    text = "\n".join(turn for turns in training for turn in turns)
     # Days and months are named by the task of what comes next, and so not held out of that.
     held_out = {value for name in LISTS if name not in ("days", "months") for value in values(name, "unseen")}
     assert len(held_out) > 200
-    assert not [value for value in held_out if occurs_in(value, said)]
+    assert not [value for value in held_out if occurs_in(value, text)]
 
 
 def test_no_wording_and_no_kind_of_the_test_is_in_training(training: list[tuple[str, ...]], items: list[Item]) -> None:
-    said = {turn for turns in training for turn in turns}
-    assert not [item.turns[-1] for item in items if item.turns[-1] in said]
+    messages = {turn for turns in training for turn in turns}
+    assert not [item.turns[-1] for item in items if item.turns[-1] in messages]
     facts = [item.turns[item.fact_turn] for item in items if item.fact_turn == 0]
-    assert len(facts) > 500 and not [turn for turn in facts if turn in said]
-    text = "\n".join(said)
+    assert len(facts) > 500 and not [turn for turn in facts if turn in messages]
+    text = "\n".join(messages)
     things = {part: {kind.thing for kind in kinds() if kind.unseen == part} for part in (True, False)}
     held_out = things[True] - things[False] - {"", "@people"}
     assert {"hamster", "dress", "picnic"} <= held_out
@@ -108,30 +108,30 @@ def exercise(skill: str, number: int) -> tuple[str, str]:
 
 @pytest.mark.parametrize("number", range(40))
 def test_tasks_are_answered_rightly(number: int) -> None:
-    asked, answer = exercise("sum", number)
-    first, second, *_ = (int(digits) for digits in re.findall(r"\d+", asked))
-    taken = re.search(r"minus|-|eat", asked)
-    taken_from = re.match(r"Take (\d+) from (\d+)", asked)
+    question, answer = exercise("sum", number)
+    first, second, *_ = (int(digits) for digits in re.findall(r"\d+", question))
+    taken = re.search(r"minus|-|eat", question)
+    taken_from = re.match(r"Take (\d+) from (\d+)", question)
     expected = int(taken_from[2]) - int(taken_from[1]) if taken_from else first - second if taken else first + second
     assert re.findall(r"\d+", answer)[-1] == str(expected)
 
-    asked, answer = exercise("spell backwards", number)
-    assert occurs_in(answer.removesuffix(".").replace("-", "")[::-1], asked)
-    asked, answer = exercise("spell a word", number)
-    assert occurs_in(answer.removesuffix(".").replace("-", ""), asked)
+    question, answer = exercise("spell backwards", number)
+    assert occurs_in(answer.removesuffix(".").replace("-", "")[::-1], question)
+    question, answer = exercise("spell a word", number)
+    assert occurs_in(answer.removesuffix(".").replace("-", ""), question)
 
-    asked, answer = exercise("count", number)
+    question, answer = exercise("count", number)
     listed = {
         value for name in ("objects", "animals", "shopping", "colors", "people") for value in values(name, "seen")
     }
-    mentioned = re.findall(r"[\w ]+?(?=,| and |:|\.|\?|$)", asked)
+    mentioned = re.findall(r"[\w ]+?(?=,| and |:|\.|\?|$)", question)
     counted = sum(any(occurs_in(value, part) for value in listed if len(value) > 2) for part in mentioned)
     word = re.findall(r"\w+", answer)[-1].lower()
     assert ("zero", "one", "two", "three", "four", "five", "six", "seven").index(word) == counted
 
-    asked, answer = exercise("repeat a list", number)
-    said = re.split(r", | and ", answer.removeprefix("It was ").removeprefix("You said ").removesuffix("."))
-    assert [value for value in said if occurs_in(value, asked)] == said
+    question, answer = exercise("repeat a list", number)
+    repeated = re.split(r", | and ", answer.removeprefix("It was ").removeprefix("You said ").removesuffix("."))
+    assert [value for value in repeated if occurs_in(value, question)] == repeated
 
 
 def test_what_comes_next_is_right_in_every_row() -> None:
@@ -222,11 +222,11 @@ def test_the_weight_on_a_value_is_that_of_the_whole_text_seen_at_once(tiny: Load
     weights = weight_on_value(tiny, item, prompt, answer)  # (layers, H)
 
     text = [tiny.tokenizer.decode([token]) for token in (*prompt, *answer)]
-    told = [at for at in range(len(text)) if "Bo" in "".join(text[: at + 1]) and "Bo" not in "".join(text[:at])]
-    first = told[0] - 1 if text[told[0]].strip() == "o" else told[0]  # "Bo" is one token, or two
+    occurrences = [at for at in range(len(text)) if "Bo" in "".join(text[: at + 1]) and "Bo" not in "".join(text[:at])]
+    first = occurrences[0] - 1 if text[occurrences[0]].strip() == "o" else occurrences[0]  # "Bo" is one token, or two
     spoken = len(prompt) + next(at for at in range(len(answer)) if "B" in tiny.tokenizer.decode(answer[: at + 1]))
     seen = tiny.model.inspect((*prompt, *answer)).attention.decoder[0]  # (layers, H, T, T)
-    expected = seen[:, :, spoken - 1, first : told[0] + 1].sum(dim=-1)
+    expected = seen[:, :, spoken - 1, first : occurrences[0] + 1].sum(dim=-1)
     torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-5)
 
 

@@ -61,18 +61,18 @@ def test_what_is_missing_or_wrong_is_a_plain_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(command[0], *(argument.format(model=tiny_checkpoint) for argument in command[1:])) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(sentence) and said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith(sentence) and printed.count("\n") == 1
 
 
 def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
     ran = run_command("training.train", "--help")
     assert ran.code == 0 and "torch" not in ran.packages  # which takes seconds, and help is read before
-    said = " ".join(ran.out.split())
+    printed = " ".join(ran.out.split())
     for field in fields(TrainingSettings):
         flag = f"--{field.name.replace('_', '-')} "
-        assert re.search(rf"{flag}(N|X|WORD) [a-z].*? \(default ", said), flag
-    assert "(default 4,096; 6,000 for a translator)" in said
+        assert re.search(rf"{flag}(N|X|WORD) [a-z].*? \(default ", printed), flag
+    assert "(default 4,096; 6,000 for a translator)" in printed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -98,9 +98,9 @@ def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
         monkeypatch.setattr(loop, "learn", interrupted)
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 130
         assert signal.getsignal(number) is signal.default_int_handler
-        said = capsys.readouterr()
-        assert said.out.endswith("Stopped and saved at step 3: the same command goes on from there.\n")
-        assert "Traceback" not in said.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
+        printed = capsys.readouterr()
+        assert printed.out.endswith("Stopped and saved at step 3: the same command goes on from there.\n")
+        assert "Traceback" not in printed.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 0
     finally:
         for one, handler in zip((signal.SIGINT, signal.SIGTERM), usual, strict=True):
@@ -117,9 +117,9 @@ def test_the_mixture_is_learned_from_the_files_that_are_there(
     for name in ("topical_chat", "rasbt_instructions"):
         shutil.copy(data_folder / "chat" / f"{name}.jsonl.gz", data / "chat")
     assert call("train", str(data), str(tmp_path / "run"), *SMALL, "--passes", "1") == 0
-    said = capsys.readouterr().out
-    assert said.startswith("Note: 11 of the mixture's 13 files are not in ")
-    assert "chat/casino.jsonl.gz" in said and "topical_chat" not in said
+    printed = capsys.readouterr().out
+    assert printed.startswith("Note: 11 of the mixture's 13 files are not in ")
+    assert "chat/casino.jsonl.gz" in printed and "topical_chat" not in printed
     assert losses(tmp_path / "run")
     assert call("train", str(tmp_path), str(tmp_path / "none"), *SMALL) == 2
     assert capsys.readouterr().err == (
@@ -133,8 +133,8 @@ def test_the_faster_precision_is_chosen_and_told(
 ) -> None:
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}
     monkeypatch.setattr(machine, "_seconds", lambda dtype, _: seconds[dtype])
-    found, told = loop._precision("auto", torch.device("cpu"))
-    assert found == chosen and told.startswith(words) and told.endswith("the faster here")
+    found, note = loop._precision("auto", torch.device("cpu"))
+    assert found == chosen and note.startswith(words) and note.endswith("the faster here")
     assert loop._precision("no", torch.device("cpu")) == ("no", "float32")
 
 

@@ -114,8 +114,8 @@ def test_the_decoder_never_sees_what_it_is_to_say(data_folder: Path, tmp_path: P
     source, target = task.batches[0][0]
     changed = [*target[:-2], 5, target[-1]]
     padding = TRANSLATOR.vocabulary_size - 1
-    told = torch.tensor([[padding, *target[:-1]], [padding, *changed[:-1]]])
-    logits = model(torch.tensor([source, source]), told)
+    decoder_input = torch.tensor([[padding, *target[:-1]], [padding, *changed[:-1]]])
+    logits = model(torch.tensor([source, source]), decoder_input)
     assert torch.equal(logits[0, :-1], logits[1, :-1])  # all but the last place, which has read what was changed
 
 
@@ -153,8 +153,8 @@ def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) ->
         last.weight.zero_()  # type: ignore[union-attr]
         last.bias.fill_(1.0)  # type: ignore[union-attr]
     loaded = LoadedModel.from_transformer("translator", model, task.tokenizer)
-    said = answer(loaded, [Message("user", "Le chat.")], DecodingSettings(strategy="greedy", max_new_tokens=3))
-    assert said == task.tokenizer.decode([word] * 3)
+    translated = answer(loaded, [Message("user", "Le chat.")], DecodingSettings(strategy="greedy", max_new_tokens=3))
+    assert translated == task.tokenizer.decode([word] * 3)
 
 
 def test_more_passes_may_follow_but_not_other_lessons(data_folder: Path, tmp_path: Path) -> None:
@@ -199,11 +199,11 @@ def test_the_inverse_square_root_is_the_papers() -> None:
 
 def test_every_reference_counts_and_sentences_may_have_different_numbers() -> None:
     """BLEU of the first against its best reference alone: all n-grams are found, so 100."""
-    said = ["the cat sat on the mat", "he reads a book today"]
+    translated = ["the cat sat on the mat", "he reads a book today"]
     references = [["a cat is there", "the cat sat on the mat"], ["he reads a book today"]]
-    assert scored(said, references).bleu == pytest.approx(100.0)
-    assert scored(said, [one[:1] for one in references]).bleu < 60.0
-    assert scored(said, references).chrf == pytest.approx(100.0)
+    assert scored(translated, references).bleu == pytest.approx(100.0)
+    assert scored(translated, [one[:1] for one in references]).bleu < 60.0
+    assert scored(translated, references).chrf == pytest.approx(100.0)
 
 
 def test_all_translations_of_a_sentence_are_its_references() -> None:

@@ -4,7 +4,7 @@
  * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
  * those of `ConversationValue`.
  *
- * @typedef {{node: HTMLElement, show: (turn: TurnValue, place: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
+ * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
  *   body: ReturnType<typeof makeAnswer>}} TurnView
  */
 
@@ -105,8 +105,8 @@ export function start(component) {
     /** @type {TurnView} */
     const view = {
       node, body, turn: null,
-      show(turn, place) {
-        tools.draw(turn, place);
+      show(turn, standing) {
+        tools.draw(turn, standing);
         if (view.turn === turn) return;
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);

@@ -9,7 +9,7 @@ import { copy } from '../kit/js/transfer.js';
 import { makeMenu } from './menu.js';
 
 /**
- * @typedef {{last: boolean, busy: boolean}} Place
+ * @typedef {{last: boolean, busy: boolean}} Standing whether it is the last message, and whether a run is going on
  * @typedef {{turn: () => TurnValue, trigger: (event: string, data?: object) => void, edit: () => void,
  *   turns: () => TurnValue[]}} Actions what the buttons do; `trigger` adds the message's number
  */
@@ -22,13 +22,13 @@ export function makeTools(actions) {
   const node = make('div', { class: 'at-tools' });
   let drawn = '';
 
-  /** @param {TurnValue} turn @param {Place} place */
-  function draw(turn, place) {
-    const wanted = JSON.stringify([place, turn.state === 'streaming', turn.unfinished, turn.versions]);
+  /** @param {TurnValue} turn @param {Standing} standing */
+  function draw(turn, standing) {
+    const wanted = JSON.stringify([standing, turn.state === 'streaming', turn.unfinished, turn.versions]);
     if (drawn === wanted) return;
     drawn = wanted;
     const focused = node.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
-    node.replaceChildren(...versions(turn, place, actions), ...buttons(turn, place, actions));
+    node.replaceChildren(...versions(turn, standing, actions), ...buttons(turn, standing, actions));
     if (focused !== null) refocus(focused);
   }
 
@@ -41,7 +41,7 @@ export function makeTools(actions) {
   return { node, draw };
 }
 
-/** The arrows between the versions of a message. @param {TurnValue} turn @param {Place} place @param {Actions} actions */
+/** The arrows between the versions of a message. @param {TurnValue} turn @param {Standing} standing @param {Actions} actions */
 function versions({ versions: [shown, count] }, { busy }, { trigger }) {
   if (count < 2) return [];
   const go = (/** @type {number} */ version) => () => trigger('version', { version });
@@ -53,7 +53,7 @@ function versions({ versions: [shown, count] }, { busy }, { trigger }) {
   return [make('span', { class: 'at-versions', role: 'group', 'aria-label': 'Versions of this message' }, back, label, on)];
 }
 
-/** @param {TurnValue} turn @param {Place} place @param {Actions} actions */
+/** @param {TurnValue} turn @param {Standing} standing @param {Actions} actions */
 function buttons({ role, state, unfinished }, { last, busy }, { turn, trigger, edit, turns }) {
   if (state === 'streaming') return [];
   const copyButton = iconButton('copy', 'Copy', () => copy(turn().text, copyButton));

@@ -29,7 +29,7 @@ export function makeCard(offered, actions) {
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
   const form = makeForm(offered, actions);
   const answer = makeAnswer(0);
-  const prompt = make('span', { class: 'at-asked', dir: 'auto' });
+  const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
   const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
   const parted = make('button', { type: 'button', class: 'at-parted-note' });
   const note = make('p', { class: 'at-note' });
@@ -82,7 +82,7 @@ export function makeCard(offered, actions) {
   }
 
   /**
-   * @param {{number: number, words: string[], asked: string, result: Result | null, first: Result | null, stale: boolean,
+   * @param {{number: number, words: string[], prompt: string, result: Result | null, first: Result | null, stale: boolean,
    *   ranges: Range[], busy: boolean, removable: boolean}} now
    */
   function show(now) {
@@ -100,7 +100,7 @@ export function makeCard(offered, actions) {
     const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
     written.style.width = `${100 * part}%`;
     drawText(result);
-    if (prompt.textContent !== now.asked) prompt.textContent = now.asked;
+    if (prompt.textContent !== now.prompt) prompt.textContent = now.prompt;
     drawParted(now);
     const grows = result?.state === 'streaming';
     if (grows && !growing) pinned = true;

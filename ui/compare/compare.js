@@ -41,12 +41,13 @@ export function start({ element, props, trigger, watch }) {
   let newest = 0; // the highest number of an update
   let busy = false;
   let hasChat = false;
+  let continued = ''; // the last words of the text that the cards continue
   /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
   let panel = {};
   /** @type {number | null | undefined} */
   let panelSeed;
-  // what was sent last, and what the texts in sight come from: the prompt's last words, the seed, what held for each card
-  let pending = { words: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
+  // what was sent last, and what the texts in sight come from: the seed, and what held for each card
+  let pending = { seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
   let sent = pending;
 
   const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
@@ -201,7 +202,7 @@ export function start({ element, props, trigger, watch }) {
       return;
     }
     submitted = cards.slice();
-    pending = { words: answering.checked ? '' : lastWords(text.value), seed: panelSeed, cards: submitted.map(inEffect) };
+    pending = { seed: panelSeed, cards: submitted.map(inEffect) };
     trigger('compare', {
       text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
       cards: submitted.map((card) => card.settings),
@@ -238,6 +239,7 @@ export function start({ element, props, trigger, watch }) {
       results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
     }
     if (gap && !busy) trigger('missing', {});
+    continued = lastWords(value.continued);
     hasChat = value.chats && value.history;
     answering.disabled = !value.chats;
     if (!value.chats) modes[0].input.checked = true;
@@ -253,7 +255,7 @@ export function start({ element, props, trigger, watch }) {
     const ranges = rangesOf(started.map((result) => result.metrics));
     cards.forEach((card, index) => card.view.show({
       number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
-      stale: isStale(card), asked: shown[index] ? sent.words : '', ranges, busy, removable: cards.length > offered.fewest,
+      stale: isStale(card), prompt: shown[index] ? continued : '', ranges, busy, removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {

@@ -72,6 +72,7 @@ class CompareValue(TypedDict):
     busy: bool
     chats: bool  # whether the model answers messages
     history: bool  # whether there is a chat that a message could continue
+    continued: str  # the end of the text that the cards continue; "" where they answer it
     cards: list[CardValue]
     update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored
 

@@ -22,6 +22,7 @@ EXAMPLE = "Once upon a time there was a little fox"
 
 FROM_PANEL = ("max_new_tokens", "top_candidates")  # the panel's, unless a card has its own value
 MAIN = (*(name for name in PLAIN if name not in RUN), "max_new_tokens")  # always visible on a card
+_MOST_OF_A_PROMPT = 200  # characters, of which a card shows the last words
 _SHARED = "seed"  # the panel's for all cards, so that only their settings make them differ
 
 
@@ -79,7 +80,7 @@ METRICS: tuple[MetricField, ...] = (
 
 def no_comparison(*, chats: bool, history: bool = False) -> CompareValue:
     """Nothing was compared yet."""
-    return {"run": None, "busy": False, "chats": chats, "history": history, "cards": []}
+    return {"run": None, "busy": False, "chats": chats, "history": history, "continued": "", "cards": []}
 
 
 def comparison_value(
@@ -104,8 +105,16 @@ def comparison_value(
         "busy": busy,
         "chats": chats,
         "history": history,
+        "continued": _continued(comparison),
         "cards": cards,
     }
+
+
+def _continued(comparison: Comparison) -> str:
+    """The end of the prompt, where the texts of the cards continue it: neither a message nor what an encoder reads."""
+    prompt = comparison.prompt
+    is_answered = bool(prompt.messages or comparison.cards[0].run.source)
+    return "" if is_answered else prompt.text[-_MOST_OF_A_PROMPT:]
 
 
 def compare_form() -> CompareForm:

@@ -32,7 +32,7 @@ export function makeAnswer(number) {
   let plain = '';
   /** @type {Token[]} */
   let shown = [];
-  /** @type {HTMLElement[]} theirs */
+  /** @type {HTMLElement[]} of the tokens */
   const spans = [];
   let bright = null;
   let shaded = false;

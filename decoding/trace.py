@@ -89,6 +89,11 @@ class Trace:
         reason = self.steps[-1].finish_reason if self.steps else None
         return reason or "cancelled"
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it ended before the model did: at the length limit, or by the user."""
+        return bool(self.ids) and self.finish_reason in ("length", "cancelled")
+
     def choices(self) -> list[Choice]:
         """The choices behind `ids`, first to last: from the best hypothesis back through its parents."""
         hypothesis = self.best

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,27 +30,31 @@ from ui.write import actions as write
 FOLDER = Path(__file__).resolve().parents[1] / "ui" / "examples"
 DIALOGUE = ("I have a dog called Biscuit.", "What is my dog called?")
 BEGINNING = "Once upon a time, there was a little fox who"
-WRITTEN = DecodingSettings.from_dict({**PRESETS["Balanced"].to_dict(), "max_new_tokens": 24, "seed": 7})
-GREEDY = DecodingSettings(strategy="greedy", max_new_tokens=24)
+WRITE_SETTINGS = DecodingSettings.from_dict({**PRESETS["Balanced"].to_dict(), "max_new_tokens": 24, "seed": 7})
+CHAT_SETTINGS = DecodingSettings(strategy="greedy", max_new_tokens=24)
 
 Recorded = dict[str, Any]  # as its contract in ui/examples/contract.py says
 
 
-def last(screens: Iterable[object]) -> None:
-    """Run to the end."""
+def run_to_end(screens: Iterable[object]) -> None:
+    """Exhaust the screens of an action."""
     for _ in screens:
         pass
 
 
 def record_chat(models: Models) -> tuple[Recorded, Recorded]:
-    """A dialogue whose last answer looks up a name, and its runs, with that name selected."""
+    """Record a dialogue whose last answer looks up a name.
+
+    Returns:
+        The turns, and the runs of the answers with the first token of the name selected.
+    """
     session = Session(model=MODEL)
     for message in DIALOGUE:
-        last(chat.send(session, models, MODEL, message, GREEDY))
+        run_to_end(chat.send(session, models, MODEL, message, CHAT_SETTINGS))
     turns = [turn_value(turn) for turn in session.turns]
     runs = [_renamed(opened(session, models, session.run(turn.run))) for turn in session.turns if turn.run]
     for turn in turns:
-        turn["run"], turn["version"] = turn["run"] and f"example-{turn['run']}", 0
+        turn["run"], turn["version"] = turn["run"] and example_name(turn["run"]), 0
     value, query = runs[-1], _name_begins(runs[-1])
     value["selected"] = query
     layer, head = most_attentive(value, query)
@@ -63,7 +67,7 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded]:
 def record_write(models: Models) -> Recorded:
     """A beginning and its continuation, with the token selected that surprised the model most."""
     session = Session(model=MODEL)
-    last(write.write(session, models, MODEL, BEGINNING, WRITTEN))
+    run_to_end(write.write(session, models, MODEL, BEGINNING, WRITE_SETTINGS))
     value = _renamed(opened(session, models, session.run(session.draft.run)))
     generated = [number for number, (_, kind, _) in enumerate(value["tokens"]) if kind == "generated"]
     value["selected"] = min(generated, key=lambda number: value["tokens"][number][2] or 1)
@@ -92,9 +96,13 @@ def _name_begins(value: InspectorValue) -> int:
     )
 
 
-def _renamed(value: InspectorValue) -> InspectorValue:
+def example_name(run: str) -> str:
     """A name that no run of a visitor has."""
-    return {**value, "run": f"example-{value['run']}"}
+    return f"example-{run}"
+
+
+def _renamed(value: InspectorValue) -> InspectorValue:
+    return {**value, "run": value["run"] and example_name(value["run"])}
 
 
 def module(name: str, kind: str, value: Recorded) -> str:
@@ -117,7 +125,7 @@ def modules(loaded: LoadedModel) -> dict[str, str]:
     }
 
 
-def main(arguments: Sequence[str] = ()) -> None:
+def main() -> None:
     """Write the modules."""
     for name, text in modules(catalog.load(MODEL)).items():
         (FOLDER / name).write_text(text, encoding="utf-8")

@@ -145,8 +145,7 @@ def show_version(session: Session, models: Models, name: str, turn: int, version
     session.refuse_while_busy()
     session.conversation.show(turn, version)
     shown = next((each.run for each in session.turns[turn:] if each.run is not None), None)
-    screen = overview(session, models, name)
-    return replace(screen, inspector=opened_if_loaded(session, models, session.runs.get(shown or ""), "chat"))
+    return overview(session, models, name, session.runs.get(shown or ""))
 
 
 def undo(session: Session, models: Models, name: str, turn: int) -> ChatScreen:
@@ -188,15 +187,19 @@ def resend(session: Session) -> ChatScreen:
     return ChatScreen(conversation=conversation_value(session))
 
 
-def overview(session: Session, models: Models, name: str) -> ChatScreen:
-    """The current state of Chat: the conversation, the newest answer's numbers, and the context usage."""
+def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatScreen:
+    """The current state of Chat: the conversation, an answer in the inspector, and the context usage.
+
+    Args:
+        shown: the answer's run; None for the newest.
+    """
     loaded = models.get(name)
     session.shown = None
     run = session.newest_answer
     return ChatScreen(
         conversation=conversation_value(session),
         prompt=prompt_value(session, loaded),
-        inspector=opened_if_loaded(session, models, run, "chat"),
+        inspector=opened_if_loaded(session, models, shown or run, "chat"),
         meter=_context_usage(session, loaded, run),
     )
 

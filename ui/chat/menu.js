@@ -24,7 +24,7 @@ export function makeMenu(turns) {
       close();
     } });
   node.append(make('div', { class: 'at-menu-entries', role: 'group', 'aria-label': 'Copy or download the conversation' },
-    entry('Copy as Markdown', () => copy(asMarkdown(turns()), find(node, 'summary'))),
+    entry('Copy as Markdown', () => copy(asMarkdown(turns()), node)),
     ...FILES.map(([text, name, written]) => entry(text, () => download(name, written(turns()))))));
 
   function close() {

@@ -60,7 +60,7 @@ function buttons({ role, state, unfinished }, { last, busy }, { turn, trigger, e
   if (role === 'user') return [...(busy ? [] : [iconButton('edit', 'Edit', edit)]), copyButton];
   if (!last || busy) return [copyButton];
   const goOn = make('button', {
-    type: 'button', class: 'at-plain', title: 'Go on from here with the same settings', text: 'Continue',
+    type: 'button', class: 'at-plain', title: 'Continue from here with the same settings', text: 'Continue',
     onclick: () => trigger('proceed'),
   });
   return [

@@ -18,7 +18,7 @@ import { isInvalid, rangeText } from '../kit/js/setting.js';
  */
 export function sweepOf({ parameters, fewest, most }, parameter, text) {
   const values = text.split(/[\s,;]+/).filter(Boolean).map(parseNumber);
-  if (values.length < fewest || values.length > most) return { wrong: `Enter ${fewest} to ${most} values, with commas between them.` };
+  if (values.length < fewest || values.length > most) return { wrong: `Enter ${fewest} to ${most} values, separated by commas.` };
   if (values.some((value) => isInvalid(parameter, value))) return { wrong: `Each value must be ${rangeText(parameter)}.` };
   const usual = String(parameters.find(({ name }) => name === 'strategy').default);
   const strategy = parameter.strategies.includes(usual) ? {} : { strategy: parameter.strategies[0] };

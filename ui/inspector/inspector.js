@@ -114,7 +114,7 @@ export function start({ element, props, trigger, watch }) {
       example = null;
       look.choose(AVERAGE, AVERAGE);
     }
-    if (wantsExample) showExample(value.mode);
+    if (wantsExample) showExample(value.mode).catch(() => root.replaceChildren(empty));
     accept(value, isLate);
   }
 

@@ -45,7 +45,7 @@ def choose(
         for_tab: whether a tab needs it: leaving the tab then cancels it.
     """
     wanted = checked_text(name, "The model’s name").strip()
-    if wanted == _shown(session):  # a list that loses focus unchanged also sends its event
+    if wanted == _shown(session):  # shown or being loaded already
         yield PickerScreen()
         return
     cancel(session)

@@ -87,7 +87,7 @@ def is_unfinished(run: RunRecord) -> bool:
     trace = run.trace
     if trace is None or run.source or run.length >= trace.request.context_length:
         return False
-    return bool(trace.ids) and trace.finish_reason in ("length", "cancelled")
+    return trace.is_unfinished
 
 
 def _display_name(name: str) -> str:

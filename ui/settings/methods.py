@@ -55,8 +55,8 @@ METHODS: Mapping[str, Method] = {
     "Custom": Method("All parameters at once.", group="custom"),
 }
 MOST_NAMED, MOST_QUOTED = 3, 40  # parts of a link that are named, and characters of each
-# The page starts with the "Balanced" values, as most peers do. They combine three of the basic methods, so none of
-# those names them; the panel marks that preset.
+# The page starts with the "Balanced" values, as most similar tools do. They combine three of the basic methods, so
+# none of those names them; the panel marks that preset.
 DEFAULT_METHOD = "Custom"
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
 FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them

@@ -12,6 +12,7 @@ import { Questions } from '../../kit/js/questions.js';
 import { shownToken } from '../../kit/js/signals.js';
 import { download } from '../../kit/js/transfer.js';
 import { unpacked } from '../../kit/js/values.js';
+import { isExample } from '../example.js';
 import { quickButton, makeWhatIf } from './counterfactual.js';
 
 const PAUSE = 180; // milliseconds that a slider rests before the server is asked
@@ -69,11 +70,11 @@ export function start({ element, props, trigger, watch }) {
   }
 
   function refresh() {
-    save.disabled = run.name === null || run.busy || /^(replay|example)-/.test(run.name);
+    save.disabled = run.name === null || run.busy || isExample(run.name) || run.name.startsWith('replay-');
     open.disabled = run.busy;
     const missing = withoutBeams ? ', and there were too many beams to show' : '';
     note.textContent = run.name?.startsWith('replay-') ? `Opened from a file: attention isn’t saved${missing}.` : '';
-    whatIf.node.hidden = run.name === null || run.name.startsWith('example-'); // the server knows no such run
+    whatIf.node.hidden = run.name === null || isExample(run.name); // the server knows no such run
     whatIf.node.classList.toggle('at-resting', run.busy);
   }
 

@@ -23,7 +23,7 @@ def resumed_trace(run: RunRecord, settings: DecodingSettings) -> Trace | None:
     """The run's trace, to be continued by as many tokens as these settings allow; None where it has none, or where
     these settings would not have generated the same text in one go."""
     trace = run.trace
-    if trace is None or trace.finish_reason not in ("length", "cancelled") or not trace.ids:
+    if trace is None or not trace.is_unfinished:
         return None
     before = trace.settings
     seeded = replace(settings, seed=before.seed) if settings.seed < 0 else settings

@@ -23,6 +23,7 @@ from model.names import Task
 from ui.kit.errors import for_people
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
+from ui.runs.contract import RunMode
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session, SessionsByHash
@@ -139,7 +140,7 @@ class Tab:
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
     task: ClassVar[Task | None] = None  # what its model must be for; its entry brings one. None: any model will do
     styles: ClassVar[tuple[Path, ...]] = ()
-    shows_inspector: ClassVar[bool] = True  # beside it, with the meter above
+    mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none
     takes_system_prompt: ClassVar[bool] = False
     takes_settings: ClassVar[bool] = True
 

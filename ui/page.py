@@ -6,7 +6,7 @@ What a tab shows and does is in its own folder; `ui/tabs.py` lists them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
@@ -18,7 +18,6 @@ from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
 from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Frame, Output, Tab
-from ui.inspector.contract import InspectorMode
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
@@ -65,11 +64,11 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
                 for tab in made:
                     tab.lay_out(models, first=tab is first_tab)
             with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-                examples = {"modes": ["chat", "write"] if offers_examples(models.names) else []}
+                examples = {"recorded": offers_examples(models.names)}
                 inspector = component(
                     "inspector/inspector.js", "take", "branch", "example", "missing", examples=examples
                 )
-                inspector.value = packed(empty_inspector(cast(InspectorMode, first_tab.name.lower())))
+                inspector.value = packed(empty_inspector(first_tab.mode or "chat"))
                 record = toolbar.build()
         encoder.lay_out()
 

@@ -32,7 +32,7 @@ def visibility(tabs: Sequence[type[Tab]]) -> str:
     for tab in tabs:
         chosen = f'[data-tab="{tab.name}"]'
         hidden = [f"body:not({chosen}) #{tab.element}"]
-        if not tab.shows_inspector:
+        if tab.mode is None:
             hidden.append(f"body{chosen} :is(#attend-right, #attend-meter)")
         if not tab.takes_system_prompt:
             hidden.append(f"body{chosen} #attend-system")

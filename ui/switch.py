@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
@@ -18,7 +18,6 @@ from ui.contract import SwitchValue
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
 from ui.frame import Changes, Frame, Output, Tab, View
-from ui.inspector.contract import InspectorMode
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.errors import warn
@@ -52,7 +51,12 @@ class Switch:
         self._models = models
 
     def entries(self, session: Session) -> list[str]:
-        return [tab.name for tab in self.tabs if tab.task is None or self._models.for_task(session, tab.task)]
+        return [
+            tab.name for tab in self.tabs if tab.task is None or self._models.for_task(tab.task, session.last_models)
+        ]
+
+    def _named(self, name: str) -> Tab | None:
+        return next((tab for tab in self.tabs if tab.name == name), None)
 
     def possible(self, loaded: LoadedModel, wanted: str, *, coming: bool = False) -> Tab:
         """The tab of this entry or, if the model is not for it, the next one that it is for.
@@ -68,13 +72,13 @@ class Switch:
 
     def awaited(self, session: Session) -> str:
         """The name of the model that the chosen tab needs in place of the visitor's; "" if it needs none."""
-        tab = next((tab for tab in self.tabs if tab.name == session.requested_tab), None)
+        tab = self._named(session.requested_tab)
         if tab is None or tab.task is None or tab.suits(self._models.get(self._models.current(session))):
             return ""
         coming = session.choosing
         if coming is not None and names.task(coming.name) in (None, tab.task):
             return coming.name
-        return self._models.for_task(session, tab.task)
+        return self._models.for_task(tab.task, session.last_models)
 
     def lay_out(self) -> None:
         """Add the switch to the current Gradio context."""
@@ -117,7 +121,7 @@ class Switch:
                 select.cancel(session)  # the visitor has left the tab that it was for
             session.model_changed = False  # this shows all of it
             loaded, screen = self._overview(session, awaited)
-            chosen = next((tab for tab in self.tabs if tab.name == state.tab), None)
+            chosen = self._named(state.tab)
             moved = screen.tab is not None and screen.tab != state.tab
             if moved and chosen and chosen.suits(loaded) and (why := chosen.unusable(loaded)):
                 warn(why)
@@ -148,26 +152,24 @@ class Switch:
         event.then(frame.screen(views, outputs, show), [frame.session, self.component], outputs, **QUICK)
 
     def _overview(self, session: Session, awaited: str) -> tuple[LoadedModel, Screen]:
-        """The visitor's model and the whole page, computed again if another tab or model was chosen meanwhile.
+        """The visitor's model and the whole page.
 
         Args:
             awaited: the name of the model for which the chosen tab waits; "" if it waits for none.
         """
-        models = self._models
-        while True:
-            wanted, chosen = session.requested_tab, session.model
-            name = models.current(session)
-            loaded = models.get(name)
-            if session.encoder is not None:
-                screen: Screen = EncoderScreen(inspection=encoder_overview(session.encoder, names.display_name(chosen)))
-            elif awaited:
-                screen = Screen(tab=wanted, inspector=empty_inspector(cast(InspectorMode, wanted.lower())))
-            else:
-                tab = self.possible(loaded, wanted, coming=session.choosing is not None)
-                overview = tab.overview(session, models, name)
-                screen = replace(overview, tab=tab.name, no_system=loaded.no_system)
-            if (session.requested_tab, session.model) == (wanted, chosen):
-                break
+        models, wanted = self._models, session.requested_tab
+        name = models.current(session)
+        loaded = models.get(name)
+        if session.encoder is not None:
+            screen: Screen = EncoderScreen(
+                inspection=encoder_overview(session.encoder, names.display_name(session.model))
+            )
+        elif awaited:
+            tab = self._named(wanted)
+            screen = Screen(tab=wanted, inspector=empty_inspector((tab and tab.mode) or "chat"))
+        else:
+            tab = self.possible(loaded, wanted, coming=session.choosing is not None)
+            screen = replace(tab.overview(session, models, name), tab=tab.name, no_system=loaded.no_system)
         value: SwitchValue = {
             "entries": self.entries(session),
             "tab": screen.tab or wanted,

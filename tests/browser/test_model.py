@@ -63,7 +63,7 @@ def loaded(page: Page, title: str) -> None:
     """Wait until the model is there, which its button says."""
     expect(page.locator("#attend-model-cancel")).to_be_hidden()
     expect(page.locator("#attend-model-chosen b")).to_have_text(title)
-    expect(page.locator(".attend-model-coming")).not_to_have_attribute("data-there", "")
+    expect(page.locator(".attend-model-coming")).not_to_have_attribute("data-current", "")
 
 
 def test_a_model_comes_while_others_chat_and_can_be_sent_away(

@@ -328,7 +328,7 @@ def test_the_list_has_five_methods_in_sight_then_more_then_all_parameters(visit:
     assert in_sight == [*BASIC, "Custom"]
     page.locator("#attend-method summary").click()
     assert names.all_inner_texts() == [*BASIC, "Beam sampling", "Diverse beams", "Contrastive", "DoLa", "Custom"]
-    assert all(page.locator("#attend-method .at-says").all_inner_texts())
+    assert all(page.locator("#attend-method .at-hint").all_inner_texts())
     assert page.locator("#attend-form label.selected").count() == 1  # and no second list says the same names
 
 

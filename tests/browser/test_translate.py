@@ -93,7 +93,7 @@ def to_tab(page: Page, name: str) -> None:
 def uses(page: Page, tab: str, model: str) -> None:
     """Wait until the tab is shown and its model is there."""
     expect(page.locator("#attend-tabs label.selected")).to_have_text(tab)
-    expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", model)
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", model)
     expect(page.locator(".attend-loading")).to_have_text("")
 
 

@@ -61,7 +61,7 @@ def name_by_hand(page: Page, name: str) -> None:
 def take(page: Page, name: str) -> None:
     """Choose a model and wait until it is loaded."""
     pick(page, name)
-    expect(page.locator(".attend-model-coming")).to_have_attribute("data-there", name)
+    expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", name)
 
 
 def to_chat(page: Page) -> None:

@@ -113,7 +113,8 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
     chosen, text, messages = _same_settings(run, loaded, settings)
     trace = resumed_trace(run, chosen) or trace_from_here(run.tokens, loaded, chosen, text=text, messages=messages)
     # nothing is refused from here on
-    yield from _write(session, models, loaded, GrowingAnswer.of(run, trace, loaded, answer))
+    growing = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model), answer)
+    yield from _write(session, models, loaded, growing)
 
 
 def branch(
@@ -135,7 +136,7 @@ def branch(
     # nothing is refused from here on
     run = session.add_run("chat", before.model, tokens)
     run.shape, run.dropped = before.shape, before.dropped
-    answer = GrowingAnswer.of(run, trace, loaded)
+    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*session.turns[:number], answer.turn])
     yield from _write(session, models, loaded, answer)
 
@@ -247,7 +248,7 @@ def _answer(
     session.system, session.cleared = instruction, None
     run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
     run.dropped = prompt.dropped
-    answer = GrowingAnswer.of(run, trace, loaded)
+    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*turns, answer.turn])
     yield from _write(session, models, loaded, answer, message)
 

@@ -3,6 +3,7 @@
  */
 
 import { find, make } from '../kit/js/dom.js';
+import { closeOnEscape } from '../kit/js/keys.js';
 
 /**
  * @param {HTMLElement} node the message
@@ -34,11 +35,8 @@ export function editMessage(node, text, send) {
   }
 
   area.addEventListener('input', fit);
+  closeOnEscape(form, close);
   form.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
-      event.preventDefault(); // it stops nothing
-      close();
-    }
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
   });
   node.classList.add('at-editing');

@@ -5,6 +5,7 @@
 /** @import { TurnValue } from '../runs/contract' */
 
 import { find, make } from '../kit/js/dom.js';
+import { closeOnEscape } from '../kit/js/keys.js';
 import { copy, download } from '../kit/js/transfer.js';
 import { asCsv, asJson, asMarkdown } from './transcript.js';
 
@@ -32,11 +33,7 @@ export function makeMenu(turns) {
     node.open = false;
   }
 
-  node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || !node.open) return;
-    event.preventDefault(); // it stops nothing
-    close();
-  });
+  closeOnEscape(node, close, () => node.open);
   node.addEventListener('focusout', (event) => {
     if (!(event.relatedTarget instanceof Node && node.contains(event.relatedTarget))) node.open = false;
   });

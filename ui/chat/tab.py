@@ -37,6 +37,7 @@ class ChatTab(Tab):
 
     name = "Chat"
     element = "attend-chat"
+    mode = "chat"
     task = "generation"
     styles = (Path(__file__).parent / "prompt.css",)
     takes_system_prompt = True

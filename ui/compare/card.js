@@ -12,6 +12,7 @@
 /** @import { Range } from './metrics.js' */
 
 import { find, iconButton, make } from '../kit/js/dom.js';
+import { closeOnEscape } from '../kit/js/keys.js';
 import { visibleText } from '../kit/js/text.js';
 import { makeAnswer } from '../runs/answer.js';
 import { makeForm } from './form.js';
@@ -50,19 +51,15 @@ export function makeCard(offered, actions) {
   form.node.hidden = true;
   editButton.setAttribute('aria-expanded', 'false');
   widenButton.setAttribute('aria-pressed', 'false');
-  node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || !node.classList.contains('at-wide')) return;
-    event.preventDefault(); // it stops nothing
+  closeOnEscape(node, () => {
     widen(false);
     widenButton.focus();
-  });
+  }, () => node.classList.contains('at-wide'));
   parted.addEventListener('click', () => {
     bringIn(partedToken);
     partedToken.click();
   });
-  form.node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault(); // it stops nothing
+  closeOnEscape(form.node, () => {
     open(false);
     editButton.focus();
   });

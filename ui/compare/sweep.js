@@ -6,6 +6,7 @@
 /** @import { Settings } from './form.js' */
 
 import { make } from '../kit/js/dom.js';
+import { closeOnEscape } from '../kit/js/keys.js';
 import { parseNumber } from '../kit/js/number.js';
 import { isInvalid, rangeText } from '../kit/js/setting.js';
 
@@ -51,9 +52,7 @@ export function makeSweep(offered, fill) {
     if ('cards' in sweep) fill(sweep.cards);
     else values.focus();
   });
-  node.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault(); // it stops nothing
+  closeOnEscape(node, () => {
     open(false);
     chip.focus();
   });

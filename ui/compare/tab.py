@@ -30,6 +30,7 @@ class CompareTab(Tab):
 
     name = "Compare"
     element = "attend-compare"
+    mode = "compare"
     takes_system_prompt = True
 
     def lay_out(self, models: Models, *, first: bool) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from ui.runs.contract import TokenKind, TokenOrigin
+from ui.runs.contract import RunMode, TokenKind, TokenOrigin
 
 ContrastiveRow = tuple[str, float, float, float, int]  # text, confidence, degeneration, score, 1 if taken
 # Id, text, 1 if chosen, probability after each stage, the stage that removed it.
@@ -53,9 +53,6 @@ class SearchValue(TypedDict):
     returned: list[tuple[int, int]]  # the same of all texts that are returned, best first; none before it is over
 
 
-InspectorMode = Literal["chat", "write", "translate", "compare", "file"]  # where a run comes from, or is awaited
-
-
 class InspectorValue(TypedDict):
     """What the inspector shows. Its events: `take {index, id}` and `example {text}` (both in Write),
     `branch {run, index, id}` (in Chat), and `missing {run}`.
@@ -67,7 +64,7 @@ class InspectorValue(TypedDict):
     """
 
     run: str | None
-    mode: InspectorMode
+    mode: RunMode
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
     source: int  # how many tokens, the first ones, the encoder read; 0 where there is none
     first: int  # number of the first token that has a step

@@ -12,7 +12,10 @@ const MODULES = {
   write: () => import('../examples/write.js'),
 };
 
-/** @param {string} mode one of those above @returns {Promise<RecordedRuns>} */
+/** The modes that have an example. */
+export const MODES = Object.keys(MODULES);
+
+/** @param {string} mode one of those @returns {Promise<RecordedRuns>} */
 export const recordedRuns = async (mode) => (await MODULES[mode]()).recorded;
 
 /** @param {string | null} run */

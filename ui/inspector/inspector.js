@@ -21,7 +21,7 @@ import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { makeSearch } from './beams/search.js';
 import { contrastSheets } from './contrast.js';
-import { isExample, makeExampleNote, recordedRuns } from './example.js';
+import { MODES, isExample, makeExampleNote, recordedRuns } from './example.js';
 import { stepStages } from './filters.js';
 import { stepReason } from './reason.js';
 import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
@@ -49,7 +49,7 @@ export function start({ element, props, trigger, watch }) {
   const choice = {
     index: -1, following: true, requested: /** @type {number | null} */ (null), // the selection that the server last requested
   };
-  const offered = new Set(/** @type {string[]} */ (unpacked(props.examples).modes)); // that have an example
+  const offered = new Set(unpacked(props.examples).recorded ? MODES : []);
   let example = /** @type {RecordedRuns | null} */ (null); // which is shown
   let update = 0; // the highest number of one
   let frame = 0;

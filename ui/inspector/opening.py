@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.inspector.contract import InspectorMode, InspectorValue
+from ui.inspector.contract import InspectorValue
 from ui.inspector.values import empty_inspector, inspector_value
 from ui.runs.attention import restore_attention
+from ui.runs.contract import RunMode
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -33,7 +34,7 @@ def opened(session: Session, models: Models, run: RunRecord, selected: int | Non
     return value
 
 
-def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mode: InspectorMode) -> InspectorValue:
+def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mode: RunMode) -> InspectorValue:
     """All of a run; an empty inspector if there is none, or if its model is no longer loaded.
 
     Args:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
 from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
-from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorMode, InspectorValue, StepValue
-from ui.runs.contract import TokenKind, TokenOrigin
+from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
+from ui.runs.contract import RunMode, TokenKind, TokenOrigin
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.values import MOST_ROWS, short
 
@@ -49,7 +49,7 @@ def inspector_value(
     return value
 
 
-def empty_inspector(mode: InspectorMode, *, unloaded: str = "") -> InspectorValue:
+def empty_inspector(mode: RunMode, *, unloaded: str = "") -> InspectorValue:
     """
     Args:
         mode: the tab, whose example the page shows instead where it has one.

@@ -22,7 +22,6 @@ class LearnTab(Tab):
 
     name = "Learn"
     element = "attend-lesson"
-    shows_inspector = False
     takes_settings = False
 
     def lay_out(self, models: Models, *, first: bool) -> None:

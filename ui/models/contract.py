@@ -20,7 +20,7 @@ class ChoiceValue(TypedDict):
     name: str
     title: str
     about: str  # what it is for, how large it is, and its languages; of a folder where it is
-    there: str  # whether it is on this machine; "" if that is not known
+    availability: str  # whether it is on this machine; "" if that is not known
 
 
 class ModelValue(TypedDict):

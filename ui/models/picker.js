@@ -9,7 +9,7 @@
 /** @import { ChoiceValue, ModelValue } from './contract' */
 
 import { around, find, make } from '../kit/js/dom.js';
-import { onPlane, presses } from '../kit/js/keys.js';
+import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';
 import { currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 
@@ -39,7 +39,7 @@ export function start({ element, props, trigger, watch }) {
     type: 'button', id: 'attend-model-cancel', class: 'at-plain', text: 'Cancel', onclick: () => trigger('cancel'),
   });
   const notes = make('ul', { class: 'attend-model-notes' });
-  root.replaceChildren(make('span', { class: 'at-model-label', id: 'attend-model-label', text: 'Model' }), chosen, sheet, title, bar, status,
+  root.replaceChildren(make('span', { class: 'at-model-label', text: 'Model' }), chosen, sheet, title, bar, status,
     cancel, notes);
 
   function draw() {
@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
     value = unpacked(props.value);
     const { name, choices, context, method } = value;
     if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
-    title.dataset.there = value.title ? '' : name;
+    title.dataset.current = value.title ? '' : name;
     status.textContent = value.status;
     bar.hidden = cancel.hidden = !value.title;
     if (value.share === null) bar.removeAttribute('value');
@@ -69,21 +69,22 @@ export function start({ element, props, trigger, watch }) {
     chosen.setAttribute('aria-label', `Model: ${current.title}`);
     list.replaceChildren(...choices.map((choice) => make('div', {
       role: 'option', tabindex: choice.name === name ? 0 : -1, 'aria-selected': String(choice.name === name),
-      'aria-label': [choice.title, choice.there, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
+      'aria-label': [choice.title, choice.availability, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
     }, ...lines(choice))));
     if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
   }
 
-  /** What it is called and whether it is here, over what it is for. @param {ChoiceValue} choice */
-  const lines = ({ title: called, there, about }) => [
-    make('span', { class: 'at-model-head' }, make('b', { text: called }), make('span', { class: 'at-model-there', text: there })),
-    make('span', { class: 'at-model-about', text: about }),
+  /** Its name and whether it is here, over what it is for. @param {ChoiceValue} choice */
+  const lines = (choice) => [
+    make('span', { class: 'at-model-head' }, make('b', { text: choice.title }),
+      make('span', { class: 'at-model-availability', text: choice.availability })),
+    make('span', { class: 'at-model-about', text: choice.about }),
   ];
 
   const options = () => /** @type {HTMLElement[]} */ ([...list.children]);
 
   /** Under the button, as wide as there is room. */
-  function place() {
+  function positionSheet() {
     const { left, bottom } = chosen.getBoundingClientRect();
     const width = Math.min(WIDEST, innerWidth - 2 * MARGIN);
     const top = Math.max(MARGIN, Math.min(bottom + 4, innerHeight - LEAST - MARGIN));
@@ -101,16 +102,14 @@ export function start({ element, props, trigger, watch }) {
   }
 
   sheet.addEventListener('beforetoggle', (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState === 'open') place();
+    if (/** @type {ToggleEvent} */ (event).newState === 'open') positionSheet();
   });
   sheet.addEventListener('toggle', (event) => {
     const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
     chosen.setAttribute('aria-expanded', String(isOpen));
     if (isOpen) options().find((option) => option.tabIndex === 0)?.focus();
   });
-  sheet.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault(); // it stops nothing, and the settings stay open
+  closeOnEscape(sheet, () => {
     sheet.hidePopover();
     chosen.focus();
   });

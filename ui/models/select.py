@@ -158,15 +158,16 @@ def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
     entries = {entry.name: entry for entry in names.ENTRIES}
     found: list[ChoiceValue] = []
     for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
-        entry, title, about, there = entries.get(name), names.display_name(name), "", ""
+        entry, title, about, availability = entries.get(name), names.display_name(name), "", ""
         if entry is not None:
             purpose = entry.purpose[0].upper() + entry.purpose[1:]
             about = f"{purpose} · {entry.parameters} parameters · {entry.languages}"
             size = in_words(entry.megabytes * 10**6)
-            there = "installed" if names.is_installed(entry) else f"needs {size} download"
+            availability = "installed" if names.is_installed(entry) else f"needs {size} download"
         elif title != name:
             about = _location(name, title)
-        found.append({"name": name, "title": title, "about": about, "there": "loading" if name == coming else there})
+        availability = "loading" if name == coming else availability
+        found.append({"name": name, "title": title, "about": about, "availability": availability})
     return found
 
 

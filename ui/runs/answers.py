@@ -10,9 +10,7 @@ from typing import Self
 
 from decoding.step import FinishReason
 from decoding.trace import Trace
-from model import names
 from model.loaded import LoadedModel
-from model.text.languages import unmarked
 from ui.runs.answer_text import AnswerText, common_prefix
 from ui.runs.contract import AnswerUpdate
 from ui.runs.run import RunRecord
@@ -34,14 +32,15 @@ class GrowingAnswer:
         self._changed: deque[int] = deque(maxlen=_UPDATES_AT_ONCE)  # the first token that each update changed
 
     @classmethod
-    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel, turn: Turn | None = None) -> Self:
+    def of(cls, run: RunRecord, trace: Trace, loaded: LoadedModel, model: str, turn: Turn | None = None) -> Self:
         """An answer whose run will grow into this trace.
 
         Args:
+            model: the model's display name.
             turn: the answer as it stands, where it goes on; without it, one without tokens.
         """
         if turn is None:
-            turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=_display_name(run.model))
+            turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=model)
         else:
             turn.state, turn.note, turn.unfinished = "streaming", None, False
             turn.version += 1
@@ -88,12 +87,6 @@ def is_unfinished(run: RunRecord) -> bool:
     if trace is None or run.source or run.length >= trace.request.context_length:
         return False
     return trace.is_unfinished
-
-
-def _display_name(name: str) -> str:
-    """The display name of a model, with its languages if the name contains them."""
-    plain, _ = unmarked(name)
-    return names.display_name(plain) + name[len(plain) :]
 
 
 def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | None) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
 from copy import copy
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from decoding.batch import generate_batch
@@ -133,11 +134,15 @@ class Models:
         session.kept_model = loaded
         return loaded.name
 
-    def for_task(self, session: Session, task: Task) -> str:
-        """The model that the visitor chose last for a task, or else one that is offered for it and needs no download;
-        "" if there is none."""
-        if task in session.last_models:
-            return session.last_models[task]
+    def for_task(self, task: Task, last: Mapping[Task, str] = MappingProxyType({})) -> str:
+        """The model for a task: the last one, or else one that is offered for it and needs no download; "" if there
+        is none.
+
+        Args:
+            last: the models that a visitor chose last.
+        """
+        if task in last:
+            return last[task]
         if task_of(self.first) == task:
             return self.default
         fit = (entry.name for entry in names.ENTRIES if entry.task == task and entry.embedded)

@@ -15,7 +15,7 @@ export function makeMethodList(methods, pick) {
     const input = make('input', { type: 'radio', name: 'attend-method', value: name, 'aria-label': name,
       'aria-description': help, onchange: () => pick(name) });
     return { name, group, input, row: make('label', {}, input,
-      make('span', { class: 'at-name', text: name }), make('span', { class: 'at-says', text: help })) };
+      make('span', { class: 'at-name', text: name }), make('span', { class: 'at-hint', text: help })) };
   });
   const rowsOf = (group) => entries.filter((entry) => entry.group === group).map(({ row }) => row);
   const more = make('details', { class: 'at-more' }, make('summary', { text: 'More methods' }), ...rowsOf('more'));

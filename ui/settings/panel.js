@@ -164,7 +164,7 @@ export function start({ element, props, trigger }) {
   const note = make('p', { class: 'at-note', role: 'status' });
   const group = (name) => [...fields.values()].filter((field) => field.parameter.group === name).map(({ box }) => box);
   const advanced = make('details', { id: 'attend-advanced' }, make('summary', { text: 'Advanced' }), ...group('advanced'));
-  const [runTitle, runValues] = [make('span'), make('span', { class: 'at-says' })];
+  const [runTitle, runValues] = [make('span'), make('span', { class: 'at-hint' })];
   const run = make('details', { id: 'attend-run' }, make('summary', {}, runTitle, runValues), ...group('run'));
   const choosing = make('div', { class: 'at-choosing' }, methods.node, row, note, ...group('plain'), advanced);
   const sharing = make('p', { class: 'at-help at-sharing', hidden: true,
@@ -245,13 +245,13 @@ export function start({ element, props, trigger }) {
   shownTab.subscribe(element, showTab);
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
   // It is the page's first event, whose stream of replies kit/js/late_events.js must see: so it waits for page.js.
-  const saying = setInterval(() => {
+  const announcing = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-ready')) return;
     trigger('opened', { misread: misread.map((part) => part.join('=')) });
   }, 100);
   document.addEventListener('attend-connected', () => {
-    clearInterval(saying);
+    clearInterval(announcing);
     draw();
     writeAddress(misread.map(([name]) => name));
   }, { once: true });

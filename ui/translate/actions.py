@@ -74,7 +74,7 @@ def translate(
     trace = models.prepare(loaded, prompt.ids, settings, text=given, messages=messages)
     source = trace.request.source
     run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
-    answer = GrowingAnswer.of(run, trace, loaded)
+    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
     session.translation, session.shown = answer.turn, run.id
     session.drop_unused_runs()
     passes = alone(models.decode(name, source, settings, 0))

@@ -10,14 +10,13 @@ from ui.kit.validation import checked_start, checked_switch
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
-from ui.runs.session import Session
 from ui.runs.versions.conversation import Turn
 
 
 def translate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
     """The function behind `/translate`."""
 
-    default = models.for_task(Session(model=models.default), "translation") or models.default
+    default = models.for_task("translation") or models.default
 
     def translate(
         text: str, model: str = default, settings: dict[str, Any] | None = None, trace: bool = False

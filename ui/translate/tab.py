@@ -33,6 +33,7 @@ class TranslateTab(Tab):
 
     name = "Translate"
     element = "attend-translate"
+    mode = "translate"
     task = "translation"
     styles = (Path(__file__).parent / "tab.css",)
 

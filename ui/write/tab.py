@@ -31,6 +31,7 @@ class WriteTab(Tab):
 
     name = "Write"
     element = "attend-write"
+    mode = "write"
     task = "generation"
 
     def lay_out(self, models: Models, *, first: bool) -> None:

@@ -93,7 +93,7 @@ def model_value(screen: PickerScreen) -> ModelValue:
 
 def there(screen: PickerScreen) -> dict[str, str]:
     """What the list says of whether each model is here."""
-    return {choice["name"]: choice["there"] for choice in model_value(screen)["choices"]}
+    return {choice["name"]: choice["availability"] for choice in model_value(screen)["choices"]}
 
 
 def use(session: Session, page: Models, slow: Slow, name: str) -> None:

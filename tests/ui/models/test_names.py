@@ -35,13 +35,13 @@ def test_a_model_of_the_catalogue_says_what_it_is_for_how_large_it_is_and_whethe
             "name": "attend-chat",
             "title": "attend-chat",
             "about": "Small talk · 5.9M parameters · English",
-            "there": "installed",
+            "availability": "installed",
         },
         {
             "name": "gpt2",
             "title": "gpt2",
             "about": "Continues texts · 124M parameters · English",
-            "there": "needs 548 MB download",
+            "availability": "needs 548 MB download",
         },
     ]
 

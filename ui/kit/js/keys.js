@@ -37,3 +37,17 @@ export function moveAlongRow(event, items, open) {
     items[goal].focus();
   }
 }
+
+/**
+ * Let Escape close something that is open, while the focus is in it.
+ * @param {HTMLElement} node
+ * @param {() => void} close
+ * @param {() => boolean} [isOpen]
+ */
+export function closeOnEscape(node, close, isOpen = () => true) {
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || !isOpen()) return;
+    event.preventDefault(); // it stops nothing else
+    close();
+  });
+}

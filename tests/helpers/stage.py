@@ -17,10 +17,12 @@ from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE
 from tests.helpers.waiting import eventually
 from ui.chat.contract import ConversationValue
+from ui.chat.markdown import trees
 from ui.inspector.contract import InspectorValue
 from ui.inspector.values import step_value
 from ui.kit import assets
 from ui.kit.component import component
+from ui.kit.events import field, reply
 from ui.runs.attention import attention_row
 from ui.runs.contract import AnswerUpdate, TokenOrigin, TurnValue
 
@@ -70,7 +72,8 @@ def inspector_view() -> gr.HTML:
 
 
 class Stage:
-    """A page with the two views alone; `show` sends them values, `events` are those that they triggered."""
+    """A page with the two views alone, and the switch of how answers are shown; `show` sends values to the views,
+    `events` are those that they triggered."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
@@ -82,9 +85,11 @@ class Stage:
             with gr.Row():
                 with gr.Column(min_width=320):
                     conversation = conversation_view()
+                    text_view = component("chat/text_view.js", "format", name="text-view")
                 with gr.Column(min_width=320):
                     inspector = inspector_view()
             show.click(self._send, count, [conversation, inspector, count], show_progress="hidden")
+            text_view.format(self._format, None, text_view, queue=False, show_progress="hidden")
             for view, events in (
                 (conversation, CONVERSATION_EVENTS),
                 (inspector, INSPECTOR_EVENTS),
@@ -94,6 +99,9 @@ class Stage:
 
     def _send(self, count: float) -> tuple[Any, Any, float]:
         return self.value.get("conversation", gr.skip()), self.value.get("inspector", gr.skip()), count + 1
+
+    def _format(self, event: gr.EventData) -> Any:
+        return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
 
     def _listen(self, event: str) -> Callable[[gr.EventData], None]:
         def listen(data: gr.EventData) -> None:

@@ -77,6 +77,7 @@ LIBRARIES = {
     "sentencepiece": ("model.text.sentencepiece_tokenizer", "model.huggingface", "training"),
     "safetensors": ("model", "training", "experiments"),
     "playwright": ("benchmarks",),
+    "markdown_it": ("ui.chat",),
 }
 
 TOPS = {room.split(".")[0] for room in ROOMS}

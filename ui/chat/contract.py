@@ -1,8 +1,8 @@
-"""Values sent to the conversation and to the exact prompt."""
+"""Values sent to the conversation, to the switch of its text view and to the exact prompt."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from ui.runs.contract import TurnsValue
 
@@ -20,3 +20,27 @@ class PromptValue(TypedDict):
     manner: str  # "" for a model that knows none
     of: str  # whose prompt is shown
     parts: list[tuple[str, bool]]  # the prompt's texts, and whether each is a control token
+
+
+FormattedTag = Literal[
+    "text", "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "hr", "br",
+    "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "s", "code", "a",
+]  # fmt: skip
+
+
+class FormattedNode(TypedDict):
+    """An element of formatted text, or a text; made by `ui.chat.markdown.formatted`."""
+
+    tag: FormattedTag
+    text: NotRequired[str]  # of a text and of code, which have no children
+    children: NotRequired[list[FormattedNode]]
+    language: NotRequired[str]  # of a block of code; "" where none is named
+    href: NotRequired[str]  # of a link: to a web page or a mail address
+    start: NotRequired[int]  # of a numbered list that does not begin with 1
+
+
+class FormattedValue(TypedDict):
+    """The reply to the question `format {number, texts}`."""
+
+    number: int
+    trees: NotRequired[list[list[FormattedNode]]]  # one for each text; absent where they were refused

@@ -5,19 +5,22 @@
  * those of `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
- *   body: ReturnType<typeof makeAnswer>}} TurnView
+ *   body: ReturnType<typeof makeAnswer>, format: () => void}} TurnView
  */
 
 /** @import { TurnValue } from '../runs/contract' */
 /** @import { ConversationValue } from './contract' */
 
 import { find, make } from '../kit/js/dom.js';
+import { textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { editMessage } from './edit.js';
 import { makeBeginning } from './example.js';
+import { makeReading } from './formatted.js';
+import { formatted } from './formatting.js';
 import { makeTools } from './tools.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -32,6 +35,7 @@ export function start(component) {
   /** @type {TurnView[]} */
   let views = [];
   let isRunning = false; // nothing can be sent then
+  let isFormatted = false; // whether answers are shown so
 
   root.replaceChildren(log);
   let pinned = true; // whether the end is in view
@@ -45,6 +49,11 @@ export function start(component) {
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw);
+  textView.subscribe(root, (shown) => {
+    isFormatted = shown === 'formatted';
+    for (const view of views) view.format();
+    if (pinned) toEnd();
+  });
 
   /** @param {ConversationValue} value */
   function draw({ turns, examples, busy }) {
@@ -93,8 +102,9 @@ export function start(component) {
   function makeTurn(role, number) {
     const user = role === 'user';
     const body = makeAnswer(number);
+    const reading = makeReading(body.node);
     const bubble = make('div', { class: 'at-bubble' },
-      make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node);
+      make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node, ...(user ? [] : [reading.node]));
     const note = make('p', { class: 'at-note' });
     const tools = makeTools({
       turn: () => view.turn, edit: () => edit(view, number), turns: () => views.map((each) => each.turn),
@@ -111,8 +121,13 @@ export function start(component) {
         view.turn = turn;
         node.classList.toggle('at-dropped', turn.dropped);
         body.show(turn);
+        view.format();
         const ending = byline(turn);
         if (note.textContent !== ending) note.textContent = ending;
+      },
+      format() {
+        const wants = isFormatted && !user && view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time
+        reading.show(wants ? formatted(view.turn.text) : null);
       },
     };
     return view;

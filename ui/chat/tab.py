@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
@@ -14,6 +15,7 @@ from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.actions import ChatScreen
 from ui.chat.endpoint import chat_endpoint
+from ui.chat.markdown import trees
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.values import conversation_value
@@ -23,7 +25,7 @@ from ui.inspector.opening import open_run
 from ui.kit import assets
 from ui.kit.button import button
 from ui.kit.component import component
-from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
 from ui.runs.models import Models
@@ -81,6 +83,7 @@ class ChatTab(Tab):
             with gr.Row(elem_id="attend-chat-tools"):
                 self.clear = button("Clear", "attend-clear", size="sm")
                 self.restore = button("Undo clear", "attend-restore", size="sm", visible=False)
+                self.text_view = component("chat/text_view.js", "format", name="text-view")
             self.prompt = gr.HTML(
                 packed(prompt_value(Session(), models.first)),
                 html_template=assets.template("chat/prompt.html"),
@@ -174,6 +177,9 @@ class ChatTab(Tab):
         def missing_run(session: Session, event: gr.EventData) -> Screen:
             return Screen(inspector=open_run(session, models, field(event, "run", str)))
 
+        def formatted(event: gr.EventData) -> Any:
+            return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
+
         def set_system(session: Session, system: str) -> Screen:
             return chat.set_system(session, models, models.current(session), system)
 
@@ -192,6 +198,7 @@ class ChatTab(Tab):
         self.conversation.undo(answers(undo), session, outputs, **QUICK)
         self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
         self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)
+        self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         self.restore.click(answers(restore), session, outputs, **QUICK)
         self.stop.click(Session.halt, session, None, queue=False, **QUIET)

@@ -47,6 +47,9 @@ export const shownStep = new Subject();
 /** What the tokens' colours mean. @type {Subject<'probability' | 'attention' | 'off'>} */
 export const colourMode = new Subject();
 
+/** How answers of a conversation are shown. @type {Subject<'tokens' | 'formatted'>} */
+export const textView = new Subject();
+
 /** The settings beside the text that hold for every card of a comparison. @type {Subject<Record<string, any>>} */
 export const panelSettings = new Subject();
 

@@ -1,0 +1,1 @@
+"""The Chat tab in a browser."""

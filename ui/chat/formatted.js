@@ -1,0 +1,48 @@
+/**
+ * Formatted text as elements: headings, lists, tables, code to copy, links.
+ */
+
+/** @import { FormattedNode } from './contract' */
+
+import { iconButton, make } from '../kit/js/dom.js';
+import { copy } from '../kit/js/transfer.js';
+
+/** An answer's formatted text, which takes the place of its tokens. @param {HTMLElement} tokens */
+export function makeReading(tokens) {
+  const node = make('div', { class: 'at-formatted', dir: 'auto', hidden: true });
+  /** @type {FormattedNode[] | null} */
+  let shown = null;
+
+  /** @param {FormattedNode[] | null} nodes null for the tokens */
+  function show(nodes) {
+    if (nodes && nodes !== shown) node.replaceChildren(...drawn(nodes));
+    shown = nodes ?? shown;
+    node.hidden = !nodes?.length;
+    tokens.hidden = !node.hidden;
+  }
+
+  return { node, show };
+}
+
+/** @param {FormattedNode[]} nodes @returns {Node[]} */
+export const drawn = (nodes) => nodes.map(element);
+
+/** @param {FormattedNode} node @returns {Node} */
+function element({ tag, text = '', children = [], language = '', href, start }) {
+  if (tag === 'text') return document.createTextNode(text);
+  if (tag === 'code') return make('code', { text });
+  if (tag === 'pre') return codeBlock(text, language);
+  if (tag === 'a') {
+    return make('a', { href, title: href, target: '_blank', rel: 'noopener noreferrer' }, ...drawn(children));
+  }
+  const made = make(tag, { start }, ...drawn(children));
+  return tag === 'table' ? make('div', { class: 'at-table-scroll', tabindex: 0 }, made) : made;
+}
+
+/** @param {string} text @param {string} language */
+function codeBlock(text, language) {
+  const button = iconButton('copy', 'Copy code', () => copy(text, button));
+  return make('div', { class: 'at-code', dir: 'ltr' },
+    make('div', { class: 'at-code-head' }, make('span', { text: language }), button),
+    make('pre', { tabindex: 0 }, make('code', { text })));
+}

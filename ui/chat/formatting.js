@@ -1,0 +1,46 @@
+/**
+ * The formatted texts that the page has, and those that it wants: the conversation asks here, the switch asks the server.
+ */
+
+/** @import { FormattedNode } from './contract' */
+
+const MOST = { texts: 500, characters: 20_000 }; // kept, and asked for at once: as many as the server takes
+
+/** @type {Map<string, FormattedNode[] | null>} by text; null where there are none yet, or none at all */
+const known = new Map();
+/** @type {string[]} */
+const wanted = [];
+let onWanted = () => {};
+
+/**
+ * A text as elements; null if they are yet to come, which `textView` says then.
+ * @param {string} text
+ */
+export function formatted(text) {
+  if (!known.has(text)) {
+    if (known.size >= MOST.texts) known.clear();
+    known.set(text, null);
+    wanted.push(text);
+    queueMicrotask(() => onWanted());
+  }
+  return known.get(text);
+}
+
+/** Texts for one question, which are no longer wanted then. */
+export const takeWanted = () => wanted.splice(0, batch(wanted));
+
+/** @param {string[]} texts @param {FormattedNode[][]} trees of those that the server has formatted, in this order */
+export const put = (texts, trees) => trees.forEach((nodes, index) => known.set(texts[index], nodes));
+
+/** @param {() => void} handler is called at once, and whenever a text is wanted */
+export function whenWanted(handler) {
+  onWanted = handler;
+  handler();
+}
+
+/** How many of these texts make one question. @param {string[]} texts */
+export function batch(texts) {
+  let characters = 0;
+  const over = texts.findIndex((text) => (characters += text.length) > MOST.characters);
+  return over < 0 ? texts.length : Math.max(1, over);
+}

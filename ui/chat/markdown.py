@@ -1,0 +1,74 @@
+"""Markdown as a tree of plain elements, which the page draws without markup.
+
+Parsed by markdown-it-py as CommonMark with tables and strikethrough. Raw HTML, images and links to anything but web
+pages and mail addresses stay the text that they were written as. Knows nothing of conversations or of gradio.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import get_args
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+from ui.chat.contract import FormattedNode, FormattedTag
+from ui.kit.validation import checked_text
+
+_LINK = re.compile("(?:https?|mailto):", re.IGNORECASE)
+_TAGS = frozenset(get_args(FormattedTag))
+
+
+class _Parser(MarkdownIt):
+    def validateLink(self, url: str) -> bool:
+        """Whether the text of a link becomes one; see the base class."""
+        return _LINK.match(url) is not None
+
+
+_PARSER = _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def trees(texts: list[object]) -> list[list[FormattedNode]]:
+    """The blocks of each of these texts, which together are no longer than one may be; `AttendError` for others."""
+    read = [checked_text(text, "The answer") for text in texts]
+    checked_text("".join(read), "All answers together")
+    return [formatted(text) for text in read]
+
+
+def formatted(text: str) -> list[FormattedNode]:
+    """The blocks of a text."""
+    return _nodes(SyntaxTreeNode(_PARSER.parse(text)).children)
+
+
+def _nodes(nodes: Iterable[SyntaxTreeNode]) -> list[FormattedNode]:
+    """As many nodes, but for those that only hold others, such as the paragraphs of a dense list."""
+    found: list[FormattedNode] = []
+    for node in nodes:
+        if node.type == "inline" or node.hidden:
+            found += _nodes(node.children)
+        else:
+            found.append(_node(node))
+    return found
+
+
+def _node(node: SyntaxTreeNode) -> FormattedNode:
+    match node.type:
+        case "text":
+            return {"tag": "text", "text": node.content}
+        case "softbreak":  # line breaks are meant, in poems and addresses
+            return {"tag": "br"}
+        case "code_inline":
+            return {"tag": "code", "text": node.content}
+        case "fence" | "code_block":
+            return {"tag": "pre", "text": node.content, "language": node.info.partition(" ")[0]}
+        case "image":
+            return {"tag": "text", "text": f"![{node.content}]({node.attrs['src']})"}
+    if node.tag not in _TAGS:
+        raise ValueError(f"Markdown has a <{node.tag}> that the page does not draw.")
+    made: FormattedNode = {"tag": node.tag, "children": _nodes(node.children)}  # pyright: ignore[reportAssignmentType]
+    if "href" in node.attrs:
+        made["href"] = str(node.attrs["href"])
+    if "start" in node.attrs:
+        made["start"] = int(node.attrs["start"])
+    return made

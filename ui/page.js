@@ -3,12 +3,14 @@
  * closes or stops, notices, and typing.
  */
 
+import { MOST_PROMPT, onceConnected, takePart, writeParts } from './kit/address/address.js';
 import { cloneObjectsOnly } from './kit/js/clone.js';
 import { around } from './kit/js/dom.js';
 import { reopenStream } from './kit/js/late_events.js';
 import { remember, remembered } from './kit/js/storage.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
+const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
 const PATIENCE = 20_000; // ms since the page was opened, after which it is shown without what has not come
 
 export function start() {
@@ -79,7 +81,20 @@ export function start() {
     pressed = false;
   });
 
+  const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
+  if (prompt) onceConnected(bringPrompt);
   show();
+
+  /** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. */
+  function bringPrompt() {
+    const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
+    if (!box) return;
+    box.value = prompt;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    for (const event of ['keydown', 'pointerdown']) {
+      document.addEventListener(event, () => writeParts({ prompt: null }), { once: true });
+    }
+  }
 
   /**
    * The sidebar may come after this script, on a busy machine, and hears of no click before it is whole; what is drawn into

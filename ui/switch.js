@@ -5,6 +5,7 @@
  * chosen, the server moves the switch on.
  */
 
+import { onceConnected, partOf, takePart, whenMoved, writeParts } from './kit/address/address.js';
 import { find, make } from './kit/js/dom.js';
 import { shownTab } from './kit/js/signals.js';
 
@@ -30,14 +31,16 @@ export function start({ element, props, trigger, watch }) {
   let state = { tab: '', clicks: 0 };
   const loading = find(element, '.attend-loading');
   let newest = 0; // the highest number of an update
-  let entries = '';
+  /** @type {string[]} */
+  let entries = [];
+  const home = props.value.tab; // where an address without a tab leads
 
   /** @param {string[]} names */
   function offer(names) {
-    if (entries === String(names)) return; // keep the keyboard focus
-    entries = String(names);
+    if (String(entries) === String(names)) return; // keep the keyboard focus
+    entries = names;
     group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
-      make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name) }),
+      make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
       make('span', { text: name }))));
   }
 
@@ -48,13 +51,18 @@ export function start({ element, props, trigger, watch }) {
       label.classList.toggle('selected', isChosen);
     }
     document.body.dataset.tab = state.tab;
+    document.title = state.tab === home ? 'Attend' : `${state.tab} · Attend`;
     shownTab.publish(state.tab);
     props.value = state; // what the server is told with whatever else is asked
   }
 
-  /** @param {string} tab */
-  function click(tab) {
+  /** @param {boolean} isNew */
+  const writeTab = (isNew) => writeParts({ tab: state.tab === home ? null : state.tab }, { isNew });
+
+  /** @param {string} tab @param {boolean} isNew Back leads to the one before */
+  function click(tab, isNew) {
     state = { tab, clicks: state.clicks + 1 };
+    writeTab(isNew);
     document.body.removeAttribute('data-loading');
     show();
     trigger('show', state);
@@ -71,6 +79,7 @@ export function start({ element, props, trigger, watch }) {
     state = moved(state, answer);
     offer(answer.entries);
     document.body.toggleAttribute('data-encoder', answer.encoder);
+    writeTab(false);
     show();
     const isLoading = Boolean(answer.loading) && state.tab === answer.tab;
     document.body.toggleAttribute('data-loading', isLoading);
@@ -78,10 +87,18 @@ export function start({ element, props, trigger, watch }) {
     if (isLoading) trigger('bring');
   }
 
-  // What is clicked before Gradio has taken the page up does not reach the server.
-  document.addEventListener('attend-connected', () => {
+  offer(props.value.entries);
+  const opened = takePart('tab', (tab) => entries.includes(tab));
+  state = { tab: opened ?? home, clicks: opened ? 1 : 0 };
+  // What is clicked before Gradio has taken the page up does not reach the server. It is told of the model first, if the
+  // address names one: a tab is judged by the model that is coming.
+  onceConnected(() => setTimeout(() => {
     if (state.clicks) trigger('show', state);
-  }, { once: true });
+  }));
+  whenMoved(() => setTimeout(() => {
+    const tab = partOf('tab') ?? home;
+    if (tab !== state.tab && entries.includes(tab)) click(tab, false);
+  }));
   watch('value', receive);
   receive();
 }

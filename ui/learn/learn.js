@@ -4,8 +4,10 @@
 
 /** @import { LessonValue } from './contract' */
 
+import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
+import { shownTab } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 
@@ -37,20 +39,29 @@ export function start({ element, props, trigger, watch }) {
   const body = make('div', { class: 'at-lesson-body' });
   root.append(list, body);
   const buttons = offered.map((key, index) => {
-    const button = make('button', { type: 'button', onclick: () => show(key) },
+    const button = make('button', { type: 'button', onclick: () => go(key) },
       make('span', { class: 'at-lesson-number', text: index + 1 }), make('span', { text: CHAPTERS[key].title }));
     list.append(button);
     return button;
   });
   watch('value', receive);
-  // Compute nothing until the lesson is visible.
-  const seen = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    seen.disconnect();
-    const last = remembered('chapter', offered[0]);
-    show(offered.includes(last) ? last : offered[0]);
-  });
-  seen.observe(root);
+  takePart('chapter', (key) => offered.includes(key));
+  shownTab.subscribe(root, follow); // nothing is computed until the lesson is in sight
+  whenMoved(() => follow(document.body.dataset.tab));
+
+  /** The address says which chapter is open while the lesson is in sight. @param {string} tab */
+  function follow(tab) {
+    if (tab !== 'Learn') return writeParts({ chapter: null });
+    const key = [partOf('chapter'), remembered('chapter', '')].find((named) => offered.includes(named)) ?? offered[0];
+    show(key);
+    writeParts({ chapter: key });
+  }
+
+  /** @param {string} key */
+  function go(key) {
+    show(key);
+    writeParts({ chapter: key }, { isNew: true });
+  }
 
   /** @param {string} key */
   function show(key) {
@@ -108,7 +119,7 @@ export function start({ element, props, trigger, watch }) {
     const index = offered.indexOf(key);
     const link = (other, text) => make('button', {
       type: 'button', class: 'at-plain', text, onclick: () => {
-        show(other);
+        go(other);
         find(body, 'section:not([hidden]) h2').focus();
       },
     });

@@ -4,10 +4,14 @@
  * The list opens above the page (a popover), so that nothing in it is cut off beside the settings. Events: 'choose'
  * (`typed` for a name from the box) and 'cancel'. It also tells the settings how much the model reads and which decoding
  * method it begins with.
+ *
+ * The address names the models of the page's own list alone: never a folder, and no link makes a page load what its visitor
+ * would have to name. Those stay in the browser's history, for a reload and for Back.
  */
 
 /** @import { ChoiceValue, ModelValue } from './contract' */
 
+import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { around, find, make } from '../kit/js/dom.js';
 import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';
 import { currentModel } from '../kit/js/signals.js';
@@ -24,6 +28,9 @@ export function start({ element, props, trigger, watch }) {
   /** @type {ModelValue} */
   let value = unpacked(props.value);
   let listed = '';
+  const home = value.name; // the model of an address without one
+  const linkable = value.choices.map((choice) => choice.name).filter((name) => name !== home);
+  let picked = ''; // the model that the visitor asked for, until it is there
 
   const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox' });
   const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
@@ -45,7 +52,7 @@ export function start({ element, props, trigger, watch }) {
   function draw() {
     if (!props.value) return;
     value = unpacked(props.value);
-    const { name, choices, context, method } = value;
+    const { name, choices, context, method, title: isLoading } = value;
     if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
     title.dataset.current = value.title ? '' : name;
     status.textContent = value.status;
@@ -57,7 +64,29 @@ export function start({ element, props, trigger, watch }) {
     const wanted = JSON.stringify([name, choices]);
     if (listed !== wanted) drawChoices(name, choices);
     listed = wanted;
-    currentModel.publish({ context, method });
+    if (!isLoading) currentModel.publish({ name, context, method });
+  }
+
+  /** A model is in use, or another one is on its way. */
+  function receive() {
+    draw();
+    const { name, title: isLoading } = value;
+    if (isLoading) return;
+    const isNew = name === picked && name !== namedModel();
+    const kept = { model: name === home ? undefined : name };
+    writeParts({ model: linkable.includes(name) ? name : null }, { isNew, kept });
+    picked = '';
+  }
+
+  /** The model of the entry in the browser's history. */
+  function namedModel() {
+    const named = partOf('model');
+    return history.state?.model ?? (linkable.includes(named) ? named : home);
+  }
+
+  /** Bring the model back that the address is about. */
+  function follow() {
+    if (namedModel() !== value.name) trigger('choose', { name: namedModel(), typed: false });
   }
 
   /** @param {string} name @param {ChoiceValue[]} choices */
@@ -98,7 +127,9 @@ export function start({ element, props, trigger, watch }) {
   function choose(name, typed) {
     sheet.hidePopover();
     chosen.focus();
-    if (typed || name !== value.name) trigger('choose', { name, typed });
+    if (!typed && name === value.name) return;
+    picked = name.trim();
+    trigger('choose', { name, typed });
   }
 
   sheet.addEventListener('beforetoggle', (event) => {
@@ -133,6 +164,9 @@ export function start({ element, props, trigger, watch }) {
   });
   addEventListener('resize', () => sheet.hidePopover());
 
-  watch('value', draw);
+  takePart('model', (name) => name === home || linkable.includes(name));
+  watch('value', receive);
   draw();
+  onceConnected(follow);
+  whenMoved(follow);
 }

@@ -2,6 +2,7 @@
  * The dialog with what can be copied: the settings as a link, as a command and as Python. Opens with every new value.
  */
 
+import { MOST_PROMPT, partOf, withParts } from '../kit/address/address.js';
 import { around, find, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
 
@@ -12,10 +13,7 @@ export function start({ element, props, watch }) {
 
   function draw() {
     if (!props.value) return;
-    const address = new URL(location.href);
-    if (props.value.seed >= 0) address.searchParams.set('seed', props.value.seed); // the last run's, to repeat it
-    const link = { title: 'Link to these settings', text: address.href, note: 'The link doesn’t include your conversation.' };
-    body.replaceChildren(...[link, ...props.value.blocks].map(block));
+    body.replaceChildren(...[link(props.value), ...props.value.blocks].map(block));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   }
@@ -25,6 +23,19 @@ export function start({ element, props, watch }) {
   });
   watch('value', draw);
   draw(); // it may have been asked for before this script was there
+}
+
+/** @param {{prompt: string, seed: number}} run */
+function link({ prompt, seed }) {
+  const isLong = prompt.length > MOST_PROMPT;
+  const parts = { ...(seed >= 0 && { seed }), ...(!isLong && { prompt }) }; // the last run's seed, to repeat it
+  const isNameless = history.state?.model && partOf('model') === null;
+  const note = [
+    `Opens this tab with the same settings${isNameless ? '' : ', model'}${isLong ? '' : ' and prompt'}.`,
+    isNameless ? 'It can’t name your model, which isn’t in this page’s own list.' : '',
+    isLong ? 'The prompt is too long for a link.' : 'It doesn’t include the rest of your conversation.',
+  ];
+  return { title: 'Link', text: withParts(location.href, parts), note: note.filter(Boolean).join(' ') };
 }
 
 function block({ title, note, text }) {

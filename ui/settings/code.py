@@ -42,7 +42,8 @@ def with_last_seed(session: Session, settings: DecodingSettings) -> DecodingSett
 
 def dialog_value(run: Reproduction) -> dict[str, Any]:
     """What the dialog shows of a run; a new value opens it, even with the same text."""
-    return {"blocks": blocks(run), "seed": drawn_seed(run.settings), "opened": time.time()}
+    seed = drawn_seed(run.settings)
+    return {"blocks": blocks(run), "prompt": run.prompt, "seed": seed, "opened": time.time()}
 
 
 def blocks(run: Reproduction) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@
 
 /** @import { PanelField, PanelForm } from './contract' */
 
+import { onceConnected, partOf, takeParts, untaken, whenMoved, writeParts } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { isInvalid, rangeText, readSetting } from '../kit/js/setting.js';
 import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
@@ -17,8 +18,6 @@ import { makePreview } from './preview.js';
 import { warnOnButtons } from './refusal.js';
 import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
-const GRADIOS = new Set(['view', 'deep_link']); // names in the address that are not ours
-
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
   const form = /** @type {PanelForm} */ (props.form);
@@ -28,6 +27,7 @@ export function start({ element, props, trigger }) {
   let usual = form.first.method; // the model's, until the visitor chooses one
   /** @type {Map<string, string>} what was chosen in place of each usual method: translators have another one */
   const methodsChosen = new Map();
+  let awaited = history.state?.model ?? partOf('model'); // the model that the address names a method for, until it is there
   let before = null; // the samplers' values before they were turned off
   let reached = 0; // tokens of the context that lengths go up to
   let writing = 0; // the timer after which the address is written
@@ -63,24 +63,20 @@ export function start({ element, props, trigger }) {
 
   /* ---- the address: whatever differs from the start; a reload and a copied link bring it back ---- */
 
-  /** Returns what of it is not understood, as names and values. @returns {[string, string][]} */
   function readAddress() {
-    /** @type {[string, string][]} */
-    const misread = [];
     const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
     const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // so older links say it
     const method = address.get('method');
     if (Object.hasOwn(form.methods, method)) {
       Object.assign(state, { method, values: { ...state.values, ...form.methods[method].starts } });
-    }
+    } else awaited = null;
     if (['method', ...form.samplers].some((name) => address.has(name))) methodsChosen.set(usual, state.method);
-    for (const [name, value] of address) {
-      if (name.startsWith('__') || GRADIOS.has(name) || (name === 'method' && value === state.method)) continue;
-      if (known.has(name) && !isMisread(known.get(name), value)) {
-        state.values[name] = readSetting(known.get(name), value);
-      } else misread.push([name, value]);
-    }
-    return misread;
+    takeParts((name, value) => {
+      if (name === 'method' || name === 'way') return value === state.method;
+      const isUnderstood = known.has(name) && !isMisread(known.get(name), value);
+      if (isUnderstood) state.values[name] = readSetting(known.get(name), value);
+      return isUnderstood;
+    });
   }
 
   function isMisread(parameter, value) {
@@ -92,15 +88,11 @@ export function start({ element, props, trigger }) {
     }
   }
 
-  /** @param {string[]} misread names that say nothing */
-  function writeAddress(misread = []) {
-    const address = new URL(location.href);
-    for (const name of misread) address.searchParams.delete(name);
-    const say = (name, value, first) =>
-      value === first ? address.searchParams.delete(name) : address.searchParams.set(name, value ?? '');
-    say('method', state.method, form.first.method);
-    for (const { name } of form.parameters) say(name, state.values[name], startOf(name));
-    if (address.href !== location.href) history.replaceState(history.state, '', address);
+  /** @param {import('../kit/address/address.js').Parts} others */
+  function writeAddress(others = {}) {
+    const parts = form.parameters.map(({ name }) => [name, state.values[name] === startOf(name) ? null : state.values[name] ?? '']);
+    const method = state.method === usual ? null : state.method;
+    writeParts({ ...others, way: null, method, ...Object.fromEntries(parts) });
   }
 
   /* ---- changing them ---- */
@@ -129,8 +121,13 @@ export function start({ element, props, trigger }) {
     draw();
   }
 
-  /** The method for another model, or what the visitor chose in its place. @param {string} method */
-  function follow(method) {
+  /** The method for another model, or what the visitor chose in its place. @param {string} model @param {string} method */
+  function follow(model, method) {
+    if (model === awaited) {
+      methodsChosen.delete(usual);
+      methodsChosen.set(method, state.method);
+      awaited = null;
+    }
     if (usual === method) return;
     usual = method;
     change({}, methodsChosen.get(method) ?? method);
@@ -236,11 +233,12 @@ export function start({ element, props, trigger }) {
   }
 
   document.addEventListener('attend-seed', (event) => change({ seed: /** @type {CustomEvent} */ (event).detail }));
-  const misread = readAddress();
+  readAddress();
   draw();
-  currentModel.subscribe(element, ({ context, method }) => {
+  whenMoved(() => writeAddress()); // the settings stay where a visitor goes
+  currentModel.subscribe(element, ({ name, context, method }) => {
     reach(context);
-    follow(method);
+    follow(name, method);
   });
   shownTab.subscribe(element, showTab);
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
@@ -248,11 +246,11 @@ export function start({ element, props, trigger }) {
   const announcing = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-ready')) return;
-    trigger('opened', { misread: misread.map((part) => part.join('=')) });
+    trigger('opened', { misread: untaken().map((part) => part.join('=')) });
   }, 100);
-  document.addEventListener('attend-connected', () => {
+  onceConnected(() => {
     clearInterval(announcing);
     draw();
-    writeAddress(misread.map(([name]) => name));
-  }, { once: true });
+    writeAddress(Object.fromEntries(untaken().map(([name]) => [name, null])));
+  });
 }

@@ -54,8 +54,8 @@ export const textView = new Subject();
 export const panelSettings = new Subject();
 
 /**
- * The model that is chosen: how many tokens it reads, and its decoding method.
- * @type {Subject<{context: number, method: string}>}
+ * The model in use: its name, how many tokens it reads, and its decoding method.
+ * @type {Subject<{name: string, context: number, method: string}>}
  */
 export const currentModel = new Subject();
 

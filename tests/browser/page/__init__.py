@@ -1,0 +1,1 @@
+"""What belongs to the page and not to one tab."""

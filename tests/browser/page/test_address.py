@@ -1,0 +1,160 @@
+"""The page's address in a real browser: what a link opens, Back and Forward, and what it never says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from model import catalog
+from model.loaded import LoadedModel
+from tests.conftest import make_checkpoint
+from tests.helpers.browsing import READY, Opener, page_of
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import choose, name_by_hand, pick, say
+from ui.runs.models import Models
+
+pytestmark = BROWSER
+BOX = {"Chat": "#attend-message textarea", "Write": "#attend-text textarea", "Compare": ".at-ask-text"}
+
+
+@pytest.fixture(scope="module")
+def url(embedded_url: str) -> str:
+    return embedded_url
+
+
+@pytest.fixture(scope="module")
+def two_models(tiny: LoadedModel, tiny_writer: LoadedModel) -> Iterator[str]:
+    """A private page of two models, where others can be named."""
+    known = {model.name: model for model in (tiny, tiny_writer)}
+    with page_of(Models(tuple(known), lambda name, _: known.get(name) or catalog.load(name), any_name=True)) as address:
+        yield address
+
+
+def parts(page: Page) -> dict[str, str]:
+    return {name: value for name, (value,) in parse_qs(urlsplit(page.url).query).items()}
+
+
+def streams(page: Page) -> set[Request]:
+    """The streams of replies that are open from now on."""
+    opened: set[Request] = set()
+    page.on("request", lambda request: opened.add(request) if "queue/data" in request.url else None)
+    for event in ("requestfinished", "requestfailed"):
+        page.on(event, lambda request: opened.discard(request))
+    return opened
+
+
+def reload(page: Page, opened: set[Request]) -> None:
+    """Once everything is answered: Gradio complains in the console of a stream that is cut off."""
+    while opened:
+        page.wait_for_timeout(50)
+    page.reload()
+    page.locator(READY).wait_for()
+
+
+def seen(page: Page, tab: str, model: str, chapter: str = "") -> None:
+    """Wait until the page shows this tab, model and chapter."""
+    expect(page.locator("#attend-model-chosen b").first).to_have_text(model)
+    expect(page.locator(".attend-model-coming")).to_have_text("")
+    expect(page.locator("#attend-tabs label.selected")).to_have_text(tab)
+    if chapter:
+        expect(page.get_by_role("region", name=chapter, exact=True)).to_be_visible()
+
+
+def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -> None:
+    page = visit("?top_k=7")
+    opened = streams(page)
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text="Positions").click()
+    page.locator("#attend-tabs label", has_text="Translate").click()
+    seen(page, "Translate", "attend-translate")
+    expect(page).to_have_url(re.compile("model=attend-translate"))
+    assert parts(page) == {"tab": "Translate", "model": "attend-translate", "top_k": "7"}
+    page.go_back()
+    seen(page, "Learn", "attend-chat", "Positions")
+    page.go_back()
+    seen(page, "Learn", "attend-chat", "Tokens, side by side")
+    page.go_back()
+    seen(page, "Chat", "attend-chat")
+    choose(page, "Greedy")
+    expect(page).to_have_url(re.compile("method=Greedy"))
+    page.go_forward()
+    page.go_forward()
+    seen(page, "Learn", "attend-chat", "Positions")
+    expect(page).to_have_title("Learn · Attend")
+    expect(page).to_have_url(re.compile("method=Greedy"))  # the settings stay as they are
+    reload(page, opened)
+    seen(page, "Learn", "attend-chat", "Positions")
+    page.go_forward()
+    seen(page, "Translate", "attend-translate")
+
+
+@pytest.mark.parametrize("name", BOX)
+def test_a_link_opens_its_tab_with_the_prompt_in_its_box(visit: Opener, name: str) -> None:
+    prompt = 'a "b" <img src=x onerror=alert(1)> & ?tab=Learn\nand more'
+    page = visit(f"?tab={name}&prompt={quote(prompt)}&seed=3")
+    seen(page, name, "attend-chat")
+    expect(page.locator(BOX[name])).to_have_value(prompt)
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    expect(page).to_have_url(re.compile("chapter="))
+    assert parts(page) == {"tab": "Learn", "chapter": "tokens", "seed": "3"}
+
+
+def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
+    page = visit("?max_new_tokens=4")
+    choose(page, "Temperature")
+    say(page, 'It\'s "me" & you?')
+    page.locator("#attend-code").click()
+    link = page.locator(".attend-code pre").first.inner_text()
+    seed = page.locator("#attend-seed-used").inner_text().split()[1]
+    other = visit(f"?{urlsplit(link).query}")
+    expect(other.locator(BOX["Chat"])).to_have_value('It\'s "me" & you?')
+    expect(other.locator("#attend-method label.selected .at-name")).to_have_text("Temperature")
+    other.locator(BOX["Chat"]).press("Enter")
+    answers = [each.locator(".at-assistant:not(.at-recorded *) .at-text") for each in (page, other)]
+    expect(answers[1]).to_have_text(answers[0].inner_text(), use_inner_text=True)
+    expect(other.locator("#attend-seed-used")).to_contain_text(f"Seed {seed} ")
+
+
+def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit: Opener) -> None:
+    page = visit("?tab=<b>Chat&chapter=__proto__&model=/etc/passwd&top_k=7&prompt=Hello")
+    refused = "ignored: tab=<b>Chat, chapter=__proto__ and model=/etc/passwd. The rest of the link applies."
+    expect(page.locator(".toast-body")).to_contain_text(refused)
+    seen(page, "Chat", "attend-chat")
+    expect(page.locator(BOX["Chat"])).to_have_value("Hello")
+    assert parts(page) == {"top_k": "7", "prompt": "Hello"}
+
+
+def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
+    page = visit("?tab=Translate&model=attend-translate&method=Greedy")
+    seen(page, "Translate", "attend-translate")
+    method = page.locator("#attend-method label.selected .at-name")
+    expect(method).to_have_text("Greedy")
+    page.locator("#attend-tabs label", has_text="Chat").click()
+    seen(page, "Chat", "attend-chat")
+    expect(method).to_have_text("Custom")
+
+
+def test_a_folder_comes_back_after_a_reload_and_is_never_in_the_address(
+    two_models: str, visit: Opener, tmp_path: Path, tiny_writer: LoadedModel
+) -> None:
+    folder = make_checkpoint(tmp_path / "secret" / "fox")
+    page = visit(at=two_models)
+    opened = streams(page)
+    name_by_hand(page, str(folder))
+    seen(page, "Chat", "fox")
+    pick(page, tiny_writer.name)
+    seen(page, "Write", tiny_writer.name)
+    page.go_back()
+    seen(page, "Chat", "fox")
+    assert "fox" not in page.url
+    reload(page, opened)
+    seen(page, "Chat", "fox")
+    page.locator("#attend-code").click()
+    link = page.locator(".attend-code section").first
+    expect(link).to_contain_text("It can’t name your model")
+    assert "fox" not in link.inner_text()

@@ -1,0 +1,87 @@
+/**
+ * The page's address. Each part of it belongs to one script, which takes it when the page is opened, writes it, and follows
+ * it on Back and Forward: `tab`, `chapter`, `model`, `prompt`, and the settings by their names.
+ *
+ * Another tab, chapter or model is a new entry of the browser's history; everything else changes the entry at hand. An
+ * entry also keeps what only this browser may know (`history.state`), such as a model's folder.
+ *
+ * @typedef {Record<string, string | number | null>} Parts by their names; null: without it
+ */
+
+export const MOST_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
+const GRADIOS = new Set(['view', 'deep_link']); // names that are not ours
+
+/** @type {[string, string][]} what nobody has taken so far */
+let left = typeof location === 'undefined' ? [] : entriesOf(location.search);
+
+/** @param {string} search @returns {[string, string][]} */
+function entriesOf(search) {
+  return [...new URLSearchParams(search)].filter(([name]) => !name.startsWith('__') && !GRADIOS.has(name));
+}
+
+/**
+ * Take what is understood of the address that the page was opened with.
+ * @param {(name: string, value: string) => boolean} understands
+ */
+export function takeParts(understands) {
+  left = left.filter(([name, value]) => !understands(name, value));
+}
+
+/**
+ * @param {string} name
+ * @param {(value: string) => boolean} isValid
+ * @returns {string | null} null where the page was opened without it, or with nothing valid
+ */
+export function takePart(name, isValid) {
+  let taken = null;
+  takeParts((other, value) => {
+    const isMine = other === name && isValid(value);
+    if (isMine) taken = value;
+    return isMine;
+  });
+  return taken;
+}
+
+/** What nobody understood of it, as names and values. */
+export const untaken = () => left;
+
+/** What the address says now. @param {string} name @returns {string | null} */
+export const partOf = (name) => new URLSearchParams(location.search).get(name);
+
+/**
+ * An address with other parts.
+ * @param {string} address
+ * @param {Parts} parts
+ */
+export function withParts(address, parts) {
+  const changed = new URL(address);
+  for (const [name, value] of Object.entries(parts)) {
+    if (value === null) changed.searchParams.delete(name);
+    else changed.searchParams.set(name, String(value));
+  }
+  return changed.href;
+}
+
+/**
+ * Write parts of the address.
+ * @param {Parts} parts
+ * @param {{isNew?: boolean, kept?: Record<string, unknown>}} options whether Back leads to what was there before, and what
+ *   the entry keeps beside its address
+ */
+export function writeParts(parts, { isNew = false, kept = {} } = {}) {
+  const address = withParts(location.href, parts);
+  const state = { ...history.state, ...kept };
+  const isKept = Object.entries(kept).every(([name, value]) => history.state?.[name] === value);
+  if (address === location.href && isKept) return;
+  if (isNew) history.pushState(state, '', address);
+  else history.replaceState(state, '', address);
+}
+
+/** @param {() => void} handler called after Back and Forward */
+export const whenMoved = (handler) => addEventListener('popstate', handler);
+
+/** @param {() => void} handler called once Gradio hears what components trigger */
+export function onceConnected(handler) {
+  if (document.body.hasAttribute('data-connected')) handler();
+  else document.addEventListener('attend-connected', handler, { once: true });
+}

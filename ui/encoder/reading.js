@@ -64,6 +64,7 @@ export function start({ element, props, watch }) {
   function draw() {
     if (!read.tokens.length || !element.isConnected) return;
     look.draw(read.selected);
+    look.reveal();
     const weights = look.weightsOf(read.selected) ?? new Float32Array(0);
     const peak = Math.max(...weights) || 1;
     strip.shade(Array.from(weights, (weight) => level(weight / peak)));

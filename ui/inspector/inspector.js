@@ -247,6 +247,7 @@ export function start({ element, props, trigger, watch }) {
     beams.show(index);
     shade();
     data.draw();
+    look.reveal(); // last: it asks where things stand, for which all is laid out
     strip.reveal();
   }
 

@@ -101,6 +101,7 @@ export function start({ element, props, trigger, watch }) {
   function draw() {
     if (shown.run === null || shown.reason || !element.isConnected) return;
     for (const kind of kinds) kind.draw();
+    for (const kind of kinds) kind.map.reveal();
     const text = shown.text.slice(shown.first);
     const weights = text.map((_, query) => Array.from(cross.weightsOf(query) ?? []));
     links.draw({ source: shown.source, text, weights, title: cross.title() });

@@ -129,5 +129,5 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     Object.assign(choice, { layer, head }); // the selects follow with the next offer
   }
 
-  return { node, draw, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };
+  return { node, draw, reveal: map.reveal, offer, choose, numbers, weightsOf, forgetColours: map.forgetColours };
 }

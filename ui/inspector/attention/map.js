@@ -44,21 +44,23 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
   let colours = null;
 
+  let unrevealed = false; // the marked row may be out of sight
+
   const keys = () => range.keys;
   const rows = () => range.end - range.from;
 
   /**
    * @param {typeof range} next queries from … end - 1, which look at so many keys; `marked` is the selected step's;
-   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new token repaints the old
+   *   the title says whose heads; `full` is the weight that takes the strongest colour: one for all texts, so that no new
+   *   token repaints the old. `reveal` completes it.
    */
   function draw(next) {
-    const moved = next.marked !== range.marked || next.end !== range.end;
+    unrevealed ||= next.marked !== range.marked || next.end !== range.end;
     range = next;
     if (rows() <= 0) return;
     fit();
     paintCells();
-    point(cursor);
-    if (moved && range.marked >= range.from) reveal(range.marked);
+    put(cursor);
   }
 
   function fit() {
@@ -106,7 +108,6 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
       frame(0, (range.marked - range.from) * down, keysOf(range.marked) * across, down, colours.row);
     }
     if (cursor) frame(cursor.key * across, (cursor.query - range.from) * down, across, down, colours.cell);
-    label();
   }
 
   /** Draw the axes for the visible part of the map. */
@@ -123,13 +124,17 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     });
   }
 
-  /** @param {number} query */
-  function reveal(query) {
-    const top = (query - range.from) * size.row;
-    if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + scroller.clientHeight) {
-      scroller.scrollTop = top - scroller.clientHeight / 2;
+  /** Bring the marked row into sight if it is another, and draw the axes; lays the page out. */
+  function reveal() {
+    const { marked } = range;
+    if (unrevealed && marked >= range.from) {
+      const top = (marked - range.from) * size.row;
+      if (top < scroller.scrollTop || top + size.row > scroller.scrollTop + scroller.clientHeight) {
+        scroller.scrollTop = top - scroller.clientHeight / 2;
+      }
+      scroller.scrollLeft = (marked + 1) * size.cell - scroller.clientWidth;
     }
-    scroller.scrollLeft = (query + 1) * size.cell - scroller.clientWidth;
+    unrevealed = false;
     keepUp(); // the browser scrolls a map that has shrunk without an event
   }
 
@@ -140,6 +145,12 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
 
   /** @param {{query: number, key: number} | null} cell */
   function point(cell) {
+    put(cell);
+    label();
+  }
+
+  /** @param {{query: number, key: number} | null} cell */
+  function put(cell) {
     const weights = cell && cell.query >= range.from && cell.query < range.end ? weightsOf(cell.query) : null;
     cursor = weights && cell.key >= 0 && cell.key < keysOf(cell.query) ? cell : null;
     scale.hidden = Boolean(cursor); // there is room for one of them in the line
@@ -176,10 +187,12 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
 
   new ResizeObserver(() => {
     width = scroller.clientWidth;
-    if (rows() > 0) draw(range);
+    if (rows() <= 0) return;
+    draw(range);
+    reveal();
   }).observe(scroller);
 
-  return { node, draw, forgetColours: () => { colours = null; } };
+  return { node, draw, reveal, forgetColours: () => { colours = null; } };
 }
 
 /** The theme's colours; the ramp is 256 of them between five stops, as pixels. @param {HTMLElement} node */

@@ -14,6 +14,16 @@ class ConversationValue(TurnsValue):
     recorded dialogue), and `missing`."""
 
 
+MessageToken = tuple[str, int | None]  # a part of a message, and the number of the prompt's token that it belongs to
+
+
+class MessageTokensValue(TypedDict):
+    """The reply to the question `messages {number, run}`: those in the prompt of the run, right before its answer."""
+
+    number: int
+    messages: NotRequired[list[list[MessageToken]]]  # absent where the question was refused
+
+
 class PromptValue(TypedDict):
     """How conversations are written for the model."""
 

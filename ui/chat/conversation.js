@@ -5,7 +5,7 @@
  * those of `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
- *   body: ReturnType<typeof makeAnswer>, format: () => void}} TurnView
+ *   body: ReturnType<typeof makeAnswer>, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
  */
 
 /** @import { TurnValue } from '../runs/contract' */
@@ -17,6 +17,7 @@ import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeAnswer, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
+import { makeTint, tintMessages } from './attended.js';
 import { editMessage } from './edit.js';
 import { makeBeginning } from './example.js';
 import { makeReading } from './formatted.js';
@@ -49,6 +50,7 @@ export function start(component) {
   followColour(root);
   offerTokens(log, (answer, index) => trigger('token', { turn: answer.number, index }));
   followTurns(component, draw);
+  tintMessages(() => views.map(({ turn, tint }) => ({ run: turn.run, tint })));
   textView.subscribe(root, (shown) => {
     isFormatted = shown === 'formatted';
     for (const view of views) view.format();
@@ -114,7 +116,7 @@ export function start(component) {
 
     /** @type {TurnView} */
     const view = {
-      node, body, turn: null,
+      node, body, turn: null, tint: makeTint(body.node),
       show(turn, standing) {
         tools.draw(turn, standing);
         if (view.turn === turn) return;

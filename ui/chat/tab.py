@@ -16,6 +16,7 @@ from ui.chat import actions as chat
 from ui.chat.actions import ChatScreen
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.markdown import trees
+from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
 from ui.chat.values import conversation_value
@@ -83,7 +84,7 @@ class ChatTab(Tab):
             with gr.Row(elem_id="attend-chat-tools"):
                 self.clear = button("Clear", "attend-clear", size="sm")
                 self.restore = button("Undo clear", "attend-restore", size="sm", visible=False)
-                self.text_view = component("chat/text_view.js", "format", name="text-view")
+                self.text_view = component("chat/text_view.js", "format", "messages", name="text-view")
             self.prompt = gr.HTML(
                 packed(prompt_value(Session(), models.first)),
                 html_template=assets.template("chat/prompt.html"),
@@ -180,6 +181,9 @@ class ChatTab(Tab):
         def formatted(event: gr.EventData) -> Any:
             return reply(event, lambda: {"trees": trees(field(event, "texts", list))})
 
+        def messages(session: Session, event: gr.EventData) -> Any:
+            return reply(event, lambda: {"messages": find_message_tokens(session, models, field(event, "run", str))})
+
         def set_system(session: Session, system: str) -> Screen:
             return chat.set_system(session, models, models.current(session), system)
 
@@ -199,6 +203,7 @@ class ChatTab(Tab):
         self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
         self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)
         self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
+        self.text_view.messages(messages, session, self.text_view, trigger_mode="multiple", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         self.restore.click(answers(restore), session, outputs, **QUICK)
         self.stop.click(Session.halt, session, None, queue=False, **QUIET)

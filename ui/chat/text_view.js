@@ -1,14 +1,16 @@
 /**
- * The switch between the tokens of the answers and their formatted text, which the server is asked for.
+ * The switch between the tokens of the answers and their formatted text, and the questions to the server about texts in
+ * view: how they are formatted, and which tokens they are made of.
  */
 
-/** @import { FormattedValue } from './contract' */
+/** @import { FormattedValue, MessageTokensValue } from './contract' */
 
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { textView } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
+import { putMessages, whenMessagesAreWanted } from './attended.js';
 import { put, takeWanted, whenWanted } from './formatting.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -16,6 +18,8 @@ export function start({ element, props, trigger, watch }) {
   const questions = new Questions(trigger);
   /** @type {'tokens' | 'formatted'} */
   let view = remembered('text', 'tokens') === 'formatted' ? 'formatted' : 'tokens';
+  /** @type {string | null} whose messages are to be asked for */
+  let wantedRun = null;
 
   const choices = /** @type {const} */ (['tokens', 'formatted']).map((name) => {
     const input = make('input', {
@@ -38,15 +42,27 @@ export function start({ element, props, trigger, watch }) {
   function ask() {
     if (questions.open) return;
     const texts = takeWanted();
-    if (!texts.length) return;
-    questions.ask('format', { texts }, (/** @type {FormattedValue} */ { trees = [] }) => {
-      put(texts, trees);
-      textView.publish(view);
-      ask();
-    });
+    const run = wantedRun;
+    if (texts.length) {
+      questions.ask('format', { texts }, (/** @type {FormattedValue} */ { trees = [] }) => {
+        put(texts, trees);
+        textView.publish(view);
+        ask();
+      });
+    } else if (run !== null) {
+      wantedRun = null;
+      questions.ask('messages', { run }, (/** @type {MessageTokensValue} */ { messages = [] }) => {
+        putMessages(run, messages);
+        ask();
+      });
+    }
   }
 
   watch('value', () => props.value && questions.settle(unpacked(props.value)));
   textView.publish(view);
   whenWanted(ask);
+  whenMessagesAreWanted((run) => {
+    wantedRun = run;
+    ask();
+  });
 }

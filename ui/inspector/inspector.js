@@ -159,7 +159,7 @@ export function start({ element, props, trigger, watch }) {
     if (!run.tokens.length) {
       explainEmpty(unloaded);
       root.replaceChildren(...(offered.has(run.mode) && !unloaded ? [] : [empty]));
-      shownToken.publish({ run: null, index: null, levels: null, busy: run.busy });
+      shownToken.publish({ run: null, index: null, levels: null, given: null, busy: run.busy });
       shownStep.publish({ step: null });
     } else if (!table.isConnected) root.replaceChildren(...panels);
     note.node.hidden = !isExample(run.name);
@@ -275,7 +275,9 @@ export function start({ element, props, trigger, watch }) {
     const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
     strip.shade(levels);
     const index = choice.index >= run.first ? choice.index - run.first : null;
-    shownToken.publish({ run: run.name, index, levels: levels && levels.slice(run.first), busy: run.busy });
+    shownToken.publish({
+      run: run.name, index, levels: levels && levels.slice(run.first), given: levels && levels.slice(0, run.first), busy: run.busy,
+    });
   }
 
   /** @returns {Sheet[]} */

@@ -33,8 +33,9 @@ class Subject {
 
 /**
  * The token that the inspector shows: its run, its number among those generated (null: it was given), how much it
- * attends to each of them in eleven shades (null: tokens are not coloured so), and whether the run goes on.
- * @type {Subject<{run: string | null, index: number | null, levels: number[] | null, busy: boolean}>}
+ * attends to each of them and to those of the prompt in eleven shades (null: tokens are not coloured so), and whether the
+ * run goes on.
+ * @type {Subject<{run: string | null, index: number | null, levels: number[] | null, given: number[] | null, busy: boolean}>}
  */
 export const shownToken = new Subject();
 

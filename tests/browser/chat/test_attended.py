@@ -1,0 +1,37 @@
+"""The messages before an answer in the colours of attention."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.helpers.browsing import Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import say
+
+pytestmark = BROWSER
+
+HOSTILE = "<img src=x onerror=alert(1)> & ${1}"
+
+
+def test_messages_show_how_much_a_token_attends_to_their_words(visit: Opener) -> None:
+    page = visit("?max_new_tokens=6&min_new_tokens=6")
+    say(page, HOSTILE)
+    say(page, "And now?")
+    tinted = page.locator(".at-user [data-look]")
+    expect(tinted).to_have_count(0)
+    page.locator(".at-colours label", has_text="attention").click()
+    answers = page.locator(".at-turn.at-assistant")
+    answers.last.locator(".at-tok").nth(2).click()
+    expect(page.locator(".at-user").last.locator("[data-look]").first).to_be_visible()
+    expect(page.locator(".at-user .at-text")).to_have_text([HOSTILE, "And now?"])
+    expect(answers.first.locator(".at-tok[data-look]")).to_have_count(6)
+    levels = [int(level) for level in tinted.evaluate_all("(all) => all.map((one) => one.dataset.look)")]
+    strip = page.locator(".at-box.at-prompt").evaluate_all("(all) => all.map((one) => Number(one.dataset.look))")
+    assert max(levels) > 0 and set(levels) <= set(strip)
+
+    answers.first.locator(".at-tok").nth(1).click()  # what came after that answer was not read
+    expect(page.locator(".at-user").last.locator("[data-look]")).to_have_count(0)
+    expect(page.locator(".at-user").first.locator("[data-look]").first).to_be_visible()
+    page.locator(".at-colours label", has_text="probability").click()
+    expect(tinted).to_have_count(0)
+    expect(page.locator(".at-user .at-text")).to_have_text([HOSTILE, "And now?"])

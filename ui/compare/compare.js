@@ -51,7 +51,7 @@ export function start({ element, props, trigger, watch }) {
   let sent = pending;
 
   const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
-  const go = make('button', { type: 'button', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
+  const go = make('button', { type: 'button', id: 'attend-compare-go', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
   const halt = make('button', { type: 'button', class: 'at-stop', text: 'Stop', hidden: true });
   const modes = [['continue', 'continue as text'], ['answer', 'answer as a message']].map(([value, label]) => {
     const input = make('input', { type: 'radio', name: 'attend-ask', value, class: 'at-hidden' });

@@ -14,11 +14,14 @@ class PanelField(SettingField):
     longest: float | None  # for a length: its maximum if the context has room for it
 
 
+MethodGroup = Literal["basic", "more", "custom"]  # in sight, folded away, or the one with all parameters
+
+
 class MethodValue(TypedDict):
     """A decoding method: see `ui.settings.methods.Method`."""
 
     help: str
-    group: Literal["basic", "more", "custom"]
+    group: MethodGroup
     strategy: str | None
     shows: list[str] | None
     starts: dict[str, int]

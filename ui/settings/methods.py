@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from decoding.settings import PRESETS, TRANSLATION_STRATEGY, DecodingSettings, parameters
 from decoding.strategies.contrastive import DEFAULT_K
 from model.errors import AttendError
-
-Group = Literal["basic", "more", "custom"]  # in sight, folded away, or the one with all parameters
+from ui.settings.contract import MethodGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +23,14 @@ class Method:
     strategy: str | None = None  # None: as the strategy control says
     shows: tuple[str, ...] | None = None  # None: all that the strategy uses
     starts: Mapping[str, int] = field(default_factory=dict)  # what parameters say when it is chosen, if its own
-    group: Group = "basic"
+    group: MethodGroup = "basic"
 
 
 RUN = ("max_new_tokens", "seed", "top_candidates")  # they say nothing about how a token is chosen
 
 METHODS: Mapping[str, Method] = {
     "Greedy": Method("Takes the top token.", "greedy", RUN),
-    "Temperature": Method("Plays safer or bolder.", "sample", ("temperature", *RUN)),
+    "Temperature": Method("Makes choices safer or bolder.", "sample", ("temperature", *RUN)),
     "Top-k": Method("Draws from the top k.", "sample", ("top_k", *RUN)),
     "Top-p": Method("Draws from the top share.", "sample", ("top_p", *RUN)),
     "Beam search": Method("Seeks the likeliest text.", "beam", ("num_beams", "length_penalty", *RUN)),

@@ -188,8 +188,7 @@ export function start({ element, props, trigger }) {
     advanced.hidden = group('advanced').every((box) => box.hidden);
     drawRun();
     preview.redraw();
-    const wrong = form.parameters.find((parameter) => (!comparing || parameter.group === 'run')
-      && isShown(parameter.name) && isInvalid(parameter, state.values[parameter.name]));
+    const wrong = wrongOnes().find(({ group: own }) => !comparing || own === 'run');
     warnOnButtons(wrong ? `${wrong.label} must be ${rangeText(wrong)}.` : '');
     props.value = { method: state.method, values: { ...state.values } };
     const { max_new_tokens, top_candidates, seed } = state.values;
@@ -212,14 +211,16 @@ export function start({ element, props, trigger }) {
     return { filters, left };
   }
 
+  /** The parameters in use that would be refused. */
+  const wrongOnes = () => form.parameters.filter((parameter) =>
+    isShown(parameter.name) && isInvalid(parameter, state.values[parameter.name]));
+
   /** The fold says the length, and does not hide what would be refused. */
   function drawRun() {
     const { max_new_tokens: length } = state.values;
     runTitle.textContent = isShown('seed') ? 'Length, seed and more' : 'Length and more';
     runValues.textContent = `${length ?? '–'} tokens`;
-    const wrong = [...fields].some(([name, { parameter }]) =>
-      parameter.group === 'run' && isShown(name) && isInvalid(parameter, state.values[name]));
-    run.open ||= wrong;
+    run.open ||= wrongOnes().some(({ group: own }) => own === 'run');
   }
 
   /** Where every card has its own method, only what holds for all of them is in sight. @param {string} tab */

@@ -2,7 +2,7 @@
  * The buttons that begin a run, and why they would be refused: said beside them before anybody presses one.
  */
 
-const BUTTONS = '#attend-send, #attend-continue, #attend-translate-tools button.primary, .attend-compare .at-primary';
+const BUTTONS = '#attend-send, #attend-continue, #attend-translate-tools button.primary, #attend-compare-go';
 
 /** @param {string} sentence '' where nothing is wrong */
 export function warnOnButtons(sentence) {

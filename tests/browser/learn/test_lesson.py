@@ -134,6 +134,19 @@ def test_the_lesson_fits_a_phone(visit: Opener) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_the_chapters_stand_where_the_settings_were_and_lines_are_short(shared_page: Page) -> None:
+    text = chapter(shared_page, "Positions").locator(".at-lesson-text").first
+    expect(shared_page.locator("#attend-model-chosen")).to_be_hidden()
+    chapters, settings = (shared_page.locator(name).bounding_box() for name in (".at-lesson-list", "#attend-settings"))
+    assert chapters and settings and (chapters["x"], chapters["width"]) == (settings["x"], settings["width"])
+    letters = text.evaluate(
+        "one => { const { fontSize, fontFamily } = getComputedStyle(one);"
+        " const pen = document.createElement('canvas').getContext('2d'); pen.font = `${fontSize} ${fontFamily}`;"
+        " return one.clientWidth / (pen.measureText(one.textContent).width / one.textContent.length) }"
+    )
+    assert 60 <= letters <= 80
+
+
 def test_the_end_of_a_chapter_leads_to_those_beside_it(shared_page: Page) -> None:
     page = shared_page
     first = chapter(page, "Tokens, side by side")

@@ -51,10 +51,11 @@ export function build(root, ask) {
       + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
       + 'decides.'),
     lessonPart('One word, several meanings',
-      paragraph('“bank” has a single embedding, whatever it means. In the last layer, its vector has taken in '
-        + 'the sentence before it: beside the street, beside the river. The closer the similarity is to 1, the '
-        + 'more alike the two uses are to the model, and what it would write next may differ as well. '
-        + 'attend-chat is small and tells them apart only a little.'),
+      paragraph('“watch” has a single embedding, whether it is something to do or something to wear. In the last layer, '
+        + 'its vector has taken in the sentence before it. The closer the similarity is to 1, the more alike the two '
+        + 'uses are to the model. The first two sentences use the verb, the others the noun: a pair is alike, and so '
+        + 'is what would follow it. attend-chat is small and tells words apart by grammar more than by meaning: '
+        + 'try “bank”, by the river and for money.'),
       sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
   ask({});
 

@@ -21,12 +21,13 @@ EXAMPLES = (  # model, sentence, word, the word that one of its heads looks at
     ("attend-chat", "The animal did not cross the street because it was too tired.", "it", "animal"),
     ("attend-translate", "Elle a perdu sa clé et elle la cherche.", "la", "clé"),
 )
-SENTENCES = (
-    "She walked down the street to the bank",
-    "She swam across the river to the bank",
-    "He put his money in the bank",
+SENTENCES = (  # the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
+    "I want to watch",
+    "Tonight we will watch",
+    "He bought a new watch",
+    "She looked at her watch",
 )
-WORD = "bank"
+WORD = "watch"
 
 
 def answer(models: Models, given: Given) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ui.server.refusals import refusals
 from ui.server.security import Guard
 from ui.styles import styles
 
+FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -77,6 +78,8 @@ def launch(
         show_error=False,
         theme=theme(),
         css=styles(),
+        favicon_path=FAVICON,
+        head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
         js=assets.call("page.js", "start"),
         app_kwargs={
             "middleware": [Middleware(Guard)],

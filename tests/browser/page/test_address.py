@@ -139,6 +139,15 @@ def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
     expect(method).to_have_text("Custom")
 
 
+def test_compare_leaves_the_translator_with_translate_unless_it_is_chosen(visit: Opener) -> None:
+    page = visit("?tab=Translate")
+    seen(page, "Translate", "attend-translate")
+    page.locator("#attend-tabs label", has_text="Compare").click()
+    seen(page, "Compare", "attend-chat")
+    pick(page, "attend-translate")
+    seen(page, "Compare", "attend-translate")
+
+
 def test_a_folder_comes_back_after_a_reload_and_is_never_in_the_address(
     two_models: str, visit: Opener, tmp_path: Path, tiny_writer: LoadedModel
 ) -> None:

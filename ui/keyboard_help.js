@@ -1,0 +1,64 @@
+/**
+ * The dialog that lists the page's keys: on "?", and by its button in the header.
+ */
+
+import { around, make } from './kit/js/dom.js';
+
+/** @typedef {[keys: string, does: string]} Shortcut */
+
+/** @type {{title: string, where: string, shortcuts: Shortcut[]}[]} `where`: what is on the page where they work */
+const SECTIONS = [
+  { title: 'Everywhere', where: 'body', shortcuts: [
+    ['Esc', 'Stop the text being written, or close what is open'], ['?', 'Show these keys'],
+  ] },
+  { title: 'Tokens', where: '.attend-inspector', shortcuts: [
+    ['← →', 'Previous, next token'], ['↑ ↓', 'The line above, below'], ['Home End', 'First, last token'],
+    ['Enter', 'Inspect the token in focus'],
+  ] },
+  { title: 'Attention map, beams', where: '.attend-inspector', shortcuts: [
+    ['← → ↑ ↓', 'Move'], ['Enter', 'Inspect the token under the cursor'],
+  ] },
+  { title: 'Chat', where: '#attend-chat', shortcuts: [
+    ['Enter', 'Send'], ['Shift Enter', 'New line'], ['Ctrl Enter', 'Send an edited message'],
+  ] },
+  { title: 'Translate', where: '#attend-translate', shortcuts: [
+    ['Enter', 'Translate'], ['Shift Enter', 'New line'], ['← → ↑ ↓', 'Move along the lines between the texts'],
+  ] },
+  { title: 'Compare', where: '#attend-compare', shortcuts: [['Ctrl Enter', 'Compare']] },
+  { title: 'Learn', where: '#attend-lesson', shortcuts: [
+    ['← → ↑ ↓', 'Move in a table or picture'], ['Enter', 'Take the typed number'], ['Esc', 'Put the old number back'],
+  ] },
+];
+const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"], [type="range"])';
+
+/** @param {HTMLElement} header where its button is */
+export function offerKeyboardHelp(header) {
+  const list = make('div', { class: 'at-shortcuts' });
+  const dialog = make('dialog', { class: 'attend-keys', 'aria-labelledby': 'attend-keys-title' },
+    make('h2', { id: 'attend-keys-title', text: 'Keyboard shortcuts' }), list,
+    make('button', { type: 'button', class: 'at-close', 'aria-label': 'Close', text: '×', onclick: () => dialog.close() }));
+  header.append(dialog);
+
+  function open() {
+    const offered = SECTIONS.filter(({ where }) => document.querySelector(where));
+    list.replaceChildren(...offered.map(({ title, shortcuts }) => make('section', {},
+      make('h3', { text: title }), make('dl', {}, ...shortcuts.flatMap(describe)))));
+    dialog.showModal();
+  }
+
+  header.querySelector('#attend-keys').addEventListener('click', open);
+  dialog.addEventListener('click', (event) => {
+    if (event.target === dialog) dialog.close(); // beside it
+  });
+  document.addEventListener('keydown', (event) => {
+    const isTyping = around(event, FIELDS);
+    if (event.key !== '?' || event.ctrlKey || event.metaKey || isTyping || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    open();
+  });
+}
+
+/** @param {Shortcut} shortcut */
+const describe = ([keys, does]) => [
+  make('dt', {}, ...keys.split(' ').map((key) => make('kbd', { text: key }))), make('dd', { text: does }),
+];

@@ -139,6 +139,9 @@ class Tab:
     name: ClassVar[str]  # its entry of the switch
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
     task: ClassVar[Task | None] = None  # what its model must be for; its entry brings one. None: any model will do
+    takes_back: ClassVar[Task | None] = (
+        None  # what its model is for where the tab before brought one for something else
+    )
     styles: ClassVar[tuple[Path, ...]] = ()
     mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none
     takes_system_prompt: ClassVar[bool] = False

@@ -2,6 +2,7 @@
 
 A click shows the tab at once, by style alone (`ui/switch.js`). The server then brings the tab up to date; if the tab is
 for another kind of model, that model is loaded first. A model that was chosen in the list switches to a tab for it.
+Compare is for any model, but leaves a translator with Translate: whoever wants one there chooses it there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ui.kit.errors import warn
 from ui.kit.events import QUICK, field
 from ui.models import select
 from ui.runs.models import Models
+from ui.runs.prompts import task_of
 from ui.runs.session import Session
 from ui.screen import Screen
 
@@ -72,13 +74,20 @@ class Switch:
 
     def awaited(self, session: Session) -> str:
         """The name of the model that the chosen tab needs in place of the visitor's; "" if it needs none."""
-        tab = self._named(session.requested_tab)
-        if tab is None or tab.task is None or tab.suits(self._models.get(self._models.current(session))):
+        task = session.needed_task
+        if task in (None, task_of(self._models.get(self._models.current(session)))):
             return ""
         coming = session.choosing
-        if coming is not None and names.task(coming.name) in (None, tab.task):
+        if coming is not None and names.task(coming.name) in (None, task):
             return coming.name
-        return self._models.for_task(tab.task, session.last_models)
+        return self._models.for_task(task, session.last_models)
+
+    def _request(self, session: Session, name: str) -> None:
+        """The visitor chose this tab."""
+        left, tab = self._named(session.requested_tab), self._named(name)
+        was_brought = left and left.task and session.model != self._models.default  # the model, by the tab before
+        session.requested_tab = name
+        session.needed_task = tab and (tab.task or (tab.takes_back if was_brought else None))
 
     def lay_out(self) -> None:
         """Add the switch to the current Gradio context."""
@@ -115,7 +124,8 @@ class Switch:
         def show(session: Session, event: gr.EventData) -> Screen:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
             if state.clicks > session.clicks:  # of two clicks the second may arrive first
-                session.requested_tab, session.clicks = state.tab, state.clicks
+                session.clicks = state.clicks
+                self._request(session, state.tab)
             awaited = self.awaited(session)
             if session.choosing is not None and session.choosing.for_tab and not awaited:
                 select.cancel(session)  # the visitor has left the tab that it was for
@@ -145,7 +155,7 @@ class Switch:
             session.model_changed = False
             state = SwitchState.of(value)
             if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
-                session.requested_tab = state.tab
+                self._request(session, state.tab)
             coming = session.choosing is not None
             return self._overview(session, self.awaited(session) if coming else "")[1]
 

@@ -79,7 +79,7 @@ export function makeCard(offered, actions) {
   }
 
   /**
-   * @param {{number: number, words: string[], prompt: string, result: Result | null, first: Result | null, stale: boolean,
+   * @param {{number: number, words: string[], prompt: string, result: Result | null, first: Result | null, stale: string,
    *   ranges: Range[], busy: boolean, removable: boolean}} now
    */
   function show(now) {
@@ -90,7 +90,7 @@ export function makeCard(offered, actions) {
       title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
         make('span', { class: 'at-card-words', text: words.join(' · ') }));
     }
-    node.classList.toggle('at-stale', now.stale);
+    node.classList.toggle('at-stale', Boolean(now.stale));
     form.node.disabled = now.busy;
     editButton.disabled = now.busy;
     removeButton.disabled = now.busy || !now.removable;
@@ -104,7 +104,7 @@ export function makeCard(offered, actions) {
     if (grows && pinned) scrolling ||= requestAnimationFrame(toEnd);
     if (!grows && growing) settle();
     growing = grows;
-    const message = [now.stale && result ? 'Settings changed, run again' : '',
+    const message = [now.stale && result ? `${now.stale}, run again` : '',
       result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
     if (note.textContent !== message) note.textContent = message;
     metrics.node.hidden = !result;

@@ -41,13 +41,15 @@ export function start({ element, props, trigger, watch }) {
   let newest = 0; // the highest number of an update
   let busy = false;
   let hasChat = false;
+  /** @type {string[]} what the cards said of it when they were drawn */
+  let stale = [];
   let continued = ''; // the last words of the text that the cards continue
   /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
   let panel = {};
   /** @type {number | null | undefined} */
   let panelSeed;
-  // what was sent last, and what the texts in sight come from: the seed, and what held for each card
-  let pending = { seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
+  // what was sent last, and what the texts in sight come from: the prompt, the seed, and what held for each card
+  let pending = { prompt: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
   let sent = pending;
 
   const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
@@ -112,6 +114,8 @@ export function start({ element, props, trigger, watch }) {
     draw();
     cards.at(-1).view.open(true);
   });
+  text.addEventListener('input', drawIfStale);
+  history.addEventListener('change', drawIfStale);
   text.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
   });
@@ -169,22 +173,31 @@ export function start({ element, props, trigger, watch }) {
    */
   function drawPanel({ seed, ...shared }) {
     if (same(panel, shared) && seed === panelSeed) return;
-    const before = cards.map(isStale);
     [panel, panelSeed] = [shared, seed];
     sidebarSettings.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
       + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`;
     cards.forEach((card) => card.view.form.hold(shared));
-    if (!same(before, cards.map(isStale))) draw();
+    drawIfStale();
   }
+
+  function drawIfStale() {
+    if (!same(stale, cards.map(staleness))) draw();
+  }
+
+  /** What the cards would be asked now. */
+  const prompt = () => JSON.stringify([text.value, answering.checked, hasChat && answering.checked && history.checked]);
 
   /** What a card would be run with now, as far as it changes its text. @param {Card} card @returns {Settings} */
   function inEffect(card) {
     return { max_new_tokens: panel.max_new_tokens, ...card.settings };
   }
 
-  /** Its text is of other settings than it has now. A seed that was left to chance is no other one. @param {Card} card */
-  function isStale(card) {
-    return card.sent !== null && (!same(inEffect(card), card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed));
+  /** What has changed since its text was written; a seed that was left to chance has not. @param {Card} card */
+  function staleness(card) {
+    if (card.sent === null) return '';
+    if (sent.prompt !== prompt()) return 'Prompt changed';
+    const isOther = !same(inEffect(card), card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed);
+    return isOther ? 'Settings changed' : '';
   }
 
   /** Drop these cards' results, here and on the server. @param {Card[]} removed */
@@ -202,7 +215,7 @@ export function start({ element, props, trigger, watch }) {
       return;
     }
     submitted = cards.slice();
-    pending = { seed: panelSeed, cards: submitted.map(inEffect) };
+    pending = { prompt: prompt(), seed: panelSeed, cards: submitted.map(inEffect) };
     trigger('compare', {
       text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
       cards: submitted.map((card) => card.settings),
@@ -252,10 +265,11 @@ export function start({ element, props, trigger, watch }) {
     const all = cards.map((card) => card.settings);
     const shown = cards.map((card) => results.get(card.run) || null);
     const started = shown.filter((result) => result !== null);
+    stale = cards.map(staleness);
     const ranges = rangesOf(started.map((result) => result.metrics));
     cards.forEach((card, index) => card.view.show({
       number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
-      stale: isStale(card), prompt: shown[index] ? continued : '', ranges, busy, removable: cards.length > offered.fewest,
+      stale: stale[index], prompt: shown[index] ? continued : '', ranges, busy, removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
@@ -287,7 +301,7 @@ export function start({ element, props, trigger, watch }) {
     grid.setAttribute('aria-busy', String(busy));
     const stopped = started.some((result) => result.state === 'stopped');
     const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
-      : started.length && cards.some(isStale) ? 'Settings changed, run again.'
+      : started.length && stale.some(Boolean) ? `${stale.find(Boolean)}, run again.`
       : started.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
         : 'Each card has its own settings. Compare runs them together.';
     if (status.textContent !== line) status.textContent = line;

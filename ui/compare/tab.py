@@ -26,11 +26,12 @@ from ui.settings.code import Reproduction
 
 
 class CompareTab(Tab):
-    """Offered with every model."""
+    """Offered with every model. The one that Translate brought stays there, unless it is chosen anew."""
 
     name = "Compare"
     element = "attend-compare"
     mode = "compare"
+    takes_back = "generation"
     takes_system_prompt = True
 
     def lay_out(self, models: Models, *, first: bool) -> None:

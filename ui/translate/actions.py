@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from decoding.settings import DecodingSettings
-from model import names
 from model.loaded import LoadedModel
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -29,6 +28,7 @@ from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
 from ui.translate.alignment import alignment_value
 from ui.translate.contract import AlignmentValue, TranslationValue
+from ui.translate.language_hint import language_hint, language_read
 
 EXAMPLES = {
     "French": (
@@ -53,8 +53,7 @@ class TranslateScreen(Screen):
 
 def examples(loaded: LoadedModel) -> tuple[str, ...]:
     """Short texts in the language that the model reads, which only the catalogue knows."""
-    reads = next((entry.languages.partition(" ")[0] for entry in names.ENTRIES if entry.name == loaded.address), "")
-    return EXAMPLES.get(reads, ())
+    return EXAMPLES.get(language_read(loaded), ())
 
 
 def translate(
@@ -104,6 +103,8 @@ class _Translation:
     def updated(self, progress: RunProgress) -> TranslateScreen:
         session, run = self.session, self.answer.builder.run
         self.answer.update(progress.ending)
+        if progress.ending == "finished":
+            self.answer.turn.note = self.answer.turn.note or language_hint(run, self.loaded)
         if not self._shown:
             return TranslateScreen()
         return TranslateScreen(

@@ -238,3 +238,20 @@ def test_the_embedded_translator_says_student_and_looks_at_it() -> None:
     looked = value["source"][int(last[text.index(" student")].argmax())]
     assert looked == " étudiant"
     assert translate.examples(loaded)  # in its language
+
+
+@pytest.mark.skipif(not EMBEDDED.is_file(), reason="attend-translate is not installed")
+@pytest.mark.parametrize(
+    ("text", "is_hinted"),
+    [
+        *((text, False) for text in translate.EXAMPLES["French"]),
+        ("Hast du wirklich dieses Essen gestohlen?", True),
+        ("The archer killed the deer.", True),
+    ],
+)
+def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> None:
+    models = Models(("attend-translate",), lambda name, _: catalog.load(name))
+    session = Session(model="attend-translate")
+    run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
+    note = session.translation and session.translation.note
+    assert note == ("the model is unsure: is the text French?" if is_hinted else None)

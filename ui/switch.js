@@ -99,6 +99,7 @@ export function start({ element, props, trigger, watch }) {
     const tab = partOf('tab') ?? home;
     if (tab !== state.tab && entries.includes(tab)) click(tab, false);
   }));
+  document.addEventListener('attend-refresh', () => trigger('show', state)); // what was shown instead is closed
   watch('value', receive);
   receive();
 }

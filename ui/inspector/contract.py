@@ -78,4 +78,5 @@ class InspectorValue(TypedDict):
     busy: bool
     since: NotRequired[int]
     number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
+    file: NotRequired[str]  # the name of the file that the run was opened from
     unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens

@@ -23,6 +23,7 @@ import { makeSearch } from './beams/search.js';
 import { contrastSheets } from './contrast.js';
 import { MODES, isExample, makeExampleNote, recordedRuns } from './example.js';
 import { stepStages } from './filters.js';
+import { makeOpenedNote } from './opened.js';
 import { stepReason } from './reason.js';
 import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
 import { stepHeadline } from './step.js';
@@ -68,8 +69,9 @@ export function start({ element, props, trigger, watch }) {
   const hint = { title: make('p', { class: 'at-empty-title' }), detail: make('p', { class: 'at-quiet' }) };
   const empty = make('div', { class: 'at-empty' }, hint.title, hint.detail);
   const note = makeExampleNote((text) => trigger('example', { text }));
+  const opened = makeOpenedNote();
   const panels = [
-    note.node,
+    note.node, opened.node,
     make('section', { 'aria-label': 'Tokens' },
       make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
     make('section', { class: 'at-step', 'aria-label': 'Selected token' },
@@ -183,6 +185,7 @@ export function start({ element, props, trigger, watch }) {
     Object.assign(choice, { index: -1, following: true, requested: null });
     attention.cut(0);
     search.put(null);
+    opened.show(value.file ?? '');
     refreshed = 0;
   }
 

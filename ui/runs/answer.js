@@ -65,7 +65,8 @@ export function makeAnswer(number) {
     const fresh = tokens.slice(kept).map((token, i) => tokenSpan(token, kept + i, isWithinLine(tokens, kept + i)));
     spans.push(...fresh);
     node.append(...fresh);
-    if (spans.length && !node.querySelector('[tabindex="0"]')) spans[0].tabIndex = 0;
+    const first = spans.find((span) => span.textContent);
+    if (first && !node.querySelector('[tabindex="0"]')) first.tabIndex = 0;
     if (fresh.length) mark(marked);
   }
 
@@ -109,10 +110,13 @@ function isWithinLine(tokens, index) {
   return before >= 0 && /\S$/u.test(tokens[before][0]);
 }
 
-/** @param {Token} token @param {number} index @param {boolean} inLine behind a word */
+/**
+ * One without a text, such as the end token, is no button: nobody could see it. The inspector's strip shows it.
+ * @param {Token} token @param {number} index @param {boolean} inLine behind a word
+ */
 function tokenSpan([text, p], index, inLine) {
   return make('span', {
-    class: 'at-tok', role: 'button', tabindex: -1, text, title: `${visibleText(text)} · ${percent(p)}`,
+    class: 'at-tok', role: text ? 'button' : null, tabindex: text ? -1 : null, text, title: `${visibleText(text)} · ${percent(p)}`,
     'data-level': level(p), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });

@@ -24,13 +24,16 @@ def register(endpoints: Mapping[str, Callable[..., Any]]) -> None:
 
 
 def _label(endpoint: str, parameters: Sequence[str]) -> None:
-    """Name an endpoint's parameters in Gradio's page of endpoints, which numbers them otherwise."""
+    """Name an endpoint's parameters and its answer in Gradio's page of endpoints, which numbers them otherwise."""
     page = get_blocks_context()
     assert page is not None
     (registered,) = (fn for fn in page.fns.values() if fn.api_name == endpoint)
     for parameter, shown in zip(parameters, registered.inputs, strict=True):
         assert isinstance(shown, Component)
         shown.label = parameter
+    for shown in registered.outputs:
+        assert isinstance(shown, Component)
+        shown.label = "answer"
 
 
 def _for_programs(function: Callable[..., Any]) -> Callable[..., Any]:

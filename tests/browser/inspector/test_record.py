@@ -153,9 +153,16 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     file.write_text(json.dumps(saved(page)), encoding="utf-8")
     page.locator(".attend-record input[type=file]").set_input_files(file)
     expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
+    banner = page.locator(".at-opened")
+    expect(banner).to_contain_text("This is run.json, a saved run.")
+    expect(banner).to_be_in_viewport()
     page.locator(".at-box").last.click()
     expect(page.locator(".at-node")).to_have_text(nodes)
     assert page.locator(".at-beams tbody").inner_text() == cells
+    banner.get_by_role("button", name="Close it").click()
+    expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")
+    expect(banner).to_be_hidden()
+    expect(page.locator(".at-box").first).to_be_visible()  # its own run again
 
 
 def test_a_saved_run_is_shown_again_without_a_model(page: Page, tmp_path: Path) -> None:

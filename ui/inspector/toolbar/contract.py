@@ -28,7 +28,7 @@ class WhatIfValue(TypedDict):
 
 class RecordReply(TypedDict):
     """A reply to the toolbar. Its events: `save {number, run}` and `change_settings {number, run, settings}`, which
-    are replied to under their number (with nothing more where they were refused), and `open_file {text}`."""
+    are replied to under their number (with nothing more where they were refused), and `open_file {text, name}`."""
 
     number: int
     file: NotRequired[tuple[str, str]]  # name and content

@@ -45,7 +45,8 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
     def open_file(visitor: Session, event: gr.EventData) -> Any:
         with for_people():
             number = visitor.next_update()
-            return packed({**replay.opened(visitor, field(event, "text", str)), "number": number})
+            text, name = field(event, "text", str), field(event, "name", str)
+            return packed({**replay.opened(visitor, text), "file": name[: replay.MOST_LABEL], "number": number})
         return gr.skip()
 
     shown.save(save, session, shown, **QUICK)

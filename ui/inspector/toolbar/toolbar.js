@@ -99,7 +99,7 @@ export function start({ element, props, trigger, watch }) {
     if (!file) return;
     refresh(); // drop the note about another file
     const text = file.size <= MOST_FILE ? fitted(await file.text()) : '';
-    if (text) trigger('open_file', { text });
+    if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {
       note.textContent = `${file.name} is too large: choose a file of up to ${megabytes(MOST_FILE)}, or `

@@ -54,7 +54,7 @@ export function start(component) {
   textView.subscribe(root, (shown) => {
     isFormatted = shown === 'formatted';
     for (const view of views) view.format();
-    if (pinned) toEnd();
+    if (pinned && views.length) toEnd();
   });
 
   /** @param {ConversationValue} value */

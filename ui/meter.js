@@ -1,21 +1,55 @@
 /**
- * Context usage: a line of text and a bar.
+ * Context usage: a line of text, and a bar of what is used and, in Chat, kept for an answer.
  */
 
+/** @import { MeterValue } from './runs/contract' */
+
 import { find } from './kit/js/dom.js';
+import { panelSettings, shownTab } from './kit/js/signals.js';
+import { counted } from './kit/js/text.js';
+
+/**
+ * The room that is kept for the rest of an answer: as much as the model's chat format keeps, which is at most half the context.
+ * @param {MeterValue} value
+ * @param {number} length the most tokens of an answer
+ */
+export const keptRoom = ({ used, limit, answered }, length) =>
+  Math.max(0, Math.min(Math.min(length, Math.floor(limit / 2)) - answered, limit - used));
+
+/** @param {MeterValue} value @param {number} kept */
+export const meterText = ({ used, limit, note }, kept) => [
+  `${counted.format(used)} of ${counted.format(limit)} tokens used${kept ? `, ${counted.format(kept)} kept for the answer` : ''}`,
+  ...(note ? [note] : []),
+].join(' · ');
 
 /** @param {import('./kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const text = find(element, '.attend-meter-text');
   const bar = find(element, '.attend-meter-bar');
+  let length = 0; // the most tokens of an answer
+  let tab = '';
 
   function draw() {
-    if (!props.value) return;
-    text.textContent = props.value.text;
-    bar.style.setProperty('--share', props.value.share);
-    bar.classList.toggle('full', props.value.share > 0.9);
+    /** @type {MeterValue | null} */
+    const value = props.value;
+    if (!value) return;
+    const kept = tab === 'Chat' ? keptRoom(value, length) : 0;
+    text.textContent = meterText(value, kept);
+    text.title = text.textContent; // of a note there may be no room for all
+    bar.style.setProperty('--used-share', String(value.used / value.limit));
+    bar.style.setProperty('--taken-share', String((value.used + kept) / value.limit));
+    bar.classList.toggle('full', value.used > 0.9 * value.limit);
   }
 
+  panelSettings.subscribe(element, ({ max_new_tokens: most }) => {
+    if (length === most) return;
+    length = most > 0 ? Math.floor(most) : 0;
+    draw();
+  });
+  shownTab.subscribe(element, (shown) => {
+    tab = shown;
+    draw();
+  });
   watch('value', draw);
   draw();
 }

@@ -60,9 +60,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
             with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
                 with gr.Row(elem_id="attend-bar"):
                     switch.lay_out()
-                    meter = _lay_out_meter(first.model.context_length)
                 for tab in made:
                     tab.lay_out(models, first=tab is first_tab)
+                meter = _lay_out_meter(first.model.context_length)
             with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
                 examples = {"recorded": offers_examples(models.names)}
                 inspector = component(

@@ -40,20 +40,22 @@ def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
     assert (page.locator("#attend-settings.open").count() == 1) is (width > 1000)
 
 
-def test_the_meters_note_stands_between_the_header_and_the_text(visit: Opener) -> None:
-    page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": 1280, "height": 800})
-    expect(page.locator("#attend-method")).to_be_in_viewport()  # the settings take their share of the width
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, width: int) -> None:
+    page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": width, "height": 800})
+    expect(page.locator("#attend-meter")).to_have_text("0 of 512 tokens used, 2 kept for the answer")
     to_write(page)
+    expect(page.locator("#attend-meter")).to_have_text("1 of 512 tokens used")  # <s>
+    before = edges(page, "#attend-meter", "#attend-text")
     page.locator("#attend-text textarea").fill("The dog and the fox")
     expect(page.locator(".at-box").first).to_be_visible()
     page.locator("#attend-continue").click()
     expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")
     rest(page)
-    note, header, text, column = edges(page, ".attend-meter-text", ".attend-header", "#attend-text", "#attend-left")
-    left, top, right, bottom = note
-    assert header[3] <= top and bottom <= text[1]
-    assert column[0] <= left and right <= column[2]
-    assert bottom - top < 24  # one line
+    assert edges(page, "#attend-meter", "#attend-text") == before
+    (left, top, right, bottom), text = before
+    assert text[3] <= top and bottom - top == (18 if width > 560 else 26)
+    assert text[0] <= left and right <= text[2]
 
 
 def test_the_table_of_beams_shows_its_longest_words(visit: Opener) -> None:

@@ -306,10 +306,11 @@ class _Answer:
         self.answer.update(progress.ending)
         if not self._shown:
             return ChatScreen()
+        answered = 0 if progress.ended else run.length - run.first
         return ChatScreen(
             answer=self.answer.value(busy=session.busy),
             inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
-            meter=meter_value(run.length, self.loaded.model.context_length, session.dropped),
+            meter=meter_value(run.length, self.loaded.model.context_length, session.dropped, answered=answered),
             seed=session.seed if progress.ended else None,
         )
 

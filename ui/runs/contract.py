@@ -55,7 +55,9 @@ class AnswerUpdate(TypedDict):
 
 
 class MeterValue(TypedDict):
-    """Context usage."""
+    """Context usage, in tokens."""
 
-    text: str
-    share: float  # 0 to 1
+    used: int
+    limit: int  # that the context holds
+    answered: int  # of those used, how many an answer in Chat has while it is written
+    note: str  # such as "reached the length limit"; "" for none

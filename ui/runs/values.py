@@ -30,17 +30,10 @@ def turn_value(turn: Turn, *, dropped: bool = False, versions: tuple[int, int] =
     }
 
 
-def meter_value(used: int, limit: int, dropped: int = 0, *, note: str | None = None) -> MeterValue:
-    text = f"{used:,} of {limit:,} tokens"
-    if dropped:
-        text += (
-            " · the oldest message no longer fits"
-            if dropped == 1
-            else f" · the {dropped} oldest messages no longer fit"
-        )
-    if note:
-        text += f" · {note}"
-    return {"text": text, "share": min(1.0, used / limit)}
+def meter_value(used: int, limit: int, dropped: int = 0, *, answered: int = 0, note: str | None = None) -> MeterValue:
+    oldest = "the oldest message no longer fits" if dropped == 1 else f"the {dropped} oldest messages no longer fit"
+    notes = [*([oldest] if dropped else []), *([note] if note else [])]
+    return {"used": used, "limit": limit, "answered": answered, "note": " · ".join(notes)}
 
 
 def answer_tokens(tokens: Sequence[TokenRecord], text: AnswerText, *, finished: bool) -> list[tuple[str, float]]:

@@ -256,7 +256,7 @@ def test_the_oldest_messages_drop_first_and_are_counted(models: Models) -> None:
     assert session.dropped > 0
     assert session.dropped % 2 == 0  # what is left starts with a user's message
     assert meters[-1] is not None
-    assert f"the {session.dropped} oldest messages no longer fit" in meters[-1]["text"]
+    assert f"the {session.dropped} oldest messages no longer fit" in meters[-1]["note"]
     run = session.run(session.turns[-1].run)
     assert len(run.tokens) <= 128
 

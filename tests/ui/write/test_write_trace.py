@@ -159,7 +159,7 @@ def test_a_stop_text_leaves_the_box_and_the_trace_but_can_be_looked_at(
         if trace_of(session).finish_reason == "stop_text":
             break
     assert shown == screens[-1].text == START + expected
-    assert screens[-1].meter is not None and f"stopped at “{stop_text}”" in screens[-1].meter["text"]
+    assert screens[-1].meter is not None and f"stopped at “{stop_text}”" in screens[-1].meter["note"]
     assert trace_of(session).text == trace_of(session).document()["text"] == expected
     assert stop_text in tiny.tokenizer.decode(trace_of(session).ids)
     assert run_of(session).ids[-len(trace_of(session).ids) :] == trace_of(session).ids  # to be looked at

@@ -53,7 +53,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         with gr.Sidebar(open=True, width=312, elem_id="attend-settings"):
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
-            system = system_prompt.build(first.no_system)
+            system, system_examples = system_prompt.build(first.no_system)
             panel = settings_panel.build(first.model.context_length, default_method(translates=is_translator(first)))
         header.lay_out()
         with gr.Row(elem_id="attend-main"):
@@ -75,7 +75,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         frame = Frame(models, session, system, panel, inspector, meter)
         for tab in made:
             tab.wire(frame)
-        everything = [frame, switch, encoder, _System(system), *made]
+        everything = [frame, switch, encoder, _System(system, system_examples), *made]
         outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
         switch.wire(frame, everything, outputs)
         brought = picker.loads(switch.component.bring, frame, switch.bring)
@@ -100,13 +100,15 @@ def build_encoder(encoder: Encoder) -> gr.Blocks:
 
 
 class _System:
-    """The box of the system prompt, which not every model takes."""
+    """The box of the system prompt, which not every model takes, and its examples."""
 
-    def __init__(self, box: gr.Textbox) -> None:
-        self.outputs: list[Output] = [box]
+    def __init__(self, box: gr.Textbox, examples: gr.HTML) -> None:
+        self.outputs: list[Output] = [box, examples]
 
     def render(self, screen: Screen) -> Changes:
-        return {} if screen.no_system is None else {self.outputs[0]: system_prompt.update(screen.no_system)}
+        if screen.no_system is None:
+            return {}
+        return dict(zip(self.outputs, system_prompt.update(screen.no_system), strict=True))
 
 
 def _lay_out_meter(limit: int) -> gr.HTML:

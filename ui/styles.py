@@ -35,7 +35,7 @@ def visibility(tabs: Sequence[type[Tab]]) -> str:
         if tab.mode is None:
             hidden.append(f"body{chosen} :is(#attend-right, #attend-meter)")
         if not tab.takes_system_prompt:
-            hidden.append(f"body{chosen} #attend-system")
+            hidden.append(f"body{chosen} :is(#attend-system, #attend-system-examples)")
         if not tab.takes_settings:
             hidden.append(f"body{chosen} :is({_SETTINGS})")
         rules.append(f"{', '.join(hidden)} {{ display: none; }}")

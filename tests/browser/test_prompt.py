@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -83,6 +84,13 @@ def test_the_page_asks_for_it_where_the_model_takes_one(
     expect(box).to_be_editable()
     hostile = "<img src=x> ${x} <|im_end|>"
     box.fill(hostile)
+    examples = page.locator(".at-system-examples")
+    examples.get_by_role("button", name="Pirate").click()
+    expect(box).to_have_value(re.compile("You are a pirate"))
+    expect(text).to_contain_text("system\nYou are a pirate")
+    examples.get_by_role("button", name="Undo").click()
+    expect(box).to_have_value(hostile)
+    expect(examples.get_by_role("button", name="Undo")).to_be_hidden()
     expect(text).to_contain_text(f"<|im_start|>system\n{hostile}<|im_end|>\n<|im_start|>user\n{EXAMPLES[0]}")
     assert text.locator("img").count() == 0
     box.fill(FOX)
@@ -95,6 +103,7 @@ def test_the_page_asks_for_it_where_the_model_takes_one(
     expect(page.locator(".at-assistant")).to_have_count(0)
     take(page, tiny.name)
     expect(box).to_be_hidden()
+    expect(examples).to_be_hidden()
     say(page, "Hello")
     expect(text).to_have_text("<s><user>Hello<end><assistant>")
     page.locator("#attend-tabs label", has_text="Write").click()

@@ -1,4 +1,4 @@
-"""The system prompt's box, between the model picker and the settings; enabled if the model takes a system prompt."""
+"""The system prompt's box and its examples, between the model picker and the settings; for models that take one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import gradio as gr
 
+from ui.kit.component import component
+
 _TAKEN = "Instructions that the model reads before the conversation."
 
 
-def build(no_system: str) -> gr.Textbox:
-    """Add the box to the current Gradio context; see `update`."""
-    return gr.Textbox(
+def build(no_system: str) -> tuple[gr.Textbox, gr.HTML]:
+    """Add the box and its examples to the current Gradio context; see `update`."""
+    box = gr.Textbox(
         "",
         label="System prompt",
         placeholder="You are a pirate.",
@@ -20,15 +22,18 @@ def build(no_system: str) -> gr.Textbox:
         elem_id="attend-system",
         **_state(no_system),
     )
+    examples = component("settings/system_examples.js", name="system-examples")
+    examples.visible = not no_system
+    return box, examples
 
 
-def update(no_system: str) -> dict[str, Any]:
-    """The box for this model; its text stays for the next model that supports system prompts.
+def update(no_system: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The box and its examples for this model; the text stays for the next model that supports system prompts.
 
     Args:
         no_system: why the model takes none; empty where it does.
     """
-    return gr.update(**_state(no_system))
+    return gr.update(**_state(no_system)), gr.update(visible=not no_system)
 
 
 def _state(no_system: str) -> dict[str, Any]:

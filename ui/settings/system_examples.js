@@ -1,0 +1,41 @@
+/**
+ * Example system prompts, each a button, and the way back to the text before.
+ */
+
+import { find, make } from '../kit/js/dom.js';
+
+const EXAMPLES = {
+  'One sentence': 'Answer in one sentence.',
+  'Simple words': 'Explain everything in words that a ten-year-old knows.',
+  Pirate: 'You are a pirate. Talk like one.',
+  Poet: 'You are a poet. Answer in rhyme.',
+};
+
+/** @param {import('../kit/js/gradio').Component} component */
+export function start({ element }) {
+  let before = '';
+  const undo = make('button', { type: 'button', text: 'Undo', title: 'Restore the text before', hidden: true, onclick: () => write(before) });
+  const choices = Object.entries(EXAMPLES).map(([name, text]) =>
+    make('button', { type: 'button', text: name, title: text, onclick: () => choose(text) }));
+  find(element, '.attend-system-examples').replaceChildren(
+    make('div', { class: 'at-system-examples', role: 'group', 'aria-label': 'Example system prompts' }, ...choices, undo));
+
+  /** @param {string} text */
+  function choose(text) {
+    const box = textBox();
+    before = box.value;
+    write(text);
+    undo.hidden = false;
+    box.addEventListener('input', () => { undo.hidden = true; }, { once: true }); // what is typed then must not be lost
+  }
+}
+
+const textBox = () => find(document.body, '#attend-system textarea', HTMLTextAreaElement);
+
+/** As if it were typed. @param {string} text */
+function write(text) {
+  const box = textBox();
+  box.value = text;
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  box.focus();
+}

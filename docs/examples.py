@@ -9,22 +9,29 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from decoding.settings import PRESETS, DecodingSettings
+from decoding.settings import PRESETS, DecodingSettings, for_translator
 from model import catalog
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
-from ui.examples.recorded import MODEL
+from ui.compare import actions as compare
+from ui.compare.values import EXAMPLE, METRICS, card_settings, comparison_value
+from ui.examples.recorded import MODEL, MODELS, TRANSLATOR
 from ui.inspector.contract import InspectorValue
 from ui.inspector.opening import opened
+from ui.runs.contract import TurnValue
 from ui.runs.models import Models
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import turn_value
+from ui.runs.versions.conversation import Turn
+from ui.translate import actions as translate
+from ui.translate.alignment import alignment_value
 from ui.write import actions as write
 
 FOLDER = Path(__file__).resolve().parents[1] / "ui" / "examples"
@@ -32,6 +39,17 @@ DIALOGUE = ("I have a dog called Biscuit.", "What is my dog called?")
 BEGINNING = "Once upon a time, there was a little fox who"
 WRITE_SETTINGS = DecodingSettings.from_dict({**PRESETS["Balanced"].to_dict(), "max_new_tokens": 24, "seed": 7})
 CHAT_SETTINGS = DecodingSettings(strategy="greedy", max_new_tokens=24)
+CARDS: tuple[dict[str, Any], ...] = (
+    {"strategy": "greedy"},
+    {"strategy": "sample", "temperature": 0.8},
+    {"strategy": "sample", "top_p": 0.9},
+    {"strategy": "beam", "num_beams": 4},
+)
+CARDS_SETTINGS = DecodingSettings(
+    max_new_tokens=16, top_candidates=5, seed=8
+)  # four runs: short, to be fetched quickly
+SENTENCE = "Mon frère a une voiture rouge."  # the adjective changes its place
+TRANSLATE_SETTINGS = DecodingSettings.from_dict(for_translator({"max_new_tokens": 24}))
 
 Recorded = dict[str, Any]  # as its contract in ui/examples/contract.py says
 
@@ -51,10 +69,8 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded]:
     session = Session(model=MODEL)
     for message in DIALOGUE:
         run_to_end(chat.send(session, models, MODEL, message, CHAT_SETTINGS))
-    turns = [turn_value(turn) for turn in session.turns]
-    runs = [_renamed(opened(session, models, session.run(turn.run))) for turn in session.turns if turn.run]
-    for turn in turns:
-        turn["run"], turn["version"] = turn["run"] and example_name(turn["run"]), 0
+    turns = [_turn(turn) for turn in session.turns]
+    runs = [_inspected(session, models, session.run(turn.run)) for turn in session.turns if turn.run]
     value, query = runs[-1], _name_begins(runs[-1])
     value["selected"] = query
     layer, head = most_attentive(value, query)
@@ -68,10 +84,62 @@ def record_write(models: Models) -> Recorded:
     """A beginning and its continuation, with the token selected that surprised the model most."""
     session = Session(model=MODEL)
     run_to_end(write.write(session, models, MODEL, BEGINNING, WRITE_SETTINGS))
-    value = _renamed(opened(session, models, session.run(session.draft.run)))
-    generated = [number for number, (_, kind, _) in enumerate(value["tokens"]) if kind == "generated"]
-    value["selected"] = min(generated, key=lambda number: value["tokens"][number][2] or 1)
+    value = _inspected(session, models, session.run(session.draft.run))
+    value["selected"] = most_surprising(value)
     return {"model": MODEL, "text": BEGINNING, "runs": [value], "layer": -1, "head": -1}
+
+
+def record_compare(models: Models) -> tuple[Recorded, Recorded]:
+    """A beginning continued under several cards.
+
+    Returns:
+        The comparison, and the runs of its cards with the first one's last.
+    """
+    session = Session(model=MODEL)
+    choices = {"answer": False, "history": False, "common_draws": True, "panel": CARDS_SETTINGS}
+    run_to_end(compare.compare(session, models, MODEL, EXAMPLE, list(CARDS), **choices))
+    comparison = session.comparison
+    assert comparison is not None
+    value = comparison_value(comparison, busy=False, chats=True, history=False)
+    speed = [metric["name"] for metric in METRICS].index("tokens_per_second")
+    for card in value["cards"]:
+        card["run"] = example_name(card["run"])
+        card["metrics"][speed] = None  # of no visitor's machine
+    settings = [card_settings(DecodingSettings.from_dict(card)) for card in CARDS]
+    recorded = {"run": example_name(value["run"] or ""), "continued": value["continued"], "cards": value["cards"]}
+    runs = [_inspected(session, models, card.run) for card in reversed(comparison.cards)]
+    runs[-1]["selected"] = most_surprising(runs[-1])
+    return (
+        {"model": MODEL, "text": EXAMPLE, "settings": settings, **recorded},
+        {"model": MODEL, "text": "", "runs": runs, "layer": -1, "head": -1},
+    )
+
+
+def record_translate(models: Models) -> tuple[Recorded, Recorded]:
+    """A sentence with its translation.
+
+    Returns:
+        The translation and its alignment, and the run.
+    """
+    session = Session(model=TRANSLATOR)
+    run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
+    assert session.translation is not None
+    run = session.run(session.translation.run)
+    alignment = alignment_value(run, models.get(TRANSLATOR))
+    assert alignment is not None
+    alignment["run"] = example_name(run.id)
+    value = _inspected(session, models, run)
+    value["selected"] = most_surprising(value)
+    return (
+        {"model": TRANSLATOR, "text": SENTENCE, "turn": _turn(session.translation), "alignment": alignment},
+        {"model": TRANSLATOR, "text": "", "runs": [value], "layer": -1, "head": -1},
+    )
+
+
+def most_surprising(value: InspectorValue) -> int:
+    """The generated token to which the model gave the least probability."""
+    generated = [number for number, (_, kind, _) in enumerate(value["tokens"]) if kind == "generated"]
+    return min(generated, key=lambda number: value["tokens"][number][2] or 1)
 
 
 def most_attentive(value: InspectorValue, number: int) -> tuple[int, int]:
@@ -101,33 +169,49 @@ def example_name(run: str) -> str:
     return f"example-{run}"
 
 
-def _renamed(value: InspectorValue) -> InspectorValue:
-    return {**value, "run": value["run"] and example_name(value["run"])}
+def _turn(turn: Turn) -> TurnValue:
+    """A message whose run has the example's name; it has never been updated."""
+    return {**turn_value(turn), "run": turn.run and example_name(turn.run), "version": 0}
 
 
-def module(name: str, kind: str, value: Recorded) -> str:
-    """A script that exports the value."""
+def _inspected(session: Session, models: Models, run: RunRecord) -> InspectorValue:
+    return {**opened(session, models, run), "run": example_name(run.id)}
+
+
+def module(name: str, kind: str, value: Recorded, room: str = "examples") -> str:
+    """A script that exports the value.
+
+    Args:
+        room: the room of ui/ whose contract declares the kind.
+    """
     return (
         "/**\n * Recorded by `python -m docs.examples`.\n */\n\n"
-        f"/** @type {{import('./contract').{kind}}} */\n"
+        f"/** @type {{import('../{room}/contract').{kind}}} */\n"
         f"export const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
     )
 
 
-def modules(loaded: LoadedModel) -> dict[str, str]:
-    """The text of every module, by its file's name."""
-    models = Models((MODEL,), lambda *_: loaded)
+def modules(loaded: Sequence[LoadedModel]) -> dict[str, str]:
+    """The text of every module, by its file's name; of models in the order of `MODELS`."""
+    by_name: dict[str, LoadedModel] = dict(zip(MODELS, loaded, strict=True))
+    models = Models(MODELS, lambda name, _: by_name[name])
     dialogue, answers = record_chat(models)
+    comparison, cards = record_compare(models)
+    translation, translated = record_translate(models)
     return {
         "dialogue.js": module("dialogue", "RecordedDialogue", dialogue),
         "chat.js": module("recorded", "RecordedRuns", answers),
         "write.js": module("recorded", "RecordedRuns", record_write(models)),
+        "comparison.js": module("comparison", "RecordedComparison", comparison, "compare"),
+        "compare.js": module("recorded", "RecordedRuns", cards),
+        "translation.js": module("translation", "RecordedTranslation", translation, "translate"),
+        "translate.js": module("recorded", "RecordedRuns", translated),
     }
 
 
 def main() -> None:
     """Write the modules."""
-    for name, text in modules(catalog.load(MODEL)).items():
+    for name, text in modules([catalog.load(name) for name in MODELS]).items():
         (FOLDER / name).write_text(text, encoding="utf-8")
         print(f"ui/examples/{name}: {len(text):,} characters")
 

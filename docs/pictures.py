@@ -83,6 +83,7 @@ def learn(page: Page) -> None:
 def translate(page: Page) -> None:
     page.locator("#attend-given textarea").fill("Où est la gare ?")
     page.get_by_role("button", name="Translate", exact=True).click()
+    expect(page.locator(".attend-translation > .at-translated")).to_be_visible(timeout=PATIENCE)  # the example has gone
     expect(page.locator(".attend-alignment svg, .attend-alignment canvas").first).to_be_visible(timeout=PATIENCE)
 
 

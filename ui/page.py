@@ -64,9 +64,9 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
                     tab.lay_out(models, first=tab is first_tab)
                 meter = _lay_out_meter(first.model.context_length)
             with gr.Column(scale=5, min_width=320, elem_id="attend-right"):
-                examples = {"recorded": offers_examples(models.names)}
+                beginning = {"recorded": offers_examples(models.names)}
                 inspector = component(
-                    "inspector/inspector.js", "take", "branch", "example", "missing", examples=examples
+                    "inspector/inspector.js", "take", "branch", "example", "missing", beginning=beginning
                 )
                 inspector.value = packed(empty_inspector(first_tab.mode or "chat"))
                 record = toolbar.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -11,11 +12,12 @@ from model import names
 from tests.browser.test_layout import SHIFTS
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, to_write
+from tests.helpers.visitor import rest, set_number, to_tab, to_write
+from ui.examples.recorded import MODELS
 
 pytestmark = [
     *BROWSER,
-    pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there"),
+    pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there"),
 ]
 
 
@@ -53,3 +55,69 @@ def test_write_begins_with_a_text_that_can_be_continued_on_a_phone_too(embedded_
     begun = re.compile("^Once upon a time, there was a little fox who .")
     expect(page.locator("#attend-text textarea")).to_have_value(begun)
     rest(page)
+
+
+def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedded_url: str, visit: Opener) -> None:
+    page = visit("?max_new_tokens=4", at=embedded_url)
+    fetched = list[str]()
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    to_tab(page, "Compare")
+    note, cards = page.locator(".attend-compare .at-example-note"), page.locator(".at-card")
+    expect(note).to_contain_text("recorded with attend-chat")
+    expect(cards).to_have_count(4)
+    headings = [cards.nth(number).get_attribute("aria-label") or "" for number in range(4)]
+    for heading, words in zip(headings, ("Greedy", "Temperature 0.8", "Top-p 0.9", "Beam"), strict=True):
+        assert words in heading
+    texts = cards.locator(".at-text").all_inner_texts()
+    expect(page.get_by_role("button", name="CSV")).to_be_disabled()
+    cards.nth(2).locator(".at-tok", has_text="forest").click()
+    expect(page.locator(".at-headline")).to_contain_text("forest")
+    assert {"comparison.js", "compare.js"} <= set(fetched)  # not before the tab is opened
+    expect(page.locator(".attend-inspector .at-map")).to_be_visible()
+    note.get_by_role("button").click()
+    expect(page.locator(".at-compare-status")).to_have_text("Done: 16 tokens in 4 cards.")
+    expect(note).to_be_hidden()
+    assert [cards.nth(number).get_attribute("aria-label") for number in range(4)] == headings
+    first = cards.first.locator(".at-text").inner_text()
+    assert texts[0].startswith(first) and len(first) < len(texts[0])  # greedy draws nothing: the same, but shorter
+
+
+def test_a_changed_card_of_the_example_is_the_visitors_to_run(embedded_url: str, visit: Opener) -> None:
+    page = visit("?max_new_tokens=4", at=embedded_url)
+    to_tab(page, "Compare")
+    cards = page.locator(".at-card")
+    expect(cards.first.locator(".at-tok").first).to_be_visible()
+    set_number(page, "max-new-tokens", 5)  # in the sidebar: says nothing of a recorded text
+    expect(page.locator(".at-stale")).to_have_count(0)
+    cards.first.get_by_role("button", name="Remove this card").click()
+    expect(cards).to_have_count(3)
+    page.get_by_role("button", name="Beams", exact=True).click()
+    expect(page.locator(".at-compare-status")).to_contain_text("Settings changed")
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.locator(".at-compare-status")).to_contain_text("Done")
+    expect(page.locator(".at-stale")).to_have_count(0)
+
+
+@pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
+def test_translate_shows_a_sentence_and_its_alignment_and_a_click_takes_it_over(
+    embedded_url: str, visit: Opener, device: dict[str, Any]
+) -> None:
+    page = visit(at=embedded_url, **device)
+    fetched = list[str]()
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    to_tab(page, "Translate")
+    example = page.locator(".attend-translation .at-recorded")
+    expect(example).to_contain_text("Mon frère a une voiture rouge.")
+    expect(page.locator(".at-link", has_text="voiture")).to_be_visible()
+    expect(page.locator(".at-lines path").first).to_be_attached()
+    example.locator(".at-tok", has_text="car").click()
+    expect(page.locator(".at-headline")).to_contain_text("car")
+    assert {"translation.js", "translate.js"} <= set(fetched)
+    expect(page.locator(".at-link.at-shown")).to_have_text("car")
+    example.get_by_role("button", name="Translate it yourself").click()
+    expect(page.locator("#attend-given textarea")).to_have_value("Mon frère a une voiture rouge.")
+    expect(page.locator(".at-translated .at-text")).to_have_text("My brother has a red car.")
+    expect(page.locator(".at-recorded:visible, .at-example-note:visible")).to_have_count(0)
+    page.locator("#attend-translate-clear").click()
+    expect(example).to_be_visible()
+    expect(page.locator(".at-link", has_text="voiture")).to_be_visible()

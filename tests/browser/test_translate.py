@@ -45,6 +45,7 @@ def entries(page: Page, *words: str) -> None:
 def translate(page: Page, text: str, key: str = "Enter") -> None:
     page.locator("#attend-given textarea").fill(text)
     page.keyboard.press(key)
+    expect(page.locator(".attend-translation > .at-translated")).to_be_visible()  # the example has gone
     expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
     expect(page.locator("#attend-translate-stop")).to_be_hidden()
 
@@ -122,7 +123,7 @@ def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(
     page.locator("#attend-given textarea").fill("   ")
     page.locator("#attend-go").click()
     expect(page.locator(".toast-body")).to_contain_text("is empty")
-    expect(page.locator(".attend-translation .at-text")).to_have_count(0)  # no translation of another text stays
+    expect(page.locator(".attend-translation > .at-translated")).to_have_count(0)  # of another text, none stays
     entries(page, *ALL)
     tops = page.locator("#attend-tabs label").evaluate_all("all => all.map((label) => label.offsetTop)")
     assert len(set(tops)) == 1  # one line, on a phone as well

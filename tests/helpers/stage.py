@@ -68,7 +68,7 @@ def conversation_view() -> gr.HTML:
 
 
 def inspector_view() -> gr.HTML:
-    return component("inspector/inspector.js", *INSPECTOR_EVENTS, examples={"modes": []})
+    return component("inspector/inspector.js", *INSPECTOR_EVENTS, beginning={"recorded": False})
 
 
 class Stage:

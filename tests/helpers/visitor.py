@@ -40,8 +40,13 @@ def set_number(page: Page, name: str, value: float | str) -> None:
     box.press("Tab")
 
 
+def to_tab(page: Page, name: str) -> None:
+    page.locator("#attend-tabs label", has_text=name).click()
+    expect(page.locator(f"body[data-tab='{name}']")).to_be_attached()
+
+
 def to_write(page: Page) -> None:
-    page.locator("#attend-tabs label", has_text="Write").click()
+    to_tab(page, "Write")
     expect(page.locator("#attend-text textarea")).to_be_visible()
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from docs import examples
 from model import catalog, names
-from ui.examples.recorded import MODEL, offers_examples
+from ui.examples.recorded import MODEL, MODELS, offers_examples
 
-pytestmark = pytest.mark.skipif(MODEL not in names.embedded(), reason="the embedded models are not there")
+pytestmark = pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there")
 
 
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, str]:
-    return examples.modules(catalog.load(MODEL))
+    return examples.modules([catalog.load(name) for name in MODELS])
 
 
 def value(module: str) -> Any:
@@ -43,7 +43,9 @@ def _is_attention(name: str, part: Any) -> bool:
     return name == "rows" and isinstance(part[0], str)
 
 
-@pytest.mark.parametrize("name", ["dialogue.js", "chat.js", "write.js"])
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in examples.FOLDER.glob("*.js") if path.name != "example.js")
+)
 def test_recording_again_gives_the_same(recorded: dict[str, str], name: str) -> None:
     stored = (examples.FOLDER / name).read_text(encoding="utf-8")
     assert without_digits(value(stored)) == without_digits(value(recorded[name])), "run python -m docs.examples"
@@ -58,5 +60,5 @@ def test_the_dialogue_looks_up_the_name_and_the_map_shows_where(recorded: dict[s
     assert (answers["layer"], answers["head"]) == examples.most_attentive(run, run["selected"])
 
 
-def test_a_page_without_the_model_shows_no_examples() -> None:
-    assert offers_examples((MODEL, "another")) and not offers_examples(("another",))
+def test_a_page_without_the_models_shows_no_examples() -> None:
+    assert offers_examples((*MODELS, "another")) and not offers_examples((MODEL,))

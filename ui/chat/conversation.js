@@ -5,7 +5,7 @@
  * those of `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
- *   body: ReturnType<typeof makeAnswer>, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
+ *   body: import('../runs/answer.js').ShownAnswer, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView
  */
 
 /** @import { TurnValue } from '../runs/contract' */
@@ -15,7 +15,7 @@ import { find, make } from '../kit/js/dom.js';
 import { textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
-import { byline, makeAnswer, offerTokens } from '../runs/answer.js';
+import { byline, makeBubble, offerTokens } from '../runs/answer.js';
 import { followTurns, stage } from '../runs/turns.js';
 import { makeTint, tintMessages } from './attended.js';
 import { editMessage } from './edit.js';
@@ -102,11 +102,9 @@ export function start(component) {
 
   /** @param {'user' | 'assistant'} role @param {number} number @returns {TurnView} */
   function makeTurn(role, number) {
-    const user = role === 'user';
-    const body = makeAnswer(number);
+    const { node: bubble, body } = makeBubble(role, number);
     const reading = makeReading(body.node);
-    const bubble = make('div', { class: 'at-bubble' },
-      make('span', { class: 'at-hidden', text: user ? 'You: ' : 'Answer: ' }), body.node, ...(user ? [] : [reading.node]));
+    if (role === 'assistant') bubble.append(reading.node);
     const note = make('p', { class: 'at-note' });
     const tools = makeTools({
       turn: () => view.turn, edit: () => edit(view, number), turns: () => views.map((each) => each.turn),
@@ -128,7 +126,7 @@ export function start(component) {
         if (note.textContent !== ending) note.textContent = ending;
       },
       format() {
-        const wants = isFormatted && !user && view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time
+        const wants = isFormatted && role === 'assistant' && view.turn.state !== 'streaming'; // its tokens come too fast to be parsed each time
         reading.show(wants ? formatted(view.turn.text) : null);
       },
     };

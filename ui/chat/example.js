@@ -4,7 +4,8 @@
 
 import { make } from '../kit/js/dom.js';
 import { dialogue } from '../examples/dialogue.js';
-import { makeAnswer, makeExamples } from '../runs/answer.js';
+import { makeExampleNote } from '../examples/example.js';
+import { makeBubble, makeExamples } from '../runs/answer.js';
 
 /**
  * @param {{examples: string[], busy: boolean, isRecorded: boolean}} given whether the recorded dialogue is shown, too
@@ -24,13 +25,12 @@ export function makeBeginning({ examples, busy, isRecorded }, { onPick, onContin
 function makeDialogue(busy, onContinue) {
   const messages = dialogue.turns.slice(0, -1).map(({ text }) => text);
   return make('section', { class: 'at-recorded', 'aria-label': 'Example conversation' },
-    make('p', { class: 'at-example-note' },
-      make('span', { text: `Example, recorded with ${dialogue.model}` }),
-      make('button', { type: 'button', class: 'at-plain', disabled: busy, text: 'Continue this conversation', onclick: () => onContinue(messages) })),
+    makeExampleNote({
+      model: dialogue.model, take: 'Continue this conversation', disabled: busy, onTake: () => onContinue(messages),
+    }),
     ...dialogue.turns.map((turn, number) => {
-      const body = makeAnswer(number);
+      const { node, body } = makeBubble(turn.role, number);
       body.show(turn);
-      return make('div', { class: `at-turn at-${turn.role}` }, make('div', { class: 'at-bubble' },
-        make('span', { class: 'at-hidden', text: turn.role === 'user' ? 'You: ' : 'Answer: ' }), body.node));
+      return make('div', { class: `at-turn at-${turn.role}` }, node);
     }));
 }

@@ -7,16 +7,14 @@
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
  */
 
-/** @import { CompareForm, CompareValue } from './contract' */
+/** @import { CardValue, CompareForm, CompareValue } from './contract' */
 /** @import { Result } from './card.js' */
 /** @import { Settings } from './form.js' */
 
-const LAST_WORDS = 6; // of the prompt, before each card's text
-
+import { isExample, makeExampleNote } from '../examples/example.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { panelSettings } from '../kit/js/signals.js';
-import { counted } from '../kit/js/text.js';
+import { panelSettings, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { download } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
@@ -24,12 +22,17 @@ import { offerTokens } from '../runs/answer.js';
 import { makeCard } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
+import { makeProgress } from './progress.js';
 import { makeSweep } from './sweep.js';
+
+const LAST_WORDS = 6; // of the prompt, before each card's text
+const fetchExample = () => import('../examples/comparison.js');
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-compare');
   const offered = /** @type {CompareForm} */ (unpacked(props.form));
+  let awaitsExample = unpacked(props.beginning).recorded;
   /** @type {Card[]} */
   let cards = [];
   /** @type {Card[]} those that were sent last */
@@ -81,8 +84,8 @@ export function start({ element, props, trigger, watch }) {
     }));
     return button;
   });
-  const progress = make('progress', { 'aria-label': 'Progress of the comparison', hidden: true });
-  const status = make('p', { class: 'at-quiet at-compare-status', role: 'status' });
+  const note = make('div', { hidden: true }); // what says that an example is one
+  const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
 
   root.replaceChildren(
@@ -99,7 +102,7 @@ export function start({ element, props, trigger, watch }) {
     make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip, add,
       make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
     sweep.node,
-    make('div', { class: 'at-ask-row at-compare-progress' }, progress, status),
+    progress.node,
     grid,
   );
   text.value = offered.example;
@@ -119,11 +122,29 @@ export function start({ element, props, trigger, watch }) {
   text.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
   });
-  fill(offered.fills[0].cards);
+  if (!awaitsExample) fill(offered.fills[0].cards);
   for (const { input } of modes) input.addEventListener('change', draw);
   panelSettings.subscribe(root, drawPanel);
   watch('value', receive);
   receive();
+  shownTab.subscribe(root, (tab) => {
+    if (tab === 'Compare' && awaitsExample) showExample().catch(() => fill(offered.fills[0].cards));
+    if (tab === 'Compare') awaitsExample = false;
+  });
+
+  /** What the visitor changes of it and runs is their own. */
+  async function showExample() {
+    const { comparison: recorded } = await fetchExample();
+    fill(recorded.settings);
+    if (busy || results.size) return; // theirs came first
+    text.value = recorded.text;
+    note.replaceChildren(makeExampleNote({ model: recorded.model, take: 'Run it yourself', onTake: compare }));
+    submitted = cards.slice();
+    pending = { prompt: prompt(), seed: undefined, cards: recorded.settings };
+    put(recorded.run, recorded.cards);
+    continued = lastWords(recorded.continued);
+    draw();
+  }
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
   function fill(list) {
@@ -196,13 +217,14 @@ export function start({ element, props, trigger, watch }) {
   function staleness(card) {
     if (card.sent === null) return '';
     if (sent.prompt !== prompt()) return 'Prompt changed';
-    const isOther = !same(inEffect(card), card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed);
+    const now = isExample(card.run) ? card.settings : inEffect(card);
+    const isOther = !same(now, card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed);
     return isOther ? 'Settings changed' : '';
   }
 
   /** Drop these cards' results, here and on the server. @param {Card[]} removed */
   function forget(removed) {
-    const runs = removed.map((card) => card.run).filter((name) => name && results.delete(name));
+    const runs = removed.map((card) => card.run).filter((name) => name && results.delete(name) && !isExample(name));
     if (runs.length) trigger('remove', { runs });
   }
 
@@ -234,30 +256,39 @@ export function start({ element, props, trigger, watch }) {
   function merge(value) {
     if ((value.update ?? 0) < newest) return;
     newest = value.update ?? 0;
-    if (value.run !== run && value.run !== null) {
-      results.clear();
-      sent = pending;
-      submitted.forEach((card, index) => {
-        card.run = value.cards[index]?.run ?? null;
-        card.sent = sent.cards[index];
-      });
-    }
-    run = value.run;
     const focused = go === document.activeElement || halt === document.activeElement;
     busy = value.busy;
-    let gap = false;
-    for (const { since, tokens, ...rest } of value.cards) {
-      const before = results.get(rest.run)?.tokens || [];
-      gap ||= since > before.length;
-      results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
-    }
-    if (gap && !busy) trigger('missing', {});
-    continued = lastWords(value.continued);
+    if (!put(value.run, value.cards) && !busy) trigger('missing', {});
+    if (value.run !== null) continued = lastWords(value.continued);
     hasChat = value.chats && value.history;
     answering.disabled = !value.chats;
     if (!value.chats) modes[0].input.checked = true;
     draw();
     if (focused) (busy ? halt : go).focus();
+  }
+
+  /**
+   * Keep what has come of the cards that were sent.
+   * @param {string | null} name of the comparison @param {CardValue[]} values
+   * @returns {boolean} whether nothing before it is missing
+   */
+  function put(name, values) {
+    if (name !== run && name !== null) {
+      results.clear();
+      sent = pending;
+      submitted.forEach((card, index) => {
+        card.run = values[index]?.run ?? null;
+        card.sent = sent.cards[index];
+      });
+    }
+    run = name;
+    let isWhole = true;
+    for (const { since, tokens, ...rest } of values) {
+      const before = results.get(rest.run)?.tokens || [];
+      isWhole &&= since <= before.length;
+      results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
+    }
+    return isWhole;
   }
 
   function draw() {
@@ -281,30 +312,15 @@ export function start({ element, props, trigger, watch }) {
       chip.disabled = busy;
       chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
     });
-    for (const button of files) button.disabled = busy || !started.length;
+    const isOwn = started.some((result) => !isExample(result.run));
+    for (const button of files) button.disabled = busy || !isOwn;
     add.disabled = busy || cards.length >= offered.most;
     add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
     go.hidden = busy;
     halt.hidden = !busy;
-    drawProgress(started);
-  }
-
-  /** @param {Result[]} started */
-  function drawProgress(started) {
-    const tokens = started.reduce((sum, result) => sum + result.tokens.length, 0);
-    const writing = started.filter((result) => result.state === 'streaming').length;
-    progress.hidden = !busy;
-    // what has ended counts as whole: it will not grow
-    const lengths = started.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
-    progress.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
-    progress.value = writing ? tokens : 0;
     grid.setAttribute('aria-busy', String(busy));
-    const stopped = started.some((result) => result.state === 'stopped');
-    const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
-      : started.length && stale.some(Boolean) ? `${stale.find(Boolean)}, run again.`
-      : started.length ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
-        : 'Each card has its own settings. Compare runs them together.';
-    if (status.textContent !== line) status.textContent = line;
+    note.hidden = busy || isOwn || !started.length;
+    progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });
   }
 }
 

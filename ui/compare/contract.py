@@ -77,6 +77,17 @@ class CompareValue(TypedDict):
     update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored
 
 
+class RecordedComparison(TypedDict):
+    """The example that is shown until there is a comparison; made by docs/examples.py."""
+
+    model: str  # that wrote the texts
+    text: str  # the prompt
+    settings: list[dict[str, Any]]  # of each card, what is not as it is by default, as typed
+    run: str
+    continued: str
+    cards: list[CardValue]
+
+
 class CompareReply(TypedDict):
     """The reply to the question of this number."""
 

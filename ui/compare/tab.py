@@ -15,6 +15,7 @@ from ui.compare import actions as compare
 from ui.compare.actions import CompareScreen
 from ui.compare.endpoint import compare_endpoint
 from ui.compare.values import card_settings, compare_form, no_comparison
+from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
@@ -37,7 +38,16 @@ class CompareTab(Tab):
     def lay_out(self, models: Models, *, first: bool) -> None:
         form = compare_form()
         self.comparison = component(
-            "compare/compare.js", "compare", "halt", "token", "remove", "missing", "panel", "file", form=form
+            "compare/compare.js",
+            "compare",
+            "halt",
+            "token",
+            "remove",
+            "missing",
+            "panel",
+            "file",
+            form=form,
+            beginning={"recorded": offers_examples(models.names)},
         )
         # so that the page shows it at once, with no question to the server
         self.comparison.value = packed(no_comparison(chats=models.first.chat is not None))

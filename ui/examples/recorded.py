@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-MODEL = "attend-chat"  # that wrote them
+MODEL, TRANSLATOR = MODELS = ("attend-chat", "attend-translate")  # that wrote them
 
 
 def offers_examples(names: Collection[str]) -> bool:
     """Whether a page that offers these models shows them: only where a visitor can do the same."""
-    return MODEL in names
+    return set(MODELS) <= set(names)

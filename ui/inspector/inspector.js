@@ -10,6 +10,7 @@
 /** @import { InspectorValue, StepValue } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
+import { MODES, isExample, makeExampleNote, modeOf, recordedRuns } from '../examples/example.js';
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { answerSelections, colourMode, shownStep, shownToken } from '../kit/js/signals.js';
@@ -21,7 +22,6 @@ import { makeAttentionPanel } from './attention/attention_panel.js';
 import { makeBeams } from './beams/beams.js';
 import { makeSearch } from './beams/search.js';
 import { contrastSheets } from './contrast.js';
-import { MODES, isExample, makeExampleNote, recordedRuns } from './example.js';
 import { stepStages } from './filters.js';
 import { makeOpenedNote } from './opened.js';
 import { stepReason } from './reason.js';
@@ -50,7 +50,7 @@ export function start({ element, props, trigger, watch }) {
   const choice = {
     index: -1, following: true, requested: /** @type {number | null} */ (null), // the selection that the server last requested
   };
-  const offered = new Set(unpacked(props.examples).recorded ? MODES : []);
+  const offered = new Set(unpacked(props.beginning).recorded ? MODES : []);
   let example = /** @type {RecordedRuns | null} */ (null); // which is shown
   let update = 0; // the highest number of one
   let frame = 0;
@@ -68,10 +68,10 @@ export function start({ element, props, trigger, watch }) {
 
   const hint = { title: make('p', { class: 'at-empty-title' }), detail: make('p', { class: 'at-quiet' }) };
   const empty = make('div', { class: 'at-empty' }, hint.title, hint.detail);
-  const note = makeExampleNote((text) => trigger('example', { text }));
+  const note = make('div', { hidden: true }); // what says that an example is one
   const opened = makeOpenedNote();
   const panels = [
-    note.node, opened.node,
+    note, opened.node,
     make('section', { 'aria-label': 'Tokens' },
       make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
     make('section', { class: 'at-step', 'aria-label': 'Selected token' },
@@ -89,11 +89,10 @@ export function start({ element, props, trigger, watch }) {
   });
   colourMode.subscribe(root, redraw);
   answerSelections(root, (name, index) => {
-    const recorded = name === run.name ? null : example?.runs.find((value) => value.run === name);
-    if (recorded) accept({ ...recorded, selected: null });
     const isHere = name !== null && name === run.name && Boolean(run.tokens[run.first + index]);
     if (isHere) select(run.first + index);
-    return isHere;
+    else if (isExample(name)) showExample(modeOf(name), { run: name, index });
+    return isHere || isExample(name);
   });
   whenThemed(() => {
     look.forgetColours();
@@ -116,18 +115,26 @@ export function start({ element, props, trigger, watch }) {
       example = null;
       look.choose(AVERAGE, AVERAGE);
     }
-    if (wantsExample) showExample(value.mode).catch(() => root.replaceChildren(empty));
     accept(value, isLate);
+    if (wantsExample) showExample(value.mode).catch(() => root.replaceChildren(empty));
   }
 
-  /** @param {InspectorValue['mode']} mode whose example is to be shown, unless a run comes first */
-  async function showExample(mode) {
+  /**
+   * @param {string} mode whose example is to be shown, unless something else comes first
+   * @param {{run: string, index: number}} [token] to begin with, of one of its runs; else as it was recorded
+   */
+  async function showExample(mode, token) {
+    const before = run.name;
     const recorded = await recordedRuns(mode);
-    if (run.name !== null || run.mode !== mode) return;
+    if (run.name !== before || (run.mode !== mode && !token)) return;
+    if (example !== recorded) look.choose(recorded.layer, recorded.head);
     example = recorded;
-    note.show(recorded);
-    look.choose(recorded.layer, recorded.head);
-    accept(recorded.runs.at(-1));
+    note.replaceChildren(makeExampleNote({
+      model: recorded.model, take: recorded.text && 'Continue this text yourself', onTake: () => trigger('example', { text: recorded.text }),
+    }));
+    const value = recorded.runs.find((each) => each.run === token?.run) ?? recorded.runs.at(-1);
+    accept(token ? { ...value, selected: null } : value);
+    if (token) select(run.first + token.index);
   }
 
   /** @param {InspectorValue} value @param {boolean} [isLate] it was begun before what is shown */
@@ -164,7 +171,7 @@ export function start({ element, props, trigger, watch }) {
       shownToken.publish({ run: null, index: null, levels: null, given: null, busy: run.busy });
       shownStep.publish({ step: null });
     } else if (!table.isConnected) root.replaceChildren(...panels);
-    note.node.hidden = !isExample(run.name);
+    note.hidden = !isExample(run.name);
     strip.update(run.tokens);
     look.offer();
     settle();

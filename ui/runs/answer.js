@@ -93,6 +93,18 @@ export function makeAnswer(number) {
   return shownAnswer;
 }
 
+/**
+ * A message of a conversation: its text in a bubble, which says to a screen reader whose it is.
+ * @param {'user' | 'assistant'} role
+ * @param {number} number whose it is
+ */
+export function makeBubble(role, number) {
+  const body = makeAnswer(number);
+  const node = make('div', { class: 'at-bubble' },
+    make('span', { class: 'at-hidden', text: role === 'user' ? 'You: ' : 'Answer: ' }), body.node);
+  return { node, body };
+}
+
 /** How many tokens in front are the same. @param {Token[]} tokens @param {Token[]} others */
 function commonPrefix(tokens, others) {
   const count = Math.min(tokens.length, others.length);

@@ -34,7 +34,7 @@ EXAMPLES = {
     "French": (
         "Je suis étudiant.",
         "Où est la gare ?",
-        "Mon frère habite à Paris.",
+        "Mon frère a une voiture rouge.",
         "Elle aime lire des livres.",
         "Nous avons acheté une petite maison.",
     ),
@@ -51,9 +51,9 @@ class TranslateScreen(Screen):
     alignment: AlignmentValue | Literal[False] | None = None  # False: there is none
 
 
-def examples(loaded: LoadedModel) -> tuple[str, ...]:
-    """Short texts in the language that the model reads, which only the catalogue knows."""
-    return EXAMPLES.get(language_read(loaded), ())
+def examples(address: str) -> tuple[str, ...]:
+    """Short texts in the language that a model reads, which only the catalogue knows."""
+    return EXAMPLES.get(language_read(address), ())
 
 
 def translate(
@@ -167,9 +167,18 @@ def overview(session: Session, models: Models, name: str) -> TranslateScreen:
     )
 
 
+def awaiting_model(address: str) -> TranslationValue:
+    """Before the tab's model is there: nothing can be translated yet.
+
+    Args:
+        address: of the model that the tab brings.
+    """
+    return {"turns": [], "examples": list(examples(address)), "busy": True}
+
+
 def translation_value(session: Session, loaded: LoadedModel) -> TranslationValue:
     return {
         "turns": [] if session.translation is None else [turn_value(session.translation)],
-        "examples": list(examples(loaded)),
+        "examples": list(examples(loaded.address)),
         "busy": session.busy,
     }

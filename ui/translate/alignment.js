@@ -12,7 +12,7 @@ import { FULL } from '../inspector/attention/attention_panel.js';
 import { makeHeadSelects } from '../inspector/attention/head_select.js';
 import { makeMap } from '../inspector/attention/map.js';
 import { find, make } from '../kit/js/dom.js';
-import { selectToken, shownToken } from '../kit/js/signals.js';
+import { exampleAlignment, selectToken, shownToken } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { percent, visibleText } from '../kit/js/text.js';
 import { whenThemed } from '../kit/js/theme.js';
@@ -26,6 +26,7 @@ export function start({ element, props, trigger, watch }) {
     run: /** @type {string | null} */ (null), source: /** @type {string[]} */ ([]), text: /** @type {string[]} */ ([]),
     first: 1, controls: /** @type {boolean[]} */ ([]), reason: '',
   };
+  let example = /** @type {AlignmentValue | null} */ (null);
   const choice = { layer: AVERAGE, head: AVERAGE, ends: remembered('ends', 'shown') === 'shown' };
   const sourceName = (key) => visibleText(shown.source[key] ?? '');
   const textName = (token) => visibleText(shown.text[token] ?? '');
@@ -74,11 +75,15 @@ export function start({ element, props, trigger, watch }) {
     for (const { map } of kinds) map.forgetColours();
     draw();
   });
+  exampleAlignment.subscribe(root, ({ alignment }) => {
+    example = /** @type {AlignmentValue | null} */ (alignment);
+    receive();
+  });
   watch('value', receive);
   receive();
 
   function receive() {
-    const value = props.value ? /** @type {AlignmentValue} */ (unpacked(props.value)) : null;
+    const value = props.value ? /** @type {AlignmentValue} */ (unpacked(props.value)) : example;
     if (!value) {
       shown.run = null;
       root.replaceChildren();

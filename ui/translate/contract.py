@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from ui.runs.contract import TurnsValue
+from ui.runs.contract import TurnsValue, TurnValue
 
 
 class TranslationValue(TurnsValue):
@@ -32,3 +32,12 @@ class AlignmentValue(TypedDict):
     encoder: HeadsValue | None  # queries and keys are the source's tokens
     decoder: HeadsValue | None  # query i chose token first + i of `text`, and looked at those before it
     cross: HeadsValue | None  # the same queries; the keys are the source's tokens
+
+
+class RecordedTranslation(TypedDict):
+    """The example that is shown until there is a translation; made by docs/examples.py."""
+
+    model: str  # that wrote it
+    text: str  # what was translated
+    turn: TurnValue
+    alignment: AlignmentValue

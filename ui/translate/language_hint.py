@@ -18,9 +18,9 @@ UNSURE = -0.8  # nats
 _SEARCHING = ("greedy", "beam")  # what was measured; a random draw is often of a token that the model finds unlikely
 
 
-def language_read(loaded: LoadedModel) -> str:
+def language_read(address: str) -> str:
     """The language that a model of the catalogue reads; "" where it reads several, or is not listed."""
-    listed = (entry.languages.partition(" → ") for entry in names.ENTRIES if entry.name == loaded.address)
+    listed = (entry.languages.partition(" → ") for entry in names.ENTRIES if entry.name == address)
     return next((source for source, arrow, _ in listed if arrow), "")
 
 
@@ -32,4 +32,4 @@ def language_hint(run: RunRecord, loaded: LoadedModel) -> str | None:
         return None
     if not generated or sum(map(math.log, generated)) / len(generated) >= UNSURE:
         return None
-    return f"the model is unsure: is the text {language_read(loaded)}?"
+    return f"the model is unsure: is the text {language_read(loaded.address)}?"

@@ -17,6 +17,6 @@ def translate_reproduction(
     session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings
 ) -> Reproduction:
     """The text in the box, as the one message."""
-    given = text if text.strip() else [*examples(loaded), _EXAMPLE][0]
+    given = text if text.strip() else [*examples(loaded.address), _EXAMPLE][0]
     chosen = chat_settings(loaded, with_last_seed(session, settings))
     return Reproduction(loaded.address, chosen, given, loaded.languages, (Turn("user", given),), translates=True)

@@ -12,6 +12,7 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
 from ui.kit.component import component
@@ -23,7 +24,7 @@ from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.translate import actions as translate
-from ui.translate.actions import TranslateScreen, translation_value
+from ui.translate.actions import TranslateScreen, awaiting_model, translation_value
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.reproduction import translate_reproduction
 
@@ -54,10 +55,16 @@ class TranslateTab(Tab):
                 self.go = button("Translate", "attend-go", variant="primary", min_width=110)
                 self.stop = button("Stop", "attend-translate-stop", variant="stop", min_width=110)
                 self.clear = button("Clear", "attend-translate-clear", size="sm")
-            self.translation = component("translate/translation.js", "token", "example", "missing")
+            self.translation = component(
+                "translate/translation.js",
+                "token",
+                "example",
+                "missing",
+                beginning={"recorded": offers_examples(models.names)},
+            )
             self.alignment = component("translate/alignment.js", "token")
-        if first:
-            self.translation.value = packed(translation_value(Session(), models.first))
+        brought = awaiting_model(models.for_task("translation"))
+        self.translation.value = packed(translation_value(Session(), models.first) if first else brought)
 
     @property
     def outputs(self) -> Sequence[Output]:

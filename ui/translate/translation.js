@@ -4,33 +4,50 @@
  * Events: 'token' (the inspector shows another run, or none), 'example', and 'missing' (updates were lost; send it whole).
  */
 
-/** @import { TranslationValue } from './contract' */
+/** @import { RecordedTranslation, TranslationValue } from './contract' */
 
+import { makeExampleNote } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
+import { exampleAlignment, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
+import { unpacked } from '../kit/js/values.js';
 import { byline, makeAnswer, makeExamples, offerTokens } from '../runs/answer.js';
-import { followTurns, stage } from '../runs/turns.js';
+import { EMPTY, followTurns, stage } from '../runs/turns.js';
+
+const fetchExample = () => import('../examples/translation.js');
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start(component) {
-  const { element, trigger } = component;
+  const { element, props, trigger } = component;
   const root = find(element, '.attend-translation');
   const body = makeAnswer(0);
   const note = make('p', { class: 'at-note', role: 'status' });
   const copyButton = iconButton('copy', 'Copy the translation', () => copy(body.node.textContent, copyButton));
   const region = make('div', { class: 'at-translated', role: 'region', 'aria-label': 'Translation' },
     body.node, make('div', { class: 'at-translated-tools' }, copyButton));
-
+  let awaitsExample = unpacked(props.beginning).recorded;
+  let example = /** @type {RecordedTranslation | null} */ (null);
+  let shown = /** @type {TranslationValue} */ (EMPTY);
 
   followColour(root);
   offerTokens(root, (_, index) => trigger('token', { index }));
-  followTurns(component, draw);
+  followTurns(component, (value) => {
+    shown = value;
+    draw(value);
+  });
+  shownTab.subscribe(root, async (tab) => {
+    if (tab !== 'Translate' || !awaitsExample) return;
+    awaitsExample = false;
+    example = (await fetchExample()).translation;
+    draw(shown);
+  });
 
   /** @param {TranslationValue} value */
   function draw({ turns, examples, busy }) {
     document.body.dataset.translation = stage(turns);
     const [answer] = turns;
+    exampleAlignment.publish({ alignment: answer ? null : example?.alignment ?? null });
     if (!answer) return root.replaceChildren(empty(examples, busy));
     if (!region.isConnected) root.replaceChildren(region, note);
     body.show(answer);
@@ -46,6 +63,20 @@ export function start(component) {
       make('p', {
         class: 'at-quiet', text: 'Click any token (a word or part of one) in the translation to inspect it. Lines show which source words it came from.',
       }),
+      ...(example ? [recorded(example, examples, busy)] : []),
       makeExamples(examples, busy, (text) => trigger('example', { text })));
+  }
+
+  /** @param {RecordedTranslation} example @param {string[]} examples @param {boolean} busy */
+  function recorded({ model, text, turn }, examples, busy) {
+    const answer = makeAnswer(0);
+    answer.show(turn);
+    return make('section', { class: 'at-recorded', 'aria-label': 'Example translation' },
+      makeExampleNote({
+        model, take: examples.includes(text) ? 'Translate it yourself' : '', // another model may read another language
+        disabled: busy, onTake: () => trigger('example', { text }),
+      }),
+      make('p', { class: 'at-recorded-source', dir: 'auto', text }),
+      make('div', { class: 'at-translated' }, answer.node));
   }
 }

@@ -237,7 +237,7 @@ def test_the_embedded_translator_says_student_and_looks_at_it() -> None:
     last = [row[-1].mean(axis=0) for row in weights(value["cross"])]  # the last layer's mean, which the page opens with
     looked = value["source"][int(last[text.index(" student")].argmax())]
     assert looked == " étudiant"
-    assert translate.examples(loaded)  # in its language
+    assert translate.examples(loaded.address)  # in its language
 
 
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="attend-translate is not installed")

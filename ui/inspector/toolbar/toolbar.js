@@ -7,12 +7,12 @@
 
 /** @import { RecordReply } from './contract' */
 
+import { isExample } from '../../examples/example.js';
 import { find, make } from '../../kit/js/dom.js';
 import { Questions } from '../../kit/js/questions.js';
 import { shownToken } from '../../kit/js/signals.js';
 import { download } from '../../kit/js/transfer.js';
 import { unpacked } from '../../kit/js/values.js';
-import { isExample } from '../example.js';
 import { quickButton, makeWhatIf } from './counterfactual.js';
 
 const PAUSE = 180; // milliseconds that a slider rests before the server is asked

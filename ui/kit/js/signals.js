@@ -60,6 +60,9 @@ export const panelSettings = new Subject();
  */
 export const currentModel = new Subject();
 
+/** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
+export const exampleAlignment = new Subject();
+
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 

@@ -1,0 +1,34 @@
+/**
+ * How far a comparison is: a bar while it runs, and a line that says what the cards show.
+ */
+
+/** @import { Result } from './card.js' */
+
+import { make } from '../kit/js/dom.js';
+import { counted } from '../kit/js/text.js';
+import { isExample } from '../examples/example.js';
+
+/** @param {Node} note stands beside them */
+export function makeProgress(note) {
+  const bar = make('progress', { 'aria-label': 'Progress of the comparison', hidden: true });
+  const status = make('p', { class: 'at-quiet at-compare-status', role: 'status' });
+  const node = make('div', { class: 'at-ask-row at-compare-progress' }, bar, status, note);
+
+  /** @param {Result[]} started @param {{busy: boolean, stale: string}} now `stale`: what has changed since a text was written */
+  function draw(started, { busy, stale }) {
+    const tokens = started.reduce((sum, result) => sum + result.tokens.length, 0);
+    const writing = started.filter((result) => result.state === 'streaming').length;
+    bar.hidden = !busy;
+    // what has ended counts as whole: it will not grow
+    const lengths = started.map((result) => (result.state === 'streaming' ? result.length : result.tokens.length));
+    bar.max = Math.max(1, lengths.reduce((sum, length) => sum + length, 0));
+    bar.value = writing ? tokens : 0;
+    const stopped = started.some((result) => result.state === 'stopped');
+    const line = busy ? (writing ? `Writing ${writing} of ${started.length} cards …` : 'Waiting for the first token …')
+      : started.length && stale ? `${stale}, run again.`
+      : started.some(({ run }) => !isExample(run)) ? `${stopped ? 'Stopped' : 'Done'}: ${counted.format(tokens)} tokens in ${started.length} cards.`
+        : 'Each card has its own settings. Compare runs them together.';
+    if (status.textContent !== line) status.textContent = line;
+  }
+  return { node, draw };
+}

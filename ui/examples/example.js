@@ -1,0 +1,38 @@
+/**
+ * The recorded examples that a tab shows until the visitor has something of their own: shown without the server, and
+ * fetched when the tab is opened. The names of their runs begin with `example-` and the tab's mode.
+ */
+
+/** @import { RecordedRuns } from './contract' */
+
+import { make } from '../kit/js/dom.js';
+
+/** What the inspector shows of them, by its mode. @type {Record<string, () => Promise<{recorded: RecordedRuns}>>} */
+const MODULES = {
+  chat: () => import('./chat.js'),
+  write: () => import('./write.js'),
+  compare: () => import('./compare.js'),
+  translate: () => import('./translate.js'),
+};
+
+/** The modes that have an example. */
+export const MODES = Object.keys(MODULES);
+
+/** @param {string} mode one of those */
+export const recordedRuns = async (mode) => (await MODULES[mode]()).recorded;
+
+/** @param {string | null} run */
+export const isExample = (run) => run !== null && run.startsWith('example-');
+
+/** The mode whose example a run belongs to. @param {string} run */
+export const modeOf = (run) => run.split('-')[1];
+
+/**
+ * What says that it is one, and the button that takes it over.
+ * @param {{model: string, take?: string, disabled?: boolean, onTake?: () => void}} given the model that wrote it; `take`: what
+ *   the button says
+ */
+export function makeExampleNote({ model, take = '', disabled = false, onTake }) {
+  return make('p', { class: 'at-example-note' }, make('span', { text: `Example, recorded with ${model}` }),
+    ...(take ? [make('button', { type: 'button', class: 'at-plain', disabled, text: take, onclick: onTake })] : []));
+}

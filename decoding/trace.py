@@ -117,7 +117,7 @@ class Trace:
             "text": self.text,
             "ids": list(self.ids),
             "finish_reason": self.finish_reason,
-            "steps": [self._step(choice) for choice in self.choices()],
+            "steps": [step_document(choice, self.label) for choice in self.choices()],
         }
         if self.request.source:
             document["source"] = list(self.request.source)
@@ -140,33 +140,6 @@ class Trace:
         if self.settings.beams:
             document["beams"] = self._beams()
         return document
-
-    def _step(self, choice: Choice) -> dict[str, Any]:
-        step: dict[str, Any] = {
-            "token": self._token(choice.token),
-            "probability": choice.probability,
-            "final_probability": choice.final_probability,
-            "rank": choice.rank,
-            "draw": choice.draw,
-            "entropy": choice.entropy,
-            "stages": list(choice.stages),
-            "kept": list(choice.kept),
-            "mass": list(choice.mass),
-            "stage_entropy": list(choice.stage_entropy),
-            "candidates": [
-                {**self._token(candidate.id), "probabilities": list(candidate.probabilities)}
-                for candidate in choice.candidates
-            ],
-            "rest": list(choice.rest),
-        }
-        if choice.contrastive_candidates:
-            step["weighed"] = [
-                {**self._token(candidate.id), **_numbers(candidate)} for candidate in choice.contrastive_candidates
-            ]
-        if choice.contrast is not None:
-            divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
-            step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
-        return step
 
     def _beams(self) -> list[list[dict[str, Any]]]:
         """The hypotheses of every step, best first; a parent is an index into the previous step's unfinished ones."""
@@ -208,8 +181,37 @@ class Trace:
             parents = {row: index for index, row in enumerate(unfinished)}
         return listed
 
-    def _token(self, token: int) -> dict[str, Any]:
-        return {"id": token, "text": self.label(token)}
+
+def step_document(choice: Choice, label: Callable[[int], str]) -> dict[str, Any]:
+    """One step of a document, whose tokens are shown as `label` has them."""
+
+    def token(identifier: int) -> dict[str, Any]:
+        return {"id": identifier, "text": label(identifier)}
+
+    step: dict[str, Any] = {
+        "token": token(choice.token),
+        "probability": choice.probability,
+        "final_probability": choice.final_probability,
+        "rank": choice.rank,
+        "draw": choice.draw,
+        "entropy": choice.entropy,
+        "stages": list(choice.stages),
+        "kept": list(choice.kept),
+        "mass": list(choice.mass),
+        "stage_entropy": list(choice.stage_entropy),
+        "candidates": [
+            {**token(candidate.id), "probabilities": list(candidate.probabilities)} for candidate in choice.candidates
+        ],
+        "rest": list(choice.rest),
+    }
+    if choice.contrastive_candidates:
+        step["weighed"] = [
+            {**token(candidate.id), **_numbers(candidate)} for candidate in choice.contrastive_candidates
+        ]
+    if choice.contrast is not None:
+        divergences = [{"layer": layer, "bits": bits} for layer, bits in choice.contrast.divergences]
+        step["contrast"] = {"layer": choice.contrast.layer, "divergences": divergences}
+    return step
 
 
 def _numbers(candidate: ContrastiveCandidate) -> dict[str, float]:

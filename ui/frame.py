@@ -24,6 +24,7 @@ from ui.kit.errors import for_people
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.runs.contract import RunMode
+from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session, SessionsByHash
@@ -194,6 +195,22 @@ class Tab:
             values: those of the components `reproduced`.
         """
         return None
+
+    def document(self, session: Session, *, key: str = "") -> Document | None:
+        """What the visitor's browser is to keep; None where there is nothing.
+
+        Args:
+            key: what it is called from now on; "" leaves it its name.
+        """
+        return None
+
+    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
+        """Show what was kept in place of what is in view; `AttendError` for what the tab did not write.
+
+        Args:
+            name: the visitor's model.
+        """
+        return Screen()
 
     def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
         """For programs, by their names: functions with a docstring and annotations, which raise `AttendError`."""

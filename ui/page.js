@@ -83,6 +83,7 @@ export function start() {
 
   const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
   if (prompt) onceConnected(bringPrompt);
+  document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be heard of
   show();
 
   /** A link's prompt goes into the box of the tab in sight, and leaves the address once the visitor is at work with it. */
@@ -101,7 +102,8 @@ export function start() {
    * an empty view would move all that stands under it.
    */
   function show() {
-    const isAwaited = all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
+    const isRestoring = find('.attend-history:empty') || document.body.hasAttribute('data-restoring'); // ui/history/history.js
+    const isAwaited = isRestoring || all(DRAWN).some((view) => view.checkVisibility() && !view.firstChild);
     if (narrow.matches && areOpen()) {
       toggleSettings();
       requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen

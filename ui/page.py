@@ -18,6 +18,7 @@ from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
 from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Frame, Output, Tab
+from ui.history.view import History
 from ui.inspector.toolbar import events as toolbar
 from ui.inspector.values import empty_inspector
 from ui.kit import assets
@@ -45,7 +46,7 @@ from ui.tabs import TABS
 def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
     made = [tab() for tab in tabs]
-    switch, encoder = Switch(made, models), EncoderView()
+    switch, encoder, history = Switch(made, models), EncoderView(), History(made, models)
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         first = models.first
         first_tab = switch.possible(first, "")
@@ -56,6 +57,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
             system, system_examples = system_prompt.build(first.no_system)
             panel = settings_panel.build(first.model.context_length, default_method(translates=is_translator(first)))
         header.lay_out()
+        history.lay_out()
         with gr.Row(elem_id="attend-main"):
             with gr.Column(scale=4, min_width=320, elem_id="attend-left"):
                 with gr.Row(elem_id="attend-bar"):
@@ -75,11 +77,13 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         frame = Frame(models, session, system, panel, inspector, meter)
         for tab in made:
             tab.wire(frame)
-        everything = [frame, switch, encoder, _System(system, system_examples), *made]
+        everything = [frame, switch, encoder, _System(system, system_examples), history, *made]
         outputs = list(dict.fromkeys(component for view in everything for component in view.outputs))
         switch.wire(frame, everything, outputs)
         brought = picker.loads(switch.component.bring, frame, switch.bring)
-        for chosen in (*picker.wire(page, frame), brought):
+        history.wire(frame)
+        opened = picker.loads(history.component.open, frame, history.open, everything, outputs)
+        for chosen in (*picker.wire(page, frame), brought, opened):
             switch.follow(chosen, frame, everything, outputs)
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
@@ -106,9 +110,12 @@ class _System:
         self.outputs: list[Output] = [box, examples]
 
     def render(self, screen: Screen) -> Changes:
-        if screen.no_system is None:
-            return {}
-        return dict(zip(self.outputs, system_prompt.update(screen.no_system), strict=True))
+        changes: Changes = {}
+        if screen.no_system is not None:
+            changes |= zip(self.outputs, system_prompt.update(screen.no_system), strict=True)
+        if screen.system is not None:
+            changes[self.outputs[0]] = gr.update(**changes.get(self.outputs[0], {}), value=screen.system)
+        return changes
 
 
 def _lay_out_meter(limit: int) -> gr.HTML:

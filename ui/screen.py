@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ui.contract import SwitchValue
+from ui.history.contract import HistoryReply
 from ui.inspector.contract import InspectorValue
 from ui.runs.contract import MeterValue
 
@@ -21,5 +22,7 @@ class Screen:
     meter: MeterValue | None = None
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
     no_system: str | None = None  # why the model takes no system prompt; "" if it takes one
+    system: str | None = None  # the text in the system prompt's box
+    history: HistoryReply | None = None
     tab: str | None = None  # the tab that is shown
     switch: SwitchValue | None = None

@@ -43,9 +43,9 @@ SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly
 
 
 @contextmanager
-def page_of(models: Models) -> Iterator[str]:
+def page_of(models: Models, port: int | None = None) -> Iterator[str]:
     """The address of a page with these models, served by this process."""
-    port, blocks = unused_port(), build(models)
+    port, blocks = port or unused_port(), build(models)
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}/"
     blocks.close()

@@ -47,7 +47,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.examples": ("ui.inspector.contract", "ui.runs.contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.contract": (),
-    "ui.screen": ("ui.contract", "ui.inspector.contract", "ui.runs.contract"),
+    "ui.screen": ("ui.contract", "ui.history.contract", "ui.inspector.contract", "ui.runs.contract"),
     "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
@@ -56,6 +56,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         )
         for feature in ("chat", "write", "translate", "compare", "learn", "encoder", "models")
     },
+    "ui.history": ("ui.models", "ui.frame", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
+    "ui.history.contract": (),
     "ui.server": ("ui", "decoding", "model"),
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "attend", "decoding", "model"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.actions import ChatScreen
+from ui.chat.document import chat_document, open_chat
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.markdown import trees
 from ui.chat.message_tokens import find_message_tokens
@@ -29,6 +31,7 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
+from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
@@ -115,6 +118,14 @@ class ChatTab(Tab):
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return chat.overview(session, models, name)
+
+    def document(self, session: Session, *, key: str = "") -> Document | None:
+        return chat_document(session, key)
+
+    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
+        if document.key != session.conversation.key:
+            open_chat(session, document)
+        return replace(chat.overview(session, models, name), system=session.system, cleared=False)
 
     @property
     def reproduced(self) -> Sequence[Component]:

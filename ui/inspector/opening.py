@@ -23,7 +23,11 @@ def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, 
 
 
 def opened(session: Session, models: Models, run: RunRecord, selected: int | None = None) -> InspectorValue:
-    """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded."""
+    """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded and
+    nothing else knows how its tokens are shown."""
+    if run.stored is not None and not models.is_loaded(run.model):
+        session.shown = run.id
+        return inspector_value(run, run.stored, busy=False, selected=selected)
     loaded = models.require_loaded(run.model)
     session.shown = run.id
     running = run.id in session.growing
@@ -40,7 +44,7 @@ def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mo
     Args:
         mode: the tab that shows it.
     """
-    if run is not None and models.is_loaded(run.model):
+    if run is not None and (models.is_loaded(run.model) or run.stored is not None):
         return opened(session, models, run)
     session.shown = None
     return empty_inspector(mode, unloaded="" if run is None else models.display_name(run.model))

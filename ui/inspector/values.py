@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate
-from model.text.tokenizer import TextTokenizer
 from ui.inspector.beams.search import search_value
 from ui.inspector.contract import CandidateRow, ContrastiveRow, InspectorValue, StepValue
 from ui.runs.contract import RunMode, TokenKind, TokenOrigin
-from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.run import RunRecord, TokenLabels, TokenRecord
 from ui.runs.values import MOST_ROWS, short
 
 
 def inspector_value(
-    run: RunRecord, tokenizer: TextTokenizer, *, busy: bool, since: int = 0, selected: int | None = None
+    run: RunRecord, tokenizer: TokenLabels, *, busy: bool, since: int = 0, selected: int | None = None
 ) -> InspectorValue:
     """The run from token `since` on (0: all of it), as the inspector's contract has it."""
     first = run.first
@@ -96,7 +95,7 @@ def step_value(choice: Choice, label: Callable[[int], str], origin: TokenOrigin 
     return value
 
 
-def _token(token: TokenRecord, tokenizer: TextTokenizer) -> tuple[str, TokenKind, float | None]:
+def _token(token: TokenRecord, tokenizer: TokenLabels) -> tuple[str, TokenKind, float | None]:
     kind: TokenKind = "prompt" if token.given else "generated"
     if tokenizer.is_special(token.id):
         kind = "control"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
 
-from ui.frame import Changes, Frame, Output
+from ui.frame import Changes, Frame, Output, View
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, field
@@ -68,16 +68,29 @@ class Picker:
         page.unload(leave)
         return [chosen, translated]
 
-    def loads(self, event: Callable[..., Dependency], frame: Frame, load: Load) -> Dependency:
-        """Let an event load a model, whose progress is shown; it leaves memory with the visitor."""
+    def loads(
+        self,
+        event: Callable[..., Dependency],
+        frame: Frame,
+        load: Load,
+        views: Sequence[View] = (),
+        outputs: Sequence[Output] = (),
+    ) -> Dependency:
+        """Let an event load a model, whose progress is shown; it leaves memory with the visitor.
+
+        Args:
+            views: what else the event changes.
+            outputs: their components.
+        """
 
         def loading(session: Session, data: gr.EventData, request: gr.Request) -> Iterator[Screen]:
             if request.session_hash:
                 frame.sessions_by_hash[request.session_hash] = session
             return load(session, data)
 
-        handler = frame.screens((self,), self.outputs, loading, in_turn=False)
-        return event(handler, frame.session, self.outputs, trigger_mode="multiple", **QUICK)
+        everything = [*self.outputs, *outputs]
+        handler = frame.screens((self, *views), everything, loading, in_turn=False)
+        return event(handler, frame.session, everything, trigger_mode="multiple", **QUICK)
 
 
 def build(models: Models) -> Picker:

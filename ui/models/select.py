@@ -17,6 +17,7 @@ from model.loaded import LoadedModel
 from model.progress import in_words
 from ui.kit.validation import checked_text
 from ui.models.contract import ChoiceValue, LanguagesValue, ModelValue
+from ui.runs.documents.document import complete_runs
 from ui.runs.model_cache import AnyModel, LoadProgress
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator, task_of
@@ -93,6 +94,7 @@ def _use(session: Session, loaded: AnyModel) -> None:
         session.encoder = None
         session.model, session.kept_model = loaded.name, loaded
         session.last_models[task_of(loaded)] = loaded.name
+        complete_runs(session, loaded)
     else:
         session.encoder = loaded
 

@@ -170,6 +170,13 @@ class Models:
         cached = self._cache.cached(name) if isinstance(name, str) else None
         return cached if isinstance(cached, LoadedModel) else None
 
+    def is_at_hand(self, name: object) -> bool:
+        """Whether a visitor may use the model and nothing must be downloaded for it."""
+        if not isinstance(name, str):
+            return False
+        entry = next((entry for entry in names.ENTRIES if entry.name == name), None)
+        return self.cached(name) is not None or (name in self.names and (entry is None or names.is_installed(entry)))
+
     def in_memory(self) -> tuple[str, ...]:
         """The names of the generating models in memory, the default first."""
         used = sorted(name for name in self._cache.names() if self.cached(name) is not None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
 
 from decoding.request import Request
 from decoding.step import Choice
@@ -34,6 +35,38 @@ def prompt_tokens(request: Request) -> list[TokenRecord]:
     return [TokenRecord(token, "given") for token in request.attended]
 
 
+class TokenLabels(Protocol):
+    """How tokens are shown; every tokenizer knows it."""
+
+    def label(self, piece: int, /) -> str:
+        """The text of a single token."""
+        ...
+
+    def is_special(self, piece: int, /) -> bool:
+        """Whether it is a control token, which has no text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """What is known of a run that was read back while its model wasn't loaded."""
+
+    packed: str  # all of it, for the time when the model is there
+    labels: Mapping[int, str]  # as its tokenizer had them when the run was kept
+    special: frozenset[int]
+
+    def label(self, piece: int) -> str:
+        return self.labels.get(piece, "")
+
+    def is_special(self, piece: int) -> bool:
+        return piece in self.special
+
+
+def new_key() -> str:
+    """A name that nothing else has, in any session."""
+    return secrets.token_hex(8)
+
+
 @dataclass(slots=True)
 class RunRecord:
     """A text that the model continued: the whole context, token by token."""
@@ -49,6 +82,8 @@ class RunRecord:
     # The record of the newest continuation; the trace's prompt and tokens together are all tokens of the run. None for
     # a text that was not continued; a text that is changed becomes another run.
     trace: Trace | None = None
+    key: str = field(default_factory=new_key, compare=False)  # names it for ever; `id` only in this session
+    stored: StoredRun | None = None  # until its model is loaded
 
     @property
     def ids(self) -> tuple[int, ...]:

@@ -152,10 +152,13 @@ class Session:
     def add_run(
         self, mode: Mode, model: str, tokens: Sequence[TokenRecord], *, source: tuple[int, ...] = ()
     ) -> RunRecord:
-        self.counter += 1
-        run = RunRecord(f"{mode}-{self.counter}", mode, model, list(tokens), source=source)
+        run = RunRecord(self.next_run_id(mode), mode, model, list(tokens), source=source)
         self.runs[run.id] = run
         return run
+
+    def next_run_id(self, mode: Mode) -> str:
+        self.counter += 1
+        return f"{mode}-{self.counter}"
 
     @property
     def draft_version(self) -> Version:

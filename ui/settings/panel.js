@@ -246,7 +246,7 @@ export function start({ element, props, trigger }) {
   // It is the page's first event, whose stream of replies kit/js/late_events.js must see: so it waits for page.js.
   const announcing = setInterval(() => {
     draw();
-    if (!document.body.hasAttribute('data-ready')) return;
+    if (!document.body.hasAttribute('data-started')) return;
     trigger('opened', { misread: untaken().map((part) => part.join('=')) });
   }, 100);
   onceConnected(() => {

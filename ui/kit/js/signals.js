@@ -63,6 +63,12 @@ export const currentModel = new Subject();
 /** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
 export const exampleAlignment = new Subject();
 
+/**
+ * What a tab shows has changed and come to rest, so that it can be kept: its kind of documents, and whether it shows none.
+ * @type {Subject<{kind: string, isEmpty: boolean}>}
+ */
+export const restedText = new Subject();
+
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
 

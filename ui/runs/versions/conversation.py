@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from model.errors import AttendError
 from ui.runs.contract import AnswerState
@@ -34,6 +34,15 @@ class Turn:
     version: int = 0  # number of its updates
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """One message of all versions, in a list where each follows those that it stands behind."""
+
+    turn: Turn
+    parent: int  # the number of the message before it in that list; -1 for none
+    shown: bool  # whether it is the version in view, once the message before it is
+
+
 @dataclass(slots=True, eq=False)
 class _Node:
     """A message and the versions of the next one."""
@@ -46,9 +55,36 @@ class _Node:
 class Conversation:
     """Messages in versions. Over the limits the oldest versions out of view go."""
 
-    def __init__(self, turns: Sequence[Turn] = ()) -> None:
+    def __init__(self, turns: Sequence[Turn] = (), *, key: str = "") -> None:
+        self.key = key  # what it is called where it is kept; "" until it is
         self._start = _Node()
         self.put(turns)
+
+    @classmethod
+    def of(cls, messages: Sequence[PlacedTurn], *, key: str = "") -> Self:
+        """The conversation that consists of these messages."""
+        conversation = cls(key=key)
+        nodes: list[_Node] = []
+        for message in messages:
+            node = _Node(message.turn)
+            before = conversation._start if message.parent < 0 else nodes[message.parent]
+            before.following.append(node)
+            if message.shown:
+                before.shown = node
+            nodes.append(node)
+        return conversation
+
+    def messages(self) -> list[PlacedTurn]:
+        """The messages of all versions, each behind the one that it follows."""
+        listed: list[PlacedTurn] = []
+        left = [(self._start, -1)]
+        while left:
+            node, number = left.pop(0)
+            for following in node.following:
+                if following.turn is not None:
+                    left.append((following, len(listed)))
+                    listed.append(PlacedTurn(following.turn, number, following is node.shown))
+        return listed
 
     @property
     def turns(self) -> list[Turn]:

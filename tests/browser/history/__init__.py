@@ -1,0 +1,1 @@
+"""What the visitor's browser keeps, in a real browser."""

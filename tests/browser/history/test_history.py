@@ -1,0 +1,85 @@
+"""What the visitor's browser keeps: it comes back after a reload and after a restart of the server."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from model.loaded import LoadedModel
+from tests.browser.test_layout import SHIFTS
+from tests.conftest import unused_port
+from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, say
+from tests.helpers.waiting import eventually
+from ui.runs.models import Models
+
+pytestmark = BROWSER
+
+KEPT = """() => new Promise((resolve, reject) => {
+  const request = indexedDB.open('attend', 1);
+  request.onerror = () => reject(request.error);
+  request.onupgradeneeded = () => { request.transaction.abort(); resolve([]) };
+  request.onsuccess = () => {
+    const all = request.result.transaction('entries').objectStore('entries').getAll();
+    all.onsuccess = () => { request.result.close(); resolve(all.result) };
+  };
+})"""
+
+
+def kept(page: Page, *titles: str) -> None:
+    """Wait until exactly these documents are kept."""
+    eventually(lambda: sorted(entry["title"] for entry in page.evaluate(KEPT)) == sorted(titles))
+
+
+def reload(page: Page) -> None:
+    page.reload()
+    page.locator(READY).wait_for()
+
+
+def turns(page: Page) -> list[str]:
+    return page.locator(".at-log > .at-turn .at-bubble").all_inner_texts()
+
+
+def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url: str) -> None:
+    page = tab.open()  # unwatched: Gradio complains of a page that is left while it waits for a reply
+    page.set_viewport_size(DESK)
+    forget(page, url)
+    load(page, f"{url}?{SHORT}")
+    say(page, "Hello there")
+    page.locator(".at-log > .at-assistant .at-tok").nth(2).click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 3 of")
+    before, table = turns(page), page.locator(".at-table").inner_text()
+    kept(page, "Hello there")
+    reload(page)
+    assert turns(page) == before  # as soon as the page is ready
+    assert sum(page.evaluate(SHIFTS)) < 0.02
+    page.locator(".at-log > .at-assistant .at-tok").nth(2).click()
+    expect(page.locator(".at-headline")).to_contain_text("Token 3 of")
+    assert page.locator(".at-table").inner_text() == table
+    expect(page.locator(".at-map canvas, .at-looked-at").first).to_be_visible()
+    page.get_by_role("button", name="Retry").click()
+    expect(page.get_by_role("img", name="Version 2 of 2")).to_be_visible()
+    rest(page)
+    page.locator("#attend-clear").click()
+    expect(page.locator(".at-log > .at-turn")).to_have_count(0)
+    reload(page)
+    assert turns(page) == []
+    tab.leave()
+
+
+def test_a_restart_of_the_server_changes_nothing(tab: Tab, tiny: LoadedModel) -> None:
+    port, models, page = unused_port(), Models((tiny.name,), lambda name, _: tiny), tab.open()
+    page.set_viewport_size(DESK)
+    with page_of(models, port) as address:
+        forget(page, address)
+        load(page, f"{address}?max_new_tokens=8")
+        say(page, "Hello there")
+        before = turns(page)
+        kept(page, "Hello there")
+    with page_of(models, port) as address:
+        load(page, f"{address}?max_new_tokens=8", drawn=".at-headline")
+        assert turns(page) == before
+        say(page, "And now?")
+        assert turns(page)[:2] == before
+        kept(page, "Hello there")
+    tab.leave()

@@ -1,0 +1,175 @@
+"""What a browser keeps of a conversation: read back, it is the same, and behaves like one just written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis, Step
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
+from ui.chat import actions as chat
+from ui.chat.document import chat_document, open_chat
+from ui.runs.documents.document import complete_runs, read_document
+from ui.runs.models import Models
+from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.session import Session
+
+LONG = replace(SAMPLE, max_new_tokens=12, min_new_tokens=12)
+SETTINGS = {
+    "greedy": GREEDY,
+    "sample": SAMPLE,
+    "samples": replace(SAMPLE, num_return_sequences=2),
+    "beam": DecodingSettings(strategy="beam", num_beams=3, num_return_sequences=2, max_new_tokens=8),
+    "diverse": DecodingSettings(strategy="diverse_beam", num_beams=4, num_beam_groups=2, max_new_tokens=6),
+    "contrastive": DecodingSettings(strategy="contrastive", max_new_tokens=6),
+    "dola": DecodingSettings(strategy="dola", seed=3, max_new_tokens=6),
+}
+
+
+def answered(models: Models, settings: DecodingSettings, *texts: str) -> Session:
+    session = Session()
+    for text in texts or ("Hello",):
+        last(chat.send(session, models, models.default, text, settings))
+    return session
+
+
+def kept(session: Session, models: Models, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The document as the browser has it."""
+    document = chat_document(session)
+    assert document is not None
+    return json.loads(json.dumps(document.value(models, known)))
+
+
+def reopened(document: object, models: Models) -> Session:
+    session = Session()
+    open_chat(session, read_document(session, models, document))
+    return session
+
+
+def without_attention(run: RunRecord) -> list[TokenRecord]:
+    return [replace(token, row=None) for token in run.tokens]
+
+
+def described(step: Step) -> Any:
+    """All of a step but the choices of texts that were not returned, and what it fed next."""
+
+    def text(one: Hypothesis | None) -> Any:
+        return one and replace(one, choice=replace(one.choice, candidates=(), rank=1, draw=None) and None)
+
+    return (
+        [text(one) for one in step.hypotheses],
+        text(step.best),
+        [text(one) for one in step.returned],
+        step.dropped,
+    )
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_a_run_read_back_is_the_same(models: Models, settings: DecodingSettings) -> None:
+    session = answered(models, settings)
+    again = reopened(kept(session, models), models)
+    (before,), (after,) = session.runs.values(), again.runs.values()
+    assert without_attention(before) == after.tokens
+    assert before.trace is not None and after.trace is not None
+    assert [described(step) for step in before.trace.steps] == [described(step) for step in after.trace.steps]
+    assert before.trace.choices() == after.trace.choices()
+    assert before.trace.document() == after.trace.document()
+    assert replace(before, id="", tokens=[], trace=None) == replace(after, id="", tokens=[], trace=None)
+    assert kept(session, models) == kept(again, models)
+
+
+def test_all_versions_come_back_in_their_places(models: Models) -> None:
+    session = answered(models, SAMPLE, "One", "Two")
+    last(chat.retry(session, models, models.default, 3, replace(SAMPLE, seed=8)))
+    last(chat.edit(session, models, models.default, 0, "Other", SAMPLE))
+    session.system = "Be brief."
+    again = reopened(kept(session, models), models)
+    assert again.system == "Be brief."
+    for number in (1, 0):
+        for one in (session, again):
+            chat.show_version(one, models, models.default, 0, number)
+        assert texts_of(session) == texts_of(again)
+        assert session.conversation.versions == again.conversation.versions
+        assert [turn.tokens for turn in session.turns] == [turn.tokens for turn in again.turns]
+
+
+def test_what_came_back_goes_on_like_the_original(models: Models) -> None:
+    session = answered(models, replace(LONG, max_new_tokens=12))
+    again = reopened(kept(session, models), models)
+    for one in (session, again):
+        last(chat.proceed(one, models, 1, LONG))
+    assert session.turns[1].text == again.turns[1].text and len(again.turns[1].tokens or ()) == 24
+    for one in (session, again):
+        run = one.run(one.turns[1].run)
+        choice = run.tokens[run.first + 3].choice
+        assert choice is not None
+        other = next(candidate.id for candidate in choice.candidates if candidate.id != choice.token)
+        last(chat.branch(one, models, run.id, run.first + 3, other, LONG))
+    assert session.turns[1].text == again.turns[1].text
+    assert without_attention(session.run(session.turns[1].run)) == without_attention(again.run(again.turns[1].run))
+    branched = session.run(session.turns[1].run)  # with tokens that another run chose, and one taken by hand
+    third = reopened(kept(session, models), models)
+    assert without_attention(branched) == third.run(third.turns[1].run).tokens
+    assert {token.origin for token in branched.tokens} == {"given", "chosen", "taken"}
+
+
+def test_its_attention_is_computed_again(models: Models) -> None:
+    session = answered(models, SAMPLE)
+    before = session.run(session.turns[1].run)
+    again = reopened(kept(session, models), models)
+    screen = chat.open_token(again, models, 1, 2)
+    assert screen.inspector is not None and screen.inspector["selected"] == before.first + 2
+    assert len(screen.inspector["rows"]) == len(before.tokens) - before.first
+    assert screen.inspector["steps"] == chat.open_token(session, models, 1, 2).inspector["steps"]  # pyright: ignore
+
+
+def test_only_runs_that_the_browser_lacks_are_sent(models: Models) -> None:
+    session = answered(models, LONG, "One", "Two")
+    first = kept(session, models)
+    assert sorted(first["runs"]) == sorted(first["names"]) and len(first["names"]) == 2
+    assert kept(session, models, tuple(first["names"]))["runs"] == {}
+    last(chat.proceed(session, models, 3, LONG))
+    later = kept(session, models, tuple(first["names"]))
+    assert list(later["runs"]) == later["names"][1:]  # it has grown
+
+
+def test_without_its_run_an_answer_keeps_its_words(models: Models) -> None:
+    document = kept(answered(models, SAMPLE), models)
+    again = reopened({**document, "runs": {}}, models)
+    assert again.turns[1].text == document["content"]["messages"][1]["text"]
+    with pytest.raises(AttendError, match="no longer stored"):
+        chat.open_token(again, models, 1, 0)
+
+
+def test_without_its_model_the_tokens_and_tables_are_shown(models: Models, tiny: LoadedModel) -> None:
+    session = answered(models, SAMPLE)
+    shown = chat.open_token(session, models, 1, 2).inspector
+    others = Models(("tiny-writer",), lambda name, _: models.get(name))
+    again = Session(model="tiny-writer")
+    open_chat(again, read_document(again, others, kept(session, models)))
+    assert again.run(again.turns[1].run).model == tiny.name and not others.is_loaded(tiny.name)
+    without = chat.open_token(again, others, 1, 2).inspector
+    assert shown is not None and without is not None
+    assert without["steps"] == shown["steps"] and without["tokens"] == shown["tokens"]
+    assert without["rows"] == [] and without["selected"] == shown["selected"]
+    with pytest.raises(AttendError, match="no longer loaded"):
+        last(chat.proceed(again, others, 1, SAMPLE))
+    complete_runs(again, tiny)  # it is loaded now
+    run, before = again.run(again.turns[1].run), session.run(session.turns[1].run)
+    assert run.stored is None and run.trace is not None and before.trace is not None
+    assert run.trace.document() == before.trace.document()
+
+
+@pytest.mark.parametrize("path", [("schema",), ("kind",), ("key",), ("model",), ("content",), ("runs",)])
+@pytest.mark.parametrize("value", [None, 7, [], "x" * 500])
+def test_a_document_of_another_form_is_refused(models: Models, path: tuple[str, ...], value: object) -> None:
+    document = kept(answered(models, SAMPLE), models)
+    document[path[0]] = value
+    with pytest.raises(AttendError, match="can't be opened"):
+        reopened(document, models)

@@ -1,0 +1,48 @@
+"""What the visitor's browser keeps of Chat: the conversation in all versions, with its system prompt."""
+
+from __future__ import annotations
+
+from ui.kit.validation import checked_system
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.reader import InvalidDocument, list_in
+from ui.runs.documents.turns import conversation_document, read_conversation
+from ui.runs.run import new_key
+from ui.runs.session import Session
+from ui.runs.versions.conversation import MOST_MESSAGES
+
+
+def chat_document(session: Session, key: str = "") -> Document | None:
+    """None while there is no conversation.
+
+    Args:
+        key: what it is called from now on; "" leaves it its name.
+    """
+    conversation = session.conversation
+    messages = conversation.messages()
+    if not messages:
+        return None
+    conversation.key = key or conversation.key or new_key()
+    content = {"system": session.system, "messages": conversation_document(conversation, session.runs)}
+    named = [session.runs[placed.turn.run] for placed in messages if placed.turn.run in session.runs]
+    return Document(
+        "chat",
+        conversation.key,
+        first_words((session.turns or [messages[0].turn])[0].text),
+        session.model,
+        content,
+        named,
+    )
+
+
+def open_chat(session: Session, document: OpenedDocument) -> None:
+    """Put a conversation that was kept in place of the one in view; `AttendError` for what is none."""
+    system = checked_system(document.content.get("system"))
+    try:
+        listed = list_in("its messages", document.content, "messages", MOST_MESSAGES)
+        conversation = read_conversation(listed, document.runs, document.key)
+    except InvalidDocument as error:
+        raise refused(error) from error
+    # nothing is refused from here on
+    session.conversation, session.cleared, session.system = conversation, None, system
+    session.runs |= {run.id: run for run in document.runs.values()}
+    session.drop_unused_runs()

@@ -1,0 +1,38 @@
+"""Values sent to the history's script, which keeps documents in the visitor's browser."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class DocumentValue(TypedDict):
+    """What is kept of one tab; made by `ui.runs.documents.document.Document.value`."""
+
+    schema: str
+    kind: str  # the tab's, as in `HistoryForm`
+    key: str  # names it for ever
+    title: str  # its first words
+    model: str
+    content: dict[str, Any]  # the tab's own
+    names: list[str]  # of the runs that the content names
+    runs: dict[str, str]  # by their names, packed; those that the page already has are left out
+
+
+class HistoryForm(TypedDict):
+    """What the script must know; it never changes."""
+
+    tabs: dict[str, str]  # kind → the tab's entry in the switch
+
+
+class HistoryReply(TypedDict):
+    """The reply to the question of this number. The events:
+
+    `keep {number, kind, known, key}`: what is to be kept of a tab, without the runs of which the page knows the names;
+    `key` renames it, "" doesn't.
+    `open {number, document, shown, bring}`: put a document in place of what is in view; `shown` where its tab is in
+    sight, `bring` where its model is to be loaded first.
+    """
+
+    number: int
+    document: NotRequired[DocumentValue]  # none where there is nothing to keep
+    opened: NotRequired[bool]

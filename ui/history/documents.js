@@ -1,0 +1,71 @@
+/**
+ * What is decided about documents without a browser: which go when there are too many, what of one can be sent, what a
+ * search finds, and all of them as one file.
+ */
+
+/** @import { DocumentValue } from './contract' */
+/** @import { Entry } from './store.js' */
+
+export const MOST_DOCUMENTS = 200;
+export const MOST_KEPT = 200_000_000; // characters of all documents together
+export const MOST_SENT = 900_000; // characters of a document; the server takes requests of 1,000,000 bytes
+
+/**
+ * The keys of the oldest documents, without which the others keep to the limits.
+ * @param {Entry[]} entries
+ * @param {Iterable<string>} needed keys that stay
+ */
+export function surplus(entries, needed, { count = MOST_DOCUMENTS, size = MOST_KEPT } = {}) {
+  const stays = new Set(needed);
+  const oldest = entries.toSorted((one, other) => one.changed - other.changed).filter(({ key }) => !stays.has(key));
+  let left = entries.length;
+  let total = entries.reduce((sum, entry) => sum + entry.size, 0);
+  return oldest.filter((entry) => {
+    if (left <= count && total <= size) return false;
+    left -= 1;
+    total -= entry.size;
+    return true;
+  }).map(({ key }) => key);
+}
+
+/**
+ * A document as it can be sent: without its oldest runs, whose texts stay, where it is too large.
+ * @param {DocumentValue} document
+ */
+export function fitted(document, most = MOST_SENT) {
+  const runs = { ...document.runs };
+  const oldest = document.names.filter((name) => name in runs);
+  let length = JSON.stringify(document).length;
+  while (length > most && oldest.length) {
+    const name = oldest.shift();
+    length -= runs[name].length;
+    delete runs[name];
+  }
+  return { ...document, runs };
+}
+
+/**
+ * A new state of a document with the runs that came before, and those alone that it still names.
+ * @param {DocumentValue} document
+ * @param {(DocumentValue | undefined)[]} earlier where runs may be that it lacks
+ * @returns {DocumentValue}
+ */
+export function withRuns(document, ...earlier) {
+  const sources = [document, ...earlier].map((one) => one?.runs ?? {});
+  const found = document.names.map((name) => [name, sources.find((runs) => name in runs)?.[name]]);
+  return { ...document, runs: Object.fromEntries(found.filter(([, run]) => run !== undefined)) };
+}
+
+/** Whether two states of a document say the same. @param {DocumentValue} one @param {DocumentValue | undefined} other */
+export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** What an entry is called. @param {Entry} entry */
+export const called = ({ name, title }) => name || title || 'Untitled';
+
+/** The entries whose name has all words, the newest first. @param {Entry[]} entries @param {string} words */
+export function search(entries, words) {
+  const wanted = words.toLocaleLowerCase().split(/\s+/);
+  return entries
+    .filter((entry) => wanted.every((word) => called(entry).toLocaleLowerCase().includes(word)))
+    .toSorted((one, other) => other.changed - one.changed);
+}

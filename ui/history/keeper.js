@@ -1,0 +1,141 @@
+/**
+ * Keeps what the tabs show in the visitor's browser, and brings it back.
+ *
+ * Which document each tab shows belongs to the browser's tab (its `sessionStorage`). Two of them may show the same one, as
+ * after "Duplicate tab": whoever finds that it was written by another since goes on under a new name, so nothing is
+ * overwritten.
+ */
+
+/** @import { DocumentValue } from './contract' */
+/** @import { Store } from './store.js' */
+
+import { fitted, isSame, surplus, withRuns } from './documents.js';
+
+const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
+const LOST = 5000; // ms after which a question to open something is asked again; twice changes nothing
+const PAUSE = 300; // ms that a text rests before it is kept
+
+export class Keeper {
+  #store;
+  #questions;
+  #report;
+  /** @type {Record<string, string>} the key of the document that each kind shows */
+  #shown = {};
+  /** @type {Map<string, number>} of the documents that this tab has read or written */
+  #revisions = new Map();
+  /** @type {Map<string, {timer: number, question: number}>} by kind */
+  #pending = new Map();
+  #writing = Promise.resolve();
+  isKeeping = true;
+
+  /**
+   * @param {Store} store
+   * @param {import('../kit/js/questions.js').Questions} questions
+   * @param {(problem: string) => void} report what went wrong, "" for nothing
+   */
+  constructor(store, questions, report) {
+    this.#store = store;
+    this.#questions = questions;
+    this.#report = report;
+    this.#shown = rememberedShown();
+  }
+
+  /** The keys of what is in view. */
+  get shown() {
+    return { ...this.#shown };
+  }
+
+  /** A tab's text has come to rest. @param {string} kind @param {boolean} isEmpty */
+  rested(kind, isEmpty) {
+    const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
+    clearTimeout(pending.timer);
+    this.#questions.drop(pending.question);
+    if (isEmpty) this.show(kind, '');
+    else if (this.isKeeping) pending.timer = window.setTimeout(() => this.#keep(kind), PAUSE);
+    this.#pending.set(kind, pending);
+  }
+
+  /** @param {string} kind @param {string} key of its document; "" for none */
+  show(kind, key) {
+    this.#shown[kind] = key;
+    rememberShown(this.#shown);
+  }
+
+  /**
+   * Bring a document back.
+   * @param {string} key
+   * @param {{isShown: boolean, bring: boolean}} how whether its tab is in sight, and whether its model is to be loaded
+   * @returns {Promise<boolean>} whether it is in view
+   */
+  async open(key, { isShown, bring }) {
+    const kept = await this.#store.read(key);
+    if (!kept) return false;
+    const { entry, document } = kept;
+    const sent = { document: fitted(document), shown: isShown, bring };
+    const opened = await new Promise((resolve) => {
+      const ask = () => this.#questions.ask('open', sent, (reply) => {
+        clearInterval(asking);
+        resolve(Boolean(reply.opened));
+      });
+      const asking = setInterval(ask, LOST);
+      ask();
+    });
+    if (opened) {
+      this.#revisions.set(key, entry.revision);
+      this.show(entry.kind, key);
+    }
+    return opened;
+  }
+
+  /** @param {string} kind @param {string} [key] its new name */
+  async #keep(kind, key = '') {
+    const before = (await this.#store.read(this.#shown[kind] ?? ''))?.document;
+    const question = this.#questions.ask('keep', { kind, known: Object.keys(before?.runs ?? {}), key }, ({ document }) => {
+      if (document && this.isKeeping) this.#writing = this.#writing.then(() => this.#write(document, before)).catch(this.#failed);
+    });
+    this.#pending.set(kind, { timer: 0, question });
+  }
+
+  /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed */
+  async #write(document, before) {
+    const { key, kind, title, model } = document;
+    this.show(kind, key); // at once: the page may be left any time
+    const old = await this.#store.read(key);
+    const whole = withRuns(document, old?.document, before);
+    if (!isSame(whole, old?.document)) {
+      const size = JSON.stringify(whole).length;
+      const entry = { key, kind, title, name: old?.entry.name ?? '', model, changed: Date.now(), size };
+      const revision = await this.#store.write(entry, whole, this.#revisions.get(key) ?? 0);
+      if (revision === null) return this.#keep(kind, newKey());
+      this.#revisions.set(key, revision);
+    }
+    await this.#store.remove(surplus(await this.#store.list(), Object.values(this.#shown)));
+    this.#report('');
+  }
+
+  #failed = (/** @type {Error} */ error) => {
+    const isFull = error.name === 'QuotaExceededError';
+    this.#report(isFull ? 'This browser has no room left: delete something from the history.'
+      : 'This browser didn’t keep the last change.');
+  };
+}
+
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** @returns {Record<string, string>} */
+function rememberedShown() {
+  try {
+    return JSON.parse(sessionStorage.getItem(SHOWN) ?? '{}');
+  } catch {
+    return {}; // forbidden, as in a frame
+  }
+}
+
+/** @param {Record<string, string>} shown */
+function rememberShown(shown) {
+  try {
+    sessionStorage.setItem(SHOWN, JSON.stringify(shown));
+  } catch {
+    // then a reload begins anew
+  }
+}

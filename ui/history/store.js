@@ -1,0 +1,82 @@
+/**
+ * Documents in the visitor's own browser (IndexedDB). Of each there is an entry, small enough to list all of them, and the
+ * document itself. Knows nothing of the page.
+ */
+
+/** @import { DocumentValue } from './contract' */
+
+/**
+ * @typedef {{key: string, kind: string, title: string, name: string, model: string, changed: number, revision: number,
+ *   size: number}} Entry `name` is given by hand, "" for none; `changed` in ms since 1970; `size` in characters
+ */
+
+const ENTRIES = 'entries';
+const DOCUMENTS = 'documents';
+
+/** Opens the store; fails where the browser forbids it. @param {IDBFactory} factory */
+export async function openStore(factory = indexedDB) {
+  const request = factory.open('attend', 1);
+  request.addEventListener('upgradeneeded', () => {
+    for (const name of [ENTRIES, DOCUMENTS]) request.result.createObjectStore(name, { keyPath: 'key' });
+  });
+  const database = await done(request);
+
+  /** @param {IDBTransactionMode} mode */
+  const begin = (mode) => {
+    const transaction = database.transaction([ENTRIES, DOCUMENTS], mode);
+    return { transaction, entries: transaction.objectStore(ENTRIES), documents: transaction.objectStore(DOCUMENTS) };
+  };
+
+  return {
+    /** All entries. @returns {Promise<Entry[]>} */
+    list: () => done(begin('readonly').entries.getAll()),
+
+    /** An entry and its document; null where there is none. @param {string} key @returns {Promise<{entry: Entry, document: DocumentValue} | null>} */
+    async read(key) {
+      const { entries, documents } = begin('readonly');
+      const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]);
+      return entry && document ? { entry, document } : null;
+    },
+
+    /**
+     * Write a document, unless another tab of the browser has written it since.
+     * @param {Omit<Entry, 'revision'>} entry
+     * @param {DocumentValue | null} document null leaves it as it is
+     * @param {number} revision that the caller knows: 0 for a new one
+     * @returns {Promise<number | null>} the new revision; null where there is another one than the caller knows
+     */
+    async write(entry, document, revision) {
+      const { transaction, entries, documents } = begin('readwrite');
+      const before = await done(entries.get(entry.key));
+      if (before && before.revision !== revision) return null;
+      entries.put({ ...entry, revision: revision + 1 });
+      if (document) documents.put(document);
+      await completed(transaction);
+      return revision + 1;
+    },
+
+    /** @param {string[]} keys */
+    async remove(keys) {
+      const { transaction, entries, documents } = begin('readwrite');
+      for (const key of keys) {
+        entries.delete(key);
+        documents.delete(key);
+      }
+      await completed(transaction);
+    },
+  };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openStore>>} Store */
+
+/** @template Result @param {IDBRequest<Result>} request @returns {Promise<Result>} */
+const done = (request) => new Promise((resolve, reject) => {
+  request.addEventListener('success', () => resolve(request.result));
+  request.addEventListener('error', () => reject(request.error));
+});
+
+/** @param {IDBTransaction} transaction @returns {Promise<void>} */
+const completed = (transaction) => new Promise((resolve, reject) => {
+  transaction.addEventListener('complete', () => resolve());
+  transaction.addEventListener('abort', () => reject(transaction.error)); // as every error ends
+});

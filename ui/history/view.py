@@ -1,0 +1,83 @@
+"""The history's component, and what answers its script: what is to be kept of a tab, and what was kept.
+
+Nothing of it stays on the server: the script (`ui/history/history.js`) keeps documents in the visitor's browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from model.errors import AttendError
+from ui.frame import Changes, Frame, Output, Tab
+from ui.history.contract import HistoryForm
+from ui.kit.component import component
+from ui.kit.events import QUICK, field, reply
+from ui.kit.packing import packed
+from ui.models import select
+from ui.runs.documents.document import read_document
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.screen import Screen
+
+
+class History:
+    """Documents of the tabs that keep any."""
+
+    def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
+        self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None}
+        self._models = models
+
+    def lay_out(self) -> None:
+        """Put it where the caller stands; it opens above the page."""
+        form: HistoryForm = {"tabs": {kind: tab.name for kind, tab in self._tabs.items()}}
+        self.component = component("history/history.js", "keep", "open", form=form)
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        return [self.component]
+
+    def render(self, screen: Screen) -> Changes:
+        return {} if screen.history is None else {self.component: packed(screen.history)}
+
+    def wire(self, frame: Frame) -> None:
+        def keep(session: Session, event: gr.EventData) -> Any:
+            return reply(event, lambda: self._kept(session, event))
+
+        self.component.keep(keep, frame.session, self.component, trigger_mode="multiple", **QUICK)
+
+    def _kept(self, session: Session, event: gr.EventData) -> dict[str, Any]:
+        tab, known = self._tab(field(event, "kind", str)), field(event, "known", list)
+        with session.lock:
+            document = None if session.busy else tab.document(session, key=field(event, "key", str))
+            if document is None:
+                return {}
+            return {"document": document.value(self._models, {str(name) for name in known})}
+
+    def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
+        """Show a document that was kept, with the model that wrote it where that is at hand."""
+        number = field(event, "number", int)
+        try:
+            document = field(event, "document", dict)
+            tab = self._tab(str(document.get("kind")))
+            model = document.get("model")
+            if field(event, "bring", bool) and model != session.model and self._models.is_at_hand(model):
+                yield from select.choose(session, self._models, model)
+            with session.lock:
+                session.refuse_while_busy()
+                opened = read_document(session, self._models, document)
+                screen = tab.open_document(session, self._models, self._models.current(session), opened)
+        except AttendError:
+            yield Screen(history={"number": number})
+            raise
+        if not field(event, "shown", bool):
+            screen = replace(screen, inspector=None, meter=None)
+        yield replace(screen, history={"number": number, "opened": True})
+
+    def _tab(self, kind: str) -> Tab:
+        if kind not in self._tabs:
+            raise AttendError("This page is out of date: reload it.")
+        return self._tabs[kind]

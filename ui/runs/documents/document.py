@@ -1,0 +1,124 @@
+"""A document: what a visitor's browser keeps of one conversation, text, translation or comparison.
+
+The browser asks for it after a run and names the runs that it has already; what it keeps comes back as it is when the
+document is opened, and is hostile input then. `ui/history` is the page's side of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
+from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name, unpacked
+from ui.runs.models import Models
+from ui.runs.run import Mode, RunRecord
+from ui.runs.session import Session
+
+SCHEMA = "attend.document/1"
+MOST_TITLE = 80  # characters
+MOST_BYTES = 64_000_000  # of all runs of a document, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is to be kept."""
+
+    kind: Mode
+    key: str  # names it for ever
+    title: str  # its first words
+    model: str  # the visitor's
+    content: Mapping[str, Any]  # what the tab adds: texts, settings, names of runs
+    runs: Sequence[RunRecord]  # that the content names
+
+    def value(self, models: Models, known: Collection[str]) -> dict[str, Any]:
+        """The document for the page.
+
+        Args:
+            known: the names of the runs that the page has already.
+        """
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "key": self.key,
+            "title": self.title,
+            "model": self.model,
+            "content": dict(self.content),
+            "names": [run_name(run) for run in self.runs],
+            "runs": dict(_packed(self.runs, models, known)),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A document that came back, with its runs."""
+
+    key: str
+    model: str
+    content: Mapping[str, Any]
+    runs: Mapping[str, RunRecord]  # by the names that the content has for them
+
+
+def first_words(text: str) -> str:
+    """A title for what begins so."""
+    words = " ".join(text[: 4 * MOST_TITLE].split())
+    return words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1].rstrip()}…"
+
+
+def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
+    """A document, whose runs are not the session's yet; `AttendError` for what is none."""
+    try:
+        document = as_mapping("its content", value)
+        schema, kind = document.get("schema"), document.get("kind")
+        if schema != SCHEMA or kind not in get_args(Mode):
+            raise wrong("its format", schema if schema != SCHEMA else kind)
+        return OpenedDocument(
+            as_text("its key", document.get("key")),
+            as_text("its model", document.get("model")),
+            as_mapping("its content", document.get("content")),
+            _read_runs(session, models, cast(Mode, kind), as_mapping("its runs", document.get("runs"))),
+        )
+    except InvalidDocument as error:
+        raise refused(error) from error
+
+
+def refused(error: InvalidDocument) -> AttendError:
+    return AttendError(f"This can't be opened ({error}): delete it from the history or import it again.")
+
+
+def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -> list[tuple[str, str]]:
+    """The runs that the page doesn't have and that can be explained."""
+    packed = []
+    for run in runs:
+        name = run_name(run)
+        loaded = models.get(run.model) if models.is_loaded(run.model) else None
+        tokenizer = run.stored if loaded is None else loaded.tokenizer
+        if name not in known and not run.forgotten and tokenizer is not None:
+            packed.append((name, packed_run(run, tokenizer)))
+    return packed
+
+
+def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, object]) -> dict[str, RunRecord]:
+    runs: dict[str, RunRecord] = {}
+    left = MOST_BYTES
+    for name, packed in listed.items():
+        written = unpacked(packed, left)
+        left -= len(written)
+        document = parsed_run(written)
+        model = as_text("its model", document.get("model"))
+        loaded = models.get(model) if models.is_loaded(model) else None
+        runs[name] = read_run(document, session.next_run_id(kind), kind, loaded, packed=str(packed))
+    return runs
+
+
+def complete_runs(session: Session, loaded: LoadedModel) -> None:
+    """Read the rest of the runs of a model that was loaded after them; a run of another model of this name stays."""
+    for run in session.runs.values():
+        if run.stored is not None and run.model == loaded.name:
+            with suppress(InvalidDocument):
+                document = parsed_run(unpacked(run.stored.packed, MOST_BYTES))
+                run.trace, run.stored = read_run(document, run.id, run.mode, loaded).trace, None

@@ -1,0 +1,96 @@
+"""Messages in plain values, and read back. An answer names its run, whose packed form stands beside the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from ui.kit.validation import MOST_CHARACTERS
+from ui.runs.documents.reader import (
+    InvalidDocument,
+    as_count,
+    as_mapping,
+    as_number,
+    as_switch,
+    as_text,
+    list_in,
+    wrong,
+)
+from ui.runs.documents.runs import MOST_NAME, run_name
+from ui.runs.documents.steps import MOST_STEPS
+from ui.runs.run import RunRecord
+from ui.runs.versions.conversation import MOST_MESSAGES, Conversation, PlacedTurn, Turn
+
+
+def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
+    """
+    Args:
+        runs: the session's.
+    """
+    run = runs.get(turn.run or "")
+    return {
+        "role": turn.role,
+        "text": turn.text,
+        "tokens": turn.tokens,
+        "run": run and run_name(run),
+        "state": "stopped" if turn.state == "streaming" else turn.state,
+        "note": turn.note,
+        "model": turn.model,
+        "unfinished": turn.unfinished,
+    }
+
+
+def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
+    """
+    Args:
+        runs: those read back, by the names that they have in documents. An answer whose run is not among them has its
+            text alone.
+    """
+    turn = as_mapping("a message", value)
+    role, state, note, run = (turn.get(name) for name in ("role", "state", "note", "run"))
+    if role not in ("user", "assistant") or state not in ("done", "stopped"):
+        raise wrong("the state of a message", state)
+    tokens = None
+    if turn.get("tokens") is not None:
+        tokens = [_read_token(each) for each in list_in("the tokens of a message", turn, "tokens", MOST_STEPS)]
+    known = runs.get(run) if isinstance(run, str) else None
+    return Turn(
+        cast(Literal["user", "assistant"], role),
+        as_text("a message", turn.get("text"), MOST_CHARACTERS),
+        tokens,
+        known and known.id,
+        cast(Literal["done", "stopped"], state),
+        None if note is None else as_text("the note of a message", note),
+        as_text("the model of a message", turn.get("model"), MOST_NAME),
+        as_switch("the end of a message", turn.get("unfinished")) and known is not None,
+    )
+
+
+def conversation_document(conversation: Conversation, runs: Mapping[str, RunRecord]) -> list[dict[str, Any]]:
+    """The messages of all versions."""
+    return [
+        {**turn_document(placed.turn, runs), "parent": placed.parent, "shown": placed.shown}
+        for placed in conversation.messages()
+    ]
+
+
+def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], key: str) -> Conversation:
+    """`InvalidDocument` for messages that are no conversation."""
+    if len(listed) > MOST_MESSAGES:
+        raise InvalidDocument(f"{len(listed):,} messages are more than {MOST_MESSAGES:,}")
+    placed: list[PlacedTurn] = []
+    for number, value in enumerate(listed):
+        message = as_mapping("a message", value)
+        turn = read_turn(message, runs)
+        parent = as_count("the place of a message", message.get("parent"), -1, number - 1)
+        before = "assistant" if parent < 0 else placed[parent].turn.role
+        if turn.role == before:
+            raise InvalidDocument("questions and answers don't take turns")
+        placed.append(PlacedTurn(turn, parent, as_switch("the place of a message", message.get("shown"))))
+    return Conversation.of(placed, key=key)
+
+
+def _read_token(value: object) -> tuple[str, float]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise wrong("a token of a message", value)
+    return as_text("a token of a message", value[0], MOST_CHARACTERS), as_number("a probability", value[1], 0, 1)

@@ -23,6 +23,6 @@ class Screen:
     seed: int | None = None  # the one that the last run drew from; -1 if it drew nothing
     no_system: str | None = None  # why the model takes no system prompt; "" if it takes one
     system: str | None = None  # the text in the system prompt's box
-    history: HistoryReply | None = None
+    history_reply: HistoryReply | None = None
     tab: str | None = None  # the tab that is shown
     switch: SwitchValue | None = None

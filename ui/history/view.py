@@ -41,7 +41,7 @@ class History:
         return [self.component]
 
     def render(self, screen: Screen) -> Changes:
-        return {} if screen.history is None else {self.component: packed(screen.history)}
+        return {} if screen.history_reply is None else {self.component: packed(screen.history_reply)}
 
     def wire(self, frame: Frame) -> None:
         def keep(session: Session, event: gr.EventData) -> Any:
@@ -71,11 +71,11 @@ class History:
                 opened = read_document(session, self._models, document)
                 screen = tab.open_document(session, self._models, self._models.current(session), opened)
         except AttendError:
-            yield Screen(history={"number": number})
+            yield Screen(history_reply={"number": number})
             raise
         if not field(event, "shown", bool):
             screen = replace(screen, inspector=None, meter=None)
-        yield replace(screen, history={"number": number, "opened": True})
+        yield replace(screen, history_reply={"number": number, "opened": True})
 
     def _tab(self, kind: str) -> Tab:
         if kind not in self._tabs:

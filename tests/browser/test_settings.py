@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import generate
-from tests.helpers.browsing import PHONE, SHORT, Opener, forget, watch
+from tests.helpers.browsing import PHONE, SHORT, Opener, forget, reload, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import UNFOLD, choose, rest, say, set_number, to_write
 
@@ -169,7 +169,7 @@ def test_the_address_brings_the_settings_back(visit: Opener) -> None:
     set_number(page, "top-k", 7)
     set_number(page, "seed", 3)
     expect(page).to_have_url(re.compile(r"\?method=Top-k&seed=3&top_k=7$|\?method=Top-k&top_k=7&seed=3$"))
-    page.reload()
+    reload(page)
     expect(page.locator("#attend-method label.selected .at-name")).to_have_text("Top-k")
     assert number(page, "top-k") == "7"
     say(page, "Hello")

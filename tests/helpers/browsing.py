@@ -15,10 +15,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from playwright import sync_api
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Request, ViewportSize, expect
 
 from model import catalog, names
 from model.loaded import LoadedModel
@@ -36,6 +37,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 READY = (
     "body[data-ready]:is([data-connected], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
 )
+_streams: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()  # of replies, which are open
 SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly ever ends a text by itself
 
 
@@ -170,8 +172,11 @@ def small_screen(browser: Browser) -> Iterator[BrowserContext]:
 def watch(page: Page, at: str) -> Iterator[list[str]]:
     """Collects what goes wrong on a page: errors, dialogs, and requests to other addresses."""
     faults: list[str] = []
+    streams = _streams[page] = set()
 
-    def record(request: sync_api.Request) -> None:
+    def record(request: Request) -> None:
+        if "queue/data" in request.url:
+            streams.add(request)
         if not request.url.startswith((at, "data:", "blob:")):
             faults.append(f"asked for {request.url}")
 
@@ -181,6 +186,8 @@ def watch(page: Page, at: str) -> Iterator[list[str]]:
 
     listeners: dict[Any, Callable[..., None]] = {
         "request": record,
+        "requestfinished": lambda request: streams.discard(request),
+        "requestfailed": lambda request: streams.discard(request),
         "pageerror": lambda error: faults.append(f"script error: {error}"),
         "dialog": refused,
         "console": lambda message: faults.append(f"console: {message.text}") if message.type == "error" else None,
@@ -205,6 +212,14 @@ def load(page: Page, address: str, drawn: str = ".attend-inspector > *") -> Page
     page.locator(READY).wait_for()
     expect(page.locator(drawn).first).to_be_visible()
     return page
+
+
+def reload(page: Page) -> None:
+    """Once everything is answered: Gradio complains in the console of a stream of replies that is cut off."""
+    while _streams[page]:
+        page.wait_for_timeout(50)
+    page.reload()
+    page.locator(READY).wait_for()
 
 
 @pytest.fixture

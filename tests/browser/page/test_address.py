@@ -8,12 +8,12 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from model import catalog
 from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint
-from tests.helpers.browsing import READY, Opener, page_of
+from tests.helpers.browsing import Opener, page_of, reload
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, name_by_hand, pick, say
 from ui.runs.models import Models
@@ -39,23 +39,6 @@ def parts(page: Page) -> dict[str, str]:
     return {name: value for name, (value,) in parse_qs(urlsplit(page.url).query).items()}
 
 
-def streams(page: Page) -> set[Request]:
-    """The streams of replies that are open from now on."""
-    opened: set[Request] = set()
-    page.on("request", lambda request: opened.add(request) if "queue/data" in request.url else None)
-    for event in ("requestfinished", "requestfailed"):
-        page.on(event, lambda request: opened.discard(request))
-    return opened
-
-
-def reload(page: Page, opened: set[Request]) -> None:
-    """Once everything is answered: Gradio complains in the console of a stream that is cut off."""
-    while opened:
-        page.wait_for_timeout(50)
-    page.reload()
-    page.locator(READY).wait_for()
-
-
 def seen(page: Page, tab: str, model: str, chapter: str = "") -> None:
     """Wait until the page shows this tab, model and chapter."""
     expect(page.locator("#attend-model-chosen b").first).to_have_text(model)
@@ -67,7 +50,6 @@ def seen(page: Page, tab: str, model: str, chapter: str = "") -> None:
 
 def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -> None:
     page = visit("?top_k=7")
-    opened = streams(page)
     page.locator("#attend-tabs label", has_text="Learn").click()
     page.locator(".at-lesson-list button", has_text="Positions").click()
     page.locator("#attend-tabs label", has_text="Translate").click()
@@ -87,7 +69,7 @@ def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -
     seen(page, "Learn", "attend-chat", "Positions")
     expect(page).to_have_title("Learn · Attend")
     expect(page).to_have_url(re.compile("method=Greedy"))  # the settings stay as they are
-    reload(page, opened)
+    reload(page)
     seen(page, "Learn", "attend-chat", "Positions")
     page.go_forward()
     seen(page, "Translate", "attend-translate")
@@ -153,7 +135,6 @@ def test_a_folder_comes_back_after_a_reload_and_is_never_in_the_address(
 ) -> None:
     folder = make_checkpoint(tmp_path / "secret" / "fox")
     page = visit(at=two_models)
-    opened = streams(page)
     name_by_hand(page, str(folder))
     seen(page, "Chat", "fox")
     pick(page, tiny_writer.name)
@@ -161,7 +142,7 @@ def test_a_folder_comes_back_after_a_reload_and_is_never_in_the_address(
     page.go_back()
     seen(page, "Chat", "fox")
     assert "fox" not in page.url
-    reload(page, opened)
+    reload(page)
     seen(page, "Chat", "fox")
     page.locator("#attend-code").click()
     link = page.locator(".attend-code section").first

@@ -95,10 +95,10 @@ export function start({ element, props, trigger, watch }) {
   onceConnected(() => setTimeout(() => {
     if (state.clicks) trigger('show', state);
   }));
-  whenMoved(() => setTimeout(() => {
+  whenMoved(() => {
     const tab = partOf('tab') ?? home;
     if (tab !== state.tab && entries.includes(tab)) click(tab, false);
-  }));
+  });
   document.addEventListener('attend-refresh', () => trigger('show', state)); // what was shown instead is closed
   watch('value', receive);
   receive();

@@ -47,7 +47,9 @@ export function start({ element, props, trigger, watch }) {
   watch('value', receive);
   takePart('chapter', (key) => offered.includes(key));
   shownTab.subscribe(root, follow); // nothing is computed until the lesson is in sight
-  whenMoved(() => follow(document.body.dataset.tab));
+  whenMoved(() => {
+    if (partOf('chapter') && document.body.dataset.tab === 'Learn') follow('Learn'); // from another tab, the switch says so
+  });
 
   /** The address says which chapter is open while the lesson is in sight. @param {string} tab */
   function follow(tab) {

@@ -168,5 +168,5 @@ export function start({ element, props, trigger, watch }) {
   watch('value', receive);
   draw();
   onceConnected(follow);
-  whenMoved(follow);
+  whenMoved(follow, { isFirst: true });
 }

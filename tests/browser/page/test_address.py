@@ -75,6 +75,18 @@ def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -
     seen(page, "Translate", "attend-translate")
 
 
+def test_an_entry_of_the_history_has_its_own_chapter(visit: Opener) -> None:
+    page = visit()
+    for tab in ("Learn", "Chat", "Learn"):
+        page.locator("#attend-tabs label", has_text=tab).click()
+    page.locator(".at-lesson-list button", has_text="Positions").click()
+    page.evaluate("history.go(-2)")
+    seen(page, "Chat", "attend-chat")
+    page.go_back()
+    seen(page, "Learn", "attend-chat", "Tokens, side by side")  # not the chapter that was open last
+    assert parts(page)["chapter"] == "tokens"
+
+
 @pytest.mark.parametrize("name", BOX)
 def test_a_link_opens_its_tab_with_the_prompt_in_its_box(visit: Opener, name: str) -> None:
     prompt = 'a "b" <img src=x onerror=alert(1)> & ?tab=Learn\nand more'

@@ -77,8 +77,11 @@ export function writeParts(parts, { isNew = false, kept = {} } = {}) {
   else history.replaceState(state, '', address);
 }
 
-/** @param {() => void} handler called after Back and Forward */
-export const whenMoved = (handler) => addEventListener('popstate', handler);
+/**
+ * @param {() => void} handler called after Back and Forward
+ * @param {{isFirst?: boolean}} options whether before the others: the server judges a tab by the model that is coming
+ */
+export const whenMoved = (handler, { isFirst = false } = {}) => addEventListener('popstate', handler, { capture: isFirst });
 
 /** @param {() => void} handler called once Gradio hears what components trigger */
 export function onceConnected(handler) {

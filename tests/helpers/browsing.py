@@ -216,8 +216,10 @@ def load(page: Page, address: str, drawn: str = ".attend-inspector > *") -> Page
 
 def reload(page: Page) -> None:
     """Once everything is answered: Gradio complains in the console of a stream of replies that is cut off."""
-    while _streams[page]:
+    quiet = 0
+    while quiet < 10:  # between two events there is none for a moment
         page.wait_for_timeout(50)
+        quiet = 0 if _streams[page] else quiet + 1
     page.reload()
     page.locator(READY).wait_for()
 

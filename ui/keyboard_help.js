@@ -2,6 +2,7 @@
  * The dialog that lists the page's keys: on "?", and by its button in the header.
  */
 
+import { makeDialog } from './kit/js/dialog.js';
 import { around, make } from './kit/js/dom.js';
 
 /** @typedef {[keys: string, does: string]} Shortcut */
@@ -34,9 +35,7 @@ const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [
 /** @param {HTMLElement} header where its button is */
 export function offerKeyboardHelp(header) {
   const list = make('div', { class: 'at-shortcuts' });
-  const dialog = make('dialog', { class: 'attend-keys', 'aria-labelledby': 'attend-keys-title' },
-    make('h2', { id: 'attend-keys-title', text: 'Keyboard shortcuts' }), list,
-    make('button', { type: 'button', class: 'at-close', 'aria-label': 'Close', text: '×', onclick: () => dialog.close() }));
+  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', list);
   header.append(dialog);
 
   function open() {
@@ -47,9 +46,6 @@ export function offerKeyboardHelp(header) {
   }
 
   header.querySelector('#attend-keys').addEventListener('click', open);
-  dialog.addEventListener('click', (event) => {
-    if (event.target === dialog) dialog.close(); // beside it
-  });
   document.addEventListener('keydown', (event) => {
     const isTyping = around(event, FIELDS);
     if (event.key !== '?' || event.ctrlKey || event.metaKey || isTyping || document.querySelector('dialog[open]')) return;

@@ -69,3 +69,35 @@ export function search(entries, words) {
     .filter((entry) => wanted.every((word) => called(entry).toLocaleLowerCase().includes(word)))
     .toSorted((one, other) => other.changed - one.changed);
 }
+
+const SCHEMA = 'attend.history/1';
+
+/** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} kept null where one is gone */
+export const exported = (kept) => JSON.stringify({ schema: SCHEMA, kept: kept.filter(Boolean) });
+
+/**
+ * What `exported` wrote. The server checks a document again when it is opened.
+ * @param {string} text of a file that may hold anything
+ * @returns {{entry: Entry, document: DocumentValue}[]}
+ */
+export function imported(text) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  if (value?.schema !== SCHEMA || !Array.isArray(value.kept) || !value.kept.every(isKept)) {
+    throw new Error('This isn’t a history that Attend exported: choose a file that “Export all” made.');
+  }
+  return value.kept;
+}
+
+/** @param {any} kept @returns {boolean} */
+function isKept(kept) {
+  const { entry, document } = kept ?? {};
+  return ['key', 'kind', 'title', 'name', 'model'].every((field) => typeof entry?.[field] === 'string')
+    && ['changed', 'size', 'revision'].every((field) => Number.isFinite(entry[field]))
+    && document?.key === entry.key && document.kind === entry.kind && Array.isArray(document.names)
+    && Object.values(document.runs ?? {}).every((run) => typeof run === 'string');
+}

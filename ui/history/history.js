@@ -12,8 +12,10 @@ import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { restedText } from '../kit/js/signals.js';
+import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { Keeper } from './keeper.js';
+import { makeList } from './list.js';
 import { openStore } from './store.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -29,9 +31,28 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {import('./store.js').Store} store */
   async function keep(store) {
-    const keeper = new Keeper(store, questions, () => {});
+    const keeper = new Keeper(store, questions, (problem) => list.report(problem));
+    const list = makeList(store, tabs, {
+      open: (entry) => open(keeper, entry),
+      forget: (keys) => keeper.forget(keys),
+      keep(isKeeping) {
+        keeper.isKeeping = isKeeping;
+        remember('history', isKeeping ? 'kept' : 'nothing');
+      },
+    });
+    keeper.isKeeping = remembered('history', 'kept') === 'kept';
+    root.append(list.node);
+    const button = find(document.body, '#attend-history-button');
+    button.hidden = false;
+    button.addEventListener('click', () => list.present(keeper.isKeeping));
     await restore(keeper);
     restedText.subscribe(root, ({ kind, isEmpty }) => keeper.rested(kind, isEmpty));
+  }
+
+  /** @param {Keeper} keeper @param {import('./store.js').Entry} entry @returns {Promise<boolean>} whether it is in view */
+  async function open(keeper, { key, kind }) {
+    if (document.body.dataset.tab !== tabs[kind]) find(document.body, `#attend-tabs [data-name="${tabs[kind]}"] input`).click();
+    return keeper.open(key, { isShown: true, bring: true });
   }
 
   /** @param {Keeper} keeper */

@@ -50,8 +50,8 @@ export class Keeper {
     const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
     clearTimeout(pending.timer);
     this.#questions.drop(pending.question);
-    if (isEmpty) this.show(kind, '');
-    else if (this.isKeeping) pending.timer = window.setTimeout(() => this.#keep(kind), PAUSE);
+    if (isEmpty || !this.isKeeping) this.show(kind, '');
+    else pending.timer = window.setTimeout(() => this.#keep(kind), PAUSE);
     this.#pending.set(kind, pending);
   }
 
@@ -59,6 +59,12 @@ export class Keeper {
   show(kind, key) {
     this.#shown[kind] = key;
     rememberShown(this.#shown);
+  }
+
+  /** What is in view is no longer kept, if it is among these. @param {string[]} keys */
+  forget(keys) {
+    for (const [kind, key] of Object.entries(this.#shown)) if (keys.includes(key)) this.show(kind, '');
+    for (const key of keys) this.#revisions.delete(key);
   }
 
   /**

@@ -30,7 +30,7 @@ RUN = ("max_new_tokens", "seed", "top_candidates")  # they say nothing about how
 
 METHODS: Mapping[str, Method] = {
     "Greedy": Method("Takes the top token.", "greedy", RUN),
-    "Temperature": Method("Makes choices safer or bolder.", "sample", ("temperature", *RUN)),
+    "Temperature": Method("Safer or bolder choices.", "sample", ("temperature", *RUN)),
     "Top-k": Method("Draws from the top k.", "sample", ("top_k", *RUN)),
     "Top-p": Method("Draws from the top share.", "sample", ("top_p", *RUN)),
     "Beam search": Method("Seeks the likeliest text.", "beam", ("num_beams", "length_penalty", *RUN)),

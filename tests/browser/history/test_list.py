@@ -1,0 +1,99 @@
+"""The list of what this browser keeps: opened, renamed, deleted, saved as one file, and nothing kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.history.test_history import kept, reload, turns
+from tests.helpers.browsing import DESK, SHORT, Tab, forget, load
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, say
+
+pytestmark = BROWSER
+
+
+@pytest.fixture
+def page(tab: Tab, url: str) -> Page:
+    """The page with the history open, in which two conversations are kept; the second one is in view."""
+    page = tab.open()
+    page.set_viewport_size(DESK)
+    forget(page, url)
+    load(page, f"{url}?{SHORT}")
+    say(page, "Hello there")
+    kept(page, "Hello there")
+    page.locator("#attend-clear").click()
+    expect(page.locator(".at-log > .at-turn")).to_have_count(0)
+    say(page, "And <b>now</b>")
+    kept(page, "Hello there", "And <b>now</b>")
+    present(page)
+    return page
+
+
+def present(page: Page) -> None:
+    page.locator("#attend-history-button").click()
+    expect(page.get_by_role("dialog", name="History")).to_be_visible()
+
+
+def expect_names(page: Page, *names: str) -> None:
+    expect(page.locator(".at-kept-open b")).to_have_text(list(names))
+
+
+def test_an_entry_is_found_opened_and_renamed(page: Page, tab: Tab) -> None:
+    expect_names(page, "And <b>now</b>", "Hello there")  # the newest first
+    page.get_by_label("Search the history").fill("HELLO")
+    expect_names(page, "Hello there")
+    page.locator(".at-kept-open").click()
+    expect(page.get_by_role("dialog", name="History")).to_be_hidden()
+    expect(page.locator(".at-log > .at-turn .at-bubble").first).to_contain_text("Hello there")
+    assert len(turns(page)) == 2
+    present(page)
+    page.get_by_role("button", name="Rename “Hello there”").click()
+    page.get_by_label("New name").press("Escape")
+    expect(page.locator(".at-kept-open b")).to_have_count(2)  # it is as it was
+    page.get_by_role("button", name="Rename “Hello there”").click()
+    page.get_by_label("New name").fill("Greetings")
+    page.get_by_label("New name").press("Enter")
+    expect(page.locator(".at-kept-open b", has_text="Greetings")).to_be_visible()
+    expect(page.locator(".at-kept-open b")).to_have_count(2)
+    tab.leave()
+
+
+def test_what_was_deleted_can_be_brought_back_but_for_everything(page: Page, tab: Tab, tmp_path: Path) -> None:
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Export all").click()
+    path = tmp_path / "history.json"
+    begun.value.save_as(path)
+    page.get_by_role("button", name="Delete “Hello there”").click()
+    expect_names(page, "And <b>now</b>")
+    page.locator(".at-kept-status").get_by_role("button", name="Undo").click()
+    expect_names(page, "And <b>now</b>", "Hello there")
+    page.get_by_role("button", name="Delete everything").click()
+    expect_names(page, "And <b>now</b>", "Hello there")  # only once it is confirmed
+    page.get_by_role("button", name="Delete all 2").click()
+    expect_names(page)
+    kept(page)
+    chooser = page.locator("#attend-history-dialog input[type=file]")
+    (tmp_path / "other.json").write_text(json.dumps({"kept": []}), encoding="utf-8")
+    chooser.set_input_files(tmp_path / "other.json")
+    expect(page.locator(".at-kept-status")).to_contain_text("isn’t a history that Attend exported")
+    chooser.set_input_files(path)
+    expect(page.locator(".at-kept-status")).to_have_text("2 imported.")
+    expect_names(page, "And <b>now</b>", "Hello there")
+    tab.leave()
+
+
+def test_nothing_is_kept_from_when_one_says_so(page: Page, tab: Tab) -> None:
+    page.get_by_label("Keep nothing from now on").check()
+    page.keyboard.press("Escape")
+    say(page, "A secret")
+    rest(page)
+    reload(page)
+    assert turns(page) == []
+    kept(page, "Hello there", "And <b>now</b>")  # as it was
+    present(page)
+    expect(page.get_by_label("Keep nothing from now on")).to_be_checked()
+    tab.leave()

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { called, exported, fitted, imported, isSame, search, surplus, withRuns } from '../../ui/history/documents.js';
+
+/** @param {string} key @param {Partial<import('../../ui/history/store.js').Entry>} [others] */
+const entry = (key, others = {}) =>
+  ({ key, kind: 'chat', title: `About ${key}`, name: '', model: 'm', changed: 0, revision: 1, size: 10, ...others });
+
+/** @param {string} key @param {Record<string, string>} runs @param {string[]} [names] */
+const documentOf = (key, runs, names = Object.keys(runs)) =>
+  ({ schema: 's', kind: 'chat', key, title: '', model: 'm', content: {}, names, runs });
+
+test('the oldest documents go first, until the others keep to both limits, and those in view stay', () => {
+  const entries = [entry('a', { changed: 3 }), entry('b', { changed: 1 }), entry('c', { changed: 2, size: 100 })];
+  assert.deepEqual(surplus(entries, []), []);
+  assert.deepEqual(surplus(entries, [], { count: 2, size: 1000 }), ['b']);
+  assert.deepEqual(surplus(entries, ['b'], { count: 2, size: 1000 }), ['c']);
+  assert.deepEqual(surplus(entries, [], { count: 9, size: 20 }), ['b', 'c']); // 120, 110, 10
+});
+
+test('what is too large to be sent loses its oldest runs and keeps its texts', () => {
+  const long = documentOf('a', { one: 'x'.repeat(500), two: 'y'.repeat(500) });
+  assert.deepEqual(fitted(long, 5000), long);
+  assert.deepEqual(Object.keys(fitted(long, 900).runs), ['two']);
+  assert.deepEqual(fitted(long, 10), { ...long, runs: {} });
+});
+
+test('a new state takes the runs that it lacks from earlier ones, and those alone that it names', () => {
+  const before = documentOf('a', { one: '1', gone: '0' });
+  const next = withRuns(documentOf('a', { two: '2' }, ['one', 'two', 'never']), undefined, before);
+  assert.deepEqual(next.runs, { one: '1', two: '2' });
+  assert.equal(isSame(next, { ...next }), true);
+  assert.equal(isSame(next, before), false);
+});
+
+test('a search finds all words of a name in any case, the newest first', () => {
+  const entries = [entry('tea', { changed: 1 }), entry('old', { title: 'Green TEA at five', changed: 0 }), entry('x', { name: 'Dogs' })];
+  assert.deepEqual(search(entries, 'tea').map(({ key }) => key), ['tea', 'old']);
+  assert.deepEqual(search(entries, ' tea  green').map(({ key }) => key), ['old']);
+  assert.equal(search(entries, '').length, 3);
+  assert.deepEqual([called(entry('a')), called(entry('a', { name: 'Mine' })), called(entry('a', { title: '' }))],
+    ['About a', 'Mine', 'Untitled']);
+});
+
+test('what was exported can be imported, and nothing else', () => {
+  const kept = [{ entry: entry('a'), document: documentOf('a', { one: '1' }) }];
+  assert.deepEqual(imported(exported([...kept, null])), kept);
+  const spoiled = [
+    'x', 'null', '{}', JSON.stringify({ schema: 'attend.history/2', kept }), exported([{ ...kept[0], entry: entry('b') }]),
+    exported([{ ...kept[0], document: documentOf('a', /** @type {any} */ ({ one: 1 })) }]),
+    exported([{ ...kept[0], entry: entry('a', { size: NaN }) }]), exported([/** @type {any} */ ({ entry: 5 })]),
+  ];
+  for (const text of spoiled) assert.throws(() => imported(text), /isn’t a history that Attend exported/);
+});

@@ -1,0 +1,148 @@
+/**
+ * The dialog with all that this browser keeps: to open, search, rename and delete it, to save all of it as one file, and
+ * to keep nothing.
+ */
+
+/** @import { Entry, Store } from './store.js' */
+
+import { makeDialog } from '../kit/js/dialog.js';
+import { iconButton, make } from '../kit/js/dom.js';
+import { closeOnEscape } from '../kit/js/keys.js';
+import { download } from '../kit/js/transfer.js';
+import { called, exported, imported, search } from './documents.js';
+
+const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const FAILED = 'This browser couldn’t do that: its storage may be full or switched off.';
+
+/**
+ * @param {Store} store
+ * @param {Record<string, string>} tabs the name of each kind's tab
+ * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => void, keep: (isKeeping: boolean) => void}} wiring
+ *   `open` says whether it is in view now; `forget` is told of what was deleted
+ */
+export function makeList(store, tabs, { open, forget, keep }) {
+  /** @type {Entry[]} */
+  let entries = [];
+  const box = make('input', { type: 'search', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
+  const list = make('ul', { class: 'at-kept' });
+  const status = make('p', { class: 'at-kept-status', role: 'status' });
+  const file = make('input', { type: 'file', accept: '.json,application/json', hidden: true, onchange: () => act(bring) });
+  const nothing = make('input', { type: 'checkbox', onchange: () => keep(!nothing.checked) });
+  const save = button('Export all', () => act(exportAll));
+  const all = button('Delete everything', confirm);
+  const dialog = makeDialog('attend-history-dialog', 'History',
+    make('p', { class: 'at-quiet', text: 'Kept in this browser alone; the server keeps nothing.' }), box, list, status,
+    make('div', { class: 'at-kept-tools' }, save, button('Import', () => file.click()), all, file,
+      make('label', {}, nothing, ' Keep nothing from now on')));
+
+  /** Do something with the store; what went wrong is said. @param {() => Promise<void>} work */
+  async function act(work) {
+    status.replaceChildren();
+    try {
+      await work();
+    } catch (/** @type {any} */ error) {
+      report(error instanceof DOMException ? FAILED : error.message);
+    }
+    await refresh();
+  }
+
+  async function refresh() {
+    entries = await store.list();
+    draw();
+  }
+
+  function draw() {
+    const found = search(entries, box.value);
+    list.replaceChildren(...found.map(row));
+    if (!found.length) list.append(make('li', { class: 'at-quiet', text: entries.length ? 'Nothing found.' : 'Nothing is kept yet.' }));
+    save.disabled = all.disabled = !entries.length;
+  }
+
+  /** @param {Entry} entry */
+  function row(entry) {
+    const name = called(entry);
+    const item = make('li', {},
+      make('button', { type: 'button', class: 'at-kept-open', dir: 'auto', onclick: () => act(() => show(entry)) },
+        make('b', { text: name }),
+        make('span', { class: 'at-quiet', text: [tabs[entry.kind], entry.model, WHEN.format(entry.changed)].join(' · ') })),
+      iconButton('edit', `Rename “${name}”`, () => rename(item, entry)),
+      iconButton('remove', `Delete “${name}”`, () => act(() => remove(entry))));
+    return item;
+  }
+
+  /** @param {Entry} entry */
+  async function show(entry) {
+    if (await open(entry)) dialog.close();
+  }
+
+  /** @param {HTMLElement} item @param {Entry} entry */
+  function rename(item, entry) {
+    const field = make('input', { type: 'text', value: called(entry), 'aria-label': 'New name', maxlength: 200 });
+    const form = make('form', { class: 'at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      act(async () => {
+        await store.write({ ...entry, name: field.value.trim() }, null, entry.revision);
+      });
+    });
+    closeOnEscape(form, draw);
+    item.replaceChildren(form);
+    field.select();
+  }
+
+  /** @param {Entry} entry */
+  async function remove(entry) {
+    const kept = await store.read(entry.key);
+    await store.remove([entry.key]);
+    forget([entry.key]);
+    const undo = button('Undo', () => act(async () => {
+      await store.write(kept.entry, kept.document, 0);
+    }));
+    status.replaceChildren(`Deleted “${called(entry)}”. `, ...(kept ? [undo] : []));
+  }
+
+  /** Everything goes only after a second click. */
+  function confirm() {
+    const sure = button(`Delete all ${entries.length}`, () => act(async () => {
+      const keys = entries.map(({ key }) => key);
+      await store.remove(keys);
+      forget(keys);
+      report('Everything was deleted.');
+    }));
+    status.replaceChildren('This can’t be undone. ', sure, button('Cancel', () => report('')));
+    sure.focus();
+  }
+
+  async function exportAll() {
+    download('attend-history.json', exported(await Promise.all(entries.map(({ key }) => store.read(key)))));
+  }
+
+  async function bring() {
+    const [chosen] = file.files;
+    file.value = '';
+    const found = imported(await chosen.text());
+    const known = new Set(entries.map(({ key }) => key));
+    const fresh = found.filter(({ entry }) => !known.has(entry.key));
+    for (const { entry, document } of fresh) await store.write(entry, document, 0);
+    report(`${fresh.length} imported${fresh.length < found.length ? `, ${found.length - fresh.length} were here already` : ''}.`);
+  }
+
+  /** @param {string} sentence */
+  function report(sentence) {
+    status.textContent = sentence;
+  }
+
+  /** @param {boolean} isKeeping */
+  async function present(isKeeping) {
+    nothing.checked = !isKeeping;
+    box.value = '';
+    report('');
+    await refresh();
+    dialog.showModal();
+  }
+
+  return { node: dialog, present, report };
+}
+
+/** @param {string} text @param {() => void} onclick */
+const button = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });

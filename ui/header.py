@@ -13,4 +13,6 @@ def lay_out() -> None:
     template = assets.template("header.html")
     script = assets.loader("header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
-    header.poll(lambda: None, None, None, trigger_mode="multiple", **QUICK)  # opens a stream: ui/kit/js/late_events.js
+    header.poll(
+        lambda: None, None, None, trigger_mode="multiple", **QUICK
+    )  # opens a stream: ui/kit/gradio/late_events.js

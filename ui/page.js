@@ -4,9 +4,9 @@
  */
 
 import { MOST_PROMPT, onceConnected, takePart, writeParts } from './kit/address/address.js';
-import { cloneObjectsOnly } from './kit/js/clone.js';
+import { cloneObjectsOnly } from './kit/gradio/clone.js';
 import { around } from './kit/js/dom.js';
-import { reopenStream } from './kit/js/late_events.js';
+import { reopenStream } from './kit/gradio/late_events.js';
 import { remember, remembered } from './kit/js/storage.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first

@@ -205,7 +205,7 @@ def forget(page: Page, at: str) -> None:
     page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
 
 
-def load(page: Page, address: str, drawn: str = ".attend-inspector > *") -> Page:
+def load(page: Page, address: str, drawn: str = ".attend-inspector > :not([hidden])") -> Page:
     """Open an address and wait until the page can be used; `drawn` is what comes last."""
     page.set_default_timeout(PATIENCE)
     page.goto(address)

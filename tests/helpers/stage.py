@@ -88,7 +88,7 @@ class Stage:
                     text_view = component("chat/text_view.js", "format", name="text-view")
                 with gr.Column(min_width=320):
                     inspector = inspector_view()
-            show.click(self._send, count, [conversation, inspector, count], show_progress="hidden")
+            show.click(self._send, count, [conversation, inspector, count], queue=False, show_progress="hidden")
             text_view.format(self._format, None, text_view, queue=False, show_progress="hidden")
             for view, events in (
                 (conversation, CONVERSATION_EVENTS),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { cloneObjectsOnly } from '../../ui/kit/js/clone.js';
+import { cloneObjectsOnly } from '../../ui/kit/gradio/clone.js';
 
 test('every value is copied, and every function refused, as by the browser itself', () => {
   const clone = cloneObjectsOnly(structuredClone);

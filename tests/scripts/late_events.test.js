@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { reopenStream } from '../../ui/kit/js/late_events.js';
+import { reopenStream } from '../../ui/kit/gradio/late_events.js';
 
 const HOST = 'http://127.0.0.1/gradio_api/queue';
 

@@ -51,7 +51,7 @@ export class Keeper {
     clearTimeout(pending.timer);
     this.#questions.drop(pending.question);
     if (isEmpty || !this.isKeeping) this.show(kind, '');
-    else pending.timer = window.setTimeout(() => this.#keep(kind), PAUSE);
+    else pending.timer = window.setTimeout(() => this.#keep(kind).catch(this.#failed), PAUSE);
     this.#pending.set(kind, pending);
   }
 

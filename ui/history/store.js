@@ -13,27 +13,40 @@
 const ENTRIES = 'entries';
 const DOCUMENTS = 'documents';
 
-/** Opens the store; fails where the browser forbids it. @param {IDBFactory} factory */
-export async function openStore(factory = indexedDB) {
+/** @param {IDBFactory} factory @returns {Promise<IDBDatabase>} */
+function connect(factory) {
   const request = factory.open('attend', 1);
   request.addEventListener('upgradeneeded', () => {
     for (const name of [ENTRIES, DOCUMENTS]) request.result.createObjectStore(name, { keyPath: 'key' });
   });
-  const database = await done(request);
+  return done(request);
+}
+
+/** Opens the store; fails where the browser forbids it. @param {IDBFactory} factory */
+export async function openStore(factory = indexedDB) {
+  let database = await connect(factory);
 
   /** @param {IDBTransactionMode} mode */
-  const begin = (mode) => {
-    const transaction = database.transaction([ENTRIES, DOCUMENTS], mode);
+  const begin = async (mode) => {
+    const names = [ENTRIES, DOCUMENTS];
+    let transaction;
+    try {
+      transaction = database.transaction(names, mode);
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === 'InvalidStateError')) throw error;
+      database = await connect(factory); // the browser had closed it: the visitor cleared the data of sites
+      transaction = database.transaction(names, mode);
+    }
     return { transaction, entries: transaction.objectStore(ENTRIES), documents: transaction.objectStore(DOCUMENTS) };
   };
 
   return {
     /** All entries. @returns {Promise<Entry[]>} */
-    list: () => done(begin('readonly').entries.getAll()),
+    list: async () => done((await begin('readonly')).entries.getAll()),
 
     /** An entry and its document; null where there is none. @param {string} key @returns {Promise<{entry: Entry, document: DocumentValue} | null>} */
     async read(key) {
-      const { entries, documents } = begin('readonly');
+      const { entries, documents } = await begin('readonly');
       const [entry, document] = await Promise.all([done(entries.get(key)), done(documents.get(key))]);
       return entry && document ? { entry, document } : null;
     },
@@ -46,7 +59,7 @@ export async function openStore(factory = indexedDB) {
      * @returns {Promise<number | null>} the new revision; null where there is another one than the caller knows
      */
     async write(entry, document, revision) {
-      const { transaction, entries, documents } = begin('readwrite');
+      const { transaction, entries, documents } = await begin('readwrite');
       const before = await done(entries.get(entry.key));
       if (before && before.revision !== revision) return null;
       entries.put({ ...entry, revision: revision + 1 });
@@ -57,7 +70,7 @@ export async function openStore(factory = indexedDB) {
 
     /** @param {string[]} keys */
     async remove(keys) {
-      const { transaction, entries, documents } = begin('readwrite');
+      const { transaction, entries, documents } = await begin('readwrite');
       for (const key of keys) {
         entries.delete(key);
         documents.delete(key);

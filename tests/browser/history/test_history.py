@@ -64,6 +64,9 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     expect(page.locator(".at-log > .at-turn")).to_have_count(0)
     reload(page)
     assert turns(page) == []
+    forget(page, url)  # as a visitor clears the data of sites while the page is open: the browser closes the database
+    say(page, "Once more")
+    kept(page, "Once more")
     tab.leave()
 
 

@@ -238,7 +238,7 @@ def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage:
     assert stage.find(".at-map-foot .at-legend").inner_text() == scale == "0\n≥\u00a040\u00a0%"
     stage.show(inspector=inspector(WORDS))
     for mode in (1, 2, 0):
-        stage.find(".at-switch label").nth(mode).click()
+        stage.find(".at-colours .at-switch label").nth(mode).click()
         assert stage.find(".at-step").bounding_box()["y"] == top
 
 
@@ -276,12 +276,12 @@ def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
 def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
     text = "".join(WORDS[2:])
     fresh.show(conversation=conversation(turn("assistant", text, WORDS[2:])), inspector=inspector(WORDS))
-    fresh.find(".at-switch label").nth(1).click()
+    fresh.find(".at-colours .at-switch label").nth(1).click()
     # token 6 was chosen looking at 0 and 4; the shade is relative to the strongest but for the first
     sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-look", "10")
     sync_api.expect(fresh.find(".at-tok").nth(2)).to_have_attribute("data-look", "10")
     sync_api.expect(fresh.find(".at-tok").nth(1)).to_have_attribute("data-look", "0")
-    fresh.find(".at-switch label").nth(2).click()
+    fresh.find(".at-colours .at-switch label").nth(2).click()
     modes = "[...document.querySelectorAll('[data-colour]')].map((node) => node.dataset.colour)"
     assert fresh.page.evaluate(modes) == ["off", "off"]
     fresh.page.reload()
@@ -340,7 +340,8 @@ def test_a_new_run_may_come_before_the_last_one_is_drawn(fresh: Stage) -> None:
       performance.now = () => 1e6;
     }"""
     )
-    for number, (name, words) in enumerate((("first", WORDS), ("second", WORDS[:4])), start=1):
+    # Every page begins with one value, so the first here is number 2.
+    for number, (name, words) in enumerate((("first", WORDS), ("second", WORDS[:4])), start=2):
         fresh.value = {"inspector": {**inspector(words, busy=True), "run": name}}
         fresh.page.click("#show")
         fresh.page.wait_for_function(f"document.querySelector('#count input').value === '{number}'", polling=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.browsing import Opener
+from tests.helpers.browsing import Opener, reload
 from tests.helpers.stage import BROWSER, HOSTILE, Stage, conversation, turn, update
 from tests.helpers.visitor import say
 
@@ -77,5 +77,5 @@ def test_the_browser_remembers_how_answers_are_shown(visit: Opener) -> None:
     say(page, "Hello")
     page.locator("#attend-text-view label", has_text="formatted").click()
     expect(page.locator(".at-turn .at-formatted")).to_be_visible()
-    page.reload()
+    reload(page)
     expect(page.get_by_role("radio", name="formatted")).to_be_checked()

@@ -18,7 +18,7 @@ run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 
 # One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
 # The browser's tests come first and stay with the worker that has their servers; the other takes from the end.
-test: $(VENV)/dev.stamp ## run all tests, in two processes; no network needed
+test: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## run all tests, in two processes; no network needed
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
@@ -41,7 +41,7 @@ clean: ## remove the environment
 	rm -rf $(VENV)
 
 # Stamps, not the installed files, say what is done: an installation that was cut off starts again.
-# What checks the page's scripts and is no Python package; Node.js and its npm come with pyright[nodejs].
+# What checks the page and its scripts and is no Python package; Node.js and its npm come with pyright[nodejs].
 $(VENV)/scripts.stamp: package.json $(VENV)/dev.stamp
 	@echo "Installing package.json into $(VENV) (once) ..."
 	@cp package.json $(VENV)/

@@ -1,0 +1,103 @@
+"""axe-core finds nothing serious on the page: every tab and every dialog, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import names
+from tests.browser.page import axe
+from tests.helpers.browsing import Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import say, to_tab
+from ui.examples.recorded import MODELS
+
+pytestmark = [
+    *BROWSER,
+    axe.REQUIRED,
+    pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there"),
+]
+
+
+def chat(page: Page) -> None:
+    to_tab(page, "Chat")
+    page.get_by_text("Custom", exact=True).click()
+    page.locator("#attend-settings details").evaluate_all("folds => folds.forEach((fold) => { fold.open = true })")
+    say(page, "Hello there")
+    page.locator(".at-log > .at-turn .at-tok").first.click()
+    expect(page.locator(".at-step")).to_be_visible()
+
+
+def write(page: Page) -> None:
+    to_tab(page, "Write")
+    expect(page.locator(".at-example-note:visible")).to_have_count(1)
+
+
+def translate(page: Page) -> None:
+    to_tab(page, "Translate")
+    expect(page.locator("#attend-translate .at-example-note:visible")).to_have_count(1)
+    expect(page.locator("body[data-loading]")).to_have_count(0)
+
+
+def compare(page: Page) -> None:
+    to_tab(page, "Compare")
+    expect(page.locator(".at-card")).to_have_count(4)
+    expect(page.locator("body[data-loading]")).to_have_count(0)
+    page.locator(".at-card .at-tok").first.click()
+    expect(page.locator(".at-step")).to_be_visible()
+
+
+def chapter(title: str) -> Callable[[Page], None]:
+    def learn(page: Page) -> None:
+        to_tab(page, "Learn")
+        page.locator(".at-lesson-list button", has_text=title).click()
+        region = page.get_by_role("region", name=title, exact=True)
+        expect(region).to_be_visible()
+        expect(region.locator(".at-lesson-waits")).to_have_text("")
+
+    return learn
+
+
+def dialog(button: str, name: str) -> Callable[[Page], None]:
+    def show(page: Page) -> None:
+        page.locator(button).click()
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+
+    return show
+
+
+TAB, DIALOG = "#attend-main", "dialog[open]"
+STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, what is looked at, and how it is reached
+    ("Chat", "html", chat),
+    ("the keys", DIALOG, dialog("#attend-keys", "Keyboard shortcuts")),
+    ("the history", DIALOG, dialog("#attend-history-button", "History")),
+    ("sharing", DIALOG, dialog("#attend-code", "Share or reuse these settings")),
+    ("Write", TAB, write),
+    ("Compare", TAB, compare),
+    ("Translate", TAB, translate),
+    ("vocabulary", TAB, chapter("A vocabulary of your own")),
+    ("training", TAB, chapter("One training step")),
+    ("sentences", TAB, chapter("Attention in real sentences")),
+)
+
+
+def test_axe_finds_nothing_serious(embedded_url: str, visit: Opener) -> None:
+    page = visit(at=embedded_url)
+    found: dict[str, list[str]] = {}
+    for state, within, reach in STATES:
+        reach(page)
+        found[f"{state}, light"] = axe.serious(page, within=within)
+        turn(page)
+        found[f"{state}, dark"] = axe.serious(page, "color-contrast", within=within)  # the one rule about colours
+        turn(page)
+        page.locator("dialog[open]").evaluate_all("dialogs => dialogs.forEach((each) => each.close())")
+    assert {state: faults for state, faults in found.items() if faults} == {}
+    page.locator("h1").evaluate("title => title.append(document.createElement('img'))")
+    assert [fault.partition(":")[0] for fault in axe.serious(page, within="header")] == ["image-alt"]  # it can fail
+
+
+def turn(page: Page) -> None:
+    """From light to dark and back, even where a dialog covers the button."""
+    page.locator("#attend-theme").evaluate("button => button.click()")

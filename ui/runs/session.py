@@ -36,6 +36,7 @@ class Version:
     tokens: tuple[TokenRecord, ...] = ()  # none for an empty box
     shape: tuple[int, int] = (0, 0)
     trace: Trace | None = None
+    key: str = ""  # the draft's
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class Draft:
 
     text: str = ""  # of the box when its run was made; any difference was typed since
     run: str | None = None
+    key: str = ""  # names the text in the visitor's browser, once it is kept there; an emptied box begins another
     typed: bool = True  # whether the last change was typing; all typing in a row is one change
     undo: list[Version] = field(default_factory=list)
     redo: list[Version] = field(default_factory=list)  # the next one is the last
@@ -167,7 +169,7 @@ class Session:
         if run is None:
             return Version()
         bare = tuple(replace(token, row=None) for token in run.tokens)
-        return Version(self.draft.text, run.model, bare, run.shape, run.trace)
+        return Version(self.draft.text, run.model, bare, run.shape, run.trace, self.draft.key)
 
     def remember_draft(self, version: Version | None = None, *, typed: bool = False) -> None:
         """Call before the draft changes: Undo will restore its current state, or this version of it. Clears Redo."""

@@ -67,7 +67,7 @@ def replace_run(
 
 
 def empty_draft(session: Session) -> None:
-    session.draft.text, session.draft.run = "", None
+    session.draft.text, session.draft.run, session.draft.key = "", None, ""
     session.drop_unused_runs()
 
 

@@ -46,4 +46,5 @@ def _restore(
         return empty_screen(session, models.get(name))
     run = replace_run(session, models.require_loaded(version.model), version.tokens, version.shape, version.text)
     run.trace = version.trace
+    session.draft.key = version.key or session.draft.key
     return screen_of(session, models, run)

@@ -15,12 +15,14 @@ from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
 from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.validation import checked_text
+from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.write import actions as write
 from ui.write import history
+from ui.write.document import open_text, write_document
 from ui.write.endpoint import generate_endpoint
 from ui.write.reproduction import write_reproduction
 from ui.write.screen import WriteScreen
@@ -78,6 +80,14 @@ class WriteTab(Tab):
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return write.overview(session, models, name)
+
+    def document(self, session: Session, *, key: str = "") -> Document | None:
+        return write_document(session, key)
+
+    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
+        if document.key != session.draft.key:
+            open_text(session, document)
+        return replace(write.overview(session, models, name), text=session.draft.text)
 
     @property
     def reproduced(self) -> Sequence[Component]:

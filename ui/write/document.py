@@ -1,0 +1,48 @@
+"""What the visitor's browser keeps of Write: the text in its box, with the tokens behind it."""
+
+from __future__ import annotations
+
+from ui.kit.validation import MOST_CHARACTERS
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.reader import InvalidDocument, as_text, wrong
+from ui.runs.documents.runs import run_name
+from ui.runs.run import new_key
+from ui.runs.session import Session
+
+
+def write_document(session: Session, key: str = "") -> Document | None:
+    """None while the box is empty.
+
+    Args:
+        key: what it is called from now on; "" leaves it its name.
+    """
+    draft = session.draft
+    run = session.runs.get(draft.run or "")
+    if run is None:
+        return None
+    draft.key = key or draft.key or new_key()
+    content = {"text": draft.text, "run": run_name(run)}
+    return Document("write", draft.key, first_words(draft.text), run.model, content, [run])
+
+
+def open_text(session: Session, document: OpenedDocument) -> None:
+    """Put a text that was kept in place of the one in the box, which Undo brings back; `AttendError` for what is none.
+
+    A text whose run is missing has to be tokenized again.
+    """
+    try:
+        text = as_text("its text", document.content.get("text"), MOST_CHARACTERS)
+        run = document.runs.get(as_text("its run", document.content.get("run")))
+        if run is not None and run.source:
+            raise wrong("the length of its source", len(run.source))
+    except InvalidDocument as error:
+        raise refused(error) from error
+    # nothing is refused from here on
+    if session.draft.run is not None:
+        session.remember_draft()
+    draft = session.draft
+    draft.key, draft.text, draft.run = document.key, text, None
+    if run is not None:
+        session.runs[run.id] = run
+        draft.run = run.id
+    session.drop_unused_runs()

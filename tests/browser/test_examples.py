@@ -70,8 +70,8 @@ def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedd
         assert words in heading
     texts = cards.locator(".at-text").all_inner_texts()
     expect(page.get_by_role("button", name="CSV")).to_be_disabled()
-    cards.nth(2).locator(".at-tok", has_text="forest").click()
-    expect(page.locator(".at-headline")).to_contain_text("forest")
+    cards.nth(2).locator(".at-tok", has_text="curious").click()
+    expect(page.locator(".at-headline")).to_contain_text("curious")
     assert {"comparison.js", "compare.js"} <= set(fetched)  # not before the tab is opened
     expect(page.locator(".attend-inspector .at-map")).to_be_visible()
     note.get_by_role("button").click()

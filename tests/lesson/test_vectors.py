@@ -139,10 +139,10 @@ def test_a_checkpoint_of_others_is_read_where_it_runs_as_our_own(tmp_path: Path)
     ("name", "analogy", "expected"),
     [
         (CHAT, "mother father brother", "sister"),
-        (CHAT, "went go see", "saw"),
+        (CHAT, "made make take", "took"),
         (CHAT, "dogs dog cat", "cats"),
         (CHAT, "first one three", "third"),
-        (TRANSLATE, "went go see", "saw"),
+        (TRANSLATE, "made make take", "took"),
         (TRANSLATE, "their they we", "our"),
     ],
 )

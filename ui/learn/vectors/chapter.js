@@ -21,7 +21,7 @@ import { debounced, chipRow, extentBar, tokenName } from '../pieces.js';
 import { wordMap } from '../word_map.js';
 
 const ANALOGIES = [
-  'went go see saw', 'dogs dog cat cats',
+  'made make take took', 'dogs dog cat cats',
   'their they we our', 'first one three third', 'bad good hot cold', 'woman man king queen',
 ];
 const LISTS = [

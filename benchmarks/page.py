@@ -24,6 +24,7 @@ from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
 from model.errors import AttendError
 from model.names import locate
+from ui.tour import SEEN
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
@@ -65,8 +66,9 @@ def served(model: str, port: int) -> Iterator[None]:
 
 
 def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
-    """The page of a new visitor, once a message can be typed."""
+    """The page of a new visitor, but without the tour, once a message can be typed."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script(SEEN)
     started = time.monotonic()
     while True:
         try:

@@ -20,6 +20,8 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
+from ui.tour import SEEN
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 120_000  # ms; the machine may be busy with a training
 DESKTOP, PHONE = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
@@ -102,6 +104,7 @@ def take(
                 context = browser.new_context(
                     viewport=viewport, color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
                 )
+                context.add_init_script(SEEN)
                 page = context.new_page()
                 page.set_default_timeout(PATIENCE)
                 page.goto(address + "?seed=7")

@@ -1,9 +1,10 @@
 /**
- * The dialog that lists the page's keys: on "?", and by its button in the header.
+ * The dialog that lists the page's keys, and begins its tour again: on "?", and by its button in the header.
  */
 
 import { makeDialog } from './kit/js/dialog.js';
 import { around, make } from './kit/js/dom.js';
+import { takeTour } from './tour/offer.js';
 
 /** @typedef {[keys: string, does: string]} Shortcut */
 
@@ -29,19 +30,25 @@ const SECTIONS = [
   { title: 'Learn', where: '#attend-lesson', shortcuts: [
     ['← → ↑ ↓', 'Move in a table or picture'], ['Enter', 'Take the typed number'], ['Esc', 'Put the old number back'],
   ] },
+  { title: 'Tour', where: '#attend-chat', shortcuts: [['← →', 'Previous, next step'], ['Esc', 'Skip the rest']] },
 ];
 const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"], [type="range"])';
 
 /** @param {HTMLElement} header where its button is */
 export function offerKeyboardHelp(header) {
   const list = make('div', { class: 'at-shortcuts' });
-  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', list);
+  const tour = make('button', { type: 'button', text: 'Take the tour', onclick: () => {
+    dialog.close();
+    takeTour();
+  } });
+  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', tour, list);
   header.append(dialog);
 
   function open() {
     const offered = SECTIONS.filter(({ where }) => document.querySelector(where));
     list.replaceChildren(...offered.map(({ title, shortcuts }) => make('section', {},
       make('h3', { text: title }), make('dl', {}, ...shortcuts.flatMap(describe)))));
+    tour.hidden = !document.querySelector('#attend-tabs [data-name="Chat"]')?.checkVisibility(); // an encoder has no Chat
     dialog.showModal();
   }
 

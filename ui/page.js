@@ -8,6 +8,7 @@ import { cloneObjectsOnly } from './kit/gradio/clone.js';
 import { around } from './kit/js/dom.js';
 import { reopenStream } from './kit/gradio/late_events.js';
 import { remember, remembered } from './kit/js/storage.js';
+import { offerTour } from './tour/offer.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
@@ -108,6 +109,9 @@ export function start() {
       toggleSettings();
       requestAnimationFrame(() => requestAnimationFrame(show)); // a frame in which it is closed, before it is seen
     } else if (isAwaited && performance.now() < PATIENCE) requestAnimationFrame(show);
-    else document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+    else {
+      document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
+      offerTour();
+    }
   }
 }

@@ -30,6 +30,7 @@ from tests.helpers.visitor import PATIENCE
 from ui.page import build
 from ui.runs.models import Models
 from ui.server import launch as serve
+from ui.tour import SEEN
 
 Opener = Callable[..., Page]
 DESK: ViewportSize = {"width": 1440, "height": 900}
@@ -124,6 +125,7 @@ def returning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserConte
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=CHROMIUM, args=FLAGS, reduced_motion="reduce"
         )
+        context.add_init_script(SEEN)
         yield context
         context.close()
 
@@ -164,6 +166,7 @@ def browser(returning: BrowserContext) -> Browser:
 def small_screen(browser: Browser) -> Iterator[BrowserContext]:
     """A phone, which caches the scripts as well."""
     context = browser.new_context(**PHONE, reduced_motion="reduce")
+    context.add_init_script(SEEN)
     yield context
     context.close()
 
@@ -226,13 +229,14 @@ def reload(page: Page) -> None:
 
 @pytest.fixture
 def visit(request: pytest.FixtureRequest, tab: Tab, browser: Browser) -> Iterator[Opener]:
-    """Opens the page as a new visitor; fails afterwards on any error or request to another host."""
+    """Opens the page as a new visitor, but without the tour; fails on any error or request to another host."""
     faults: list[list[str]] = []
     with ExitStack() as left:
 
         def visitor(options: dict[str, Any]) -> Page:
             if faults or (options.keys() - {"viewport"} and options != PHONE):  # a second visitor, or another device
                 context = browser.new_context(**{"viewport": DESK, **options}, reduced_motion="reduce")
+                context.add_init_script(SEEN)
                 left.callback(context.close)
                 return context.new_page()
             if options == PHONE:

@@ -58,9 +58,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     },
     "ui.history": ("ui.models", "ui.frame", "ui.screen", "ui.runs", "ui.kit", "decoding", "model"),
     "ui.history.contract": (),
+    "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),
     "training": ("decoding", "model"),
-    "benchmarks": ("training.translate", "attend", "decoding", "model"),
+    "benchmarks": ("training.translate", "ui.tour", "attend", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
     "experiments": ("training", "benchmarks.timing", "decoding", "model"),
 }

@@ -27,6 +27,7 @@ STYLES = (  # of equally specific rules the later one wins
     "runs/answer",
     *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
     "history/history",
+    "tour/tour",
     *(f"chat/{name}" for name in ("conversation", "formatted")),
     *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
     *(f"translate/{name}" for name in ("translation", "alignment")),

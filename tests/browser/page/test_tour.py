@@ -1,0 +1,123 @@
+"""The tour of the page: a first visitor sees it once, and it is in nobody's way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from model import names
+from tests.browser.test_layout import SHIFTS
+from tests.helpers.browsing import DESK, PHONE, load, reload, watch
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import rest, to_tab
+from ui.examples.recorded import MODELS
+
+pytestmark = [
+    *BROWSER,
+    pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there"),
+]
+
+FETCHED = (
+    """() => performance.getEntriesByType('resource').map(({ name }) => name.split('/tour/')[1]).filter(Boolean)"""
+)
+TITLES = [
+    *("Every token was a choice", "What it could have said", "Why this token", "Where the model looked"),
+    *("Change how it chooses", "Your turn"),
+]
+
+
+@pytest.fixture
+def first_visit(request: pytest.FixtureRequest, browser: Browser, embedded_url: str) -> Iterator[Page]:
+    """The page of somebody who has never been there; fails afterwards on any error."""
+    context = browser.new_context(**getattr(request, "param", {"viewport": DESK}), reduced_motion="reduce")
+    page = context.new_page()
+    with watch(page, embedded_url) as faults:
+        yield load(page, f"{embedded_url}?max_new_tokens=4", ".at-headline")
+    context.close()
+    assert faults == []
+
+
+def bubble_of(page: Page) -> Locator:
+    return page.locator(".at-tour-bubble")
+
+
+def assert_beside(page: Page) -> None:
+    """The bubble is whole in the window, as is the ring around its target, and does not cover it."""
+    left, top, right, bottom = edges(bubble_of(page))
+    ring = edges(page.locator(".at-tour-ring"))
+    width, height = page.evaluate("[innerWidth, innerHeight]")
+    assert min(left, top, *ring) >= 0
+    assert max(right, ring[2]) <= width and max(bottom, ring[3]) <= height
+    assert right <= ring[0] or ring[2] <= left or bottom <= ring[1] or ring[3] <= top
+
+
+def edges(one: Locator) -> tuple[float, float, float, float]:
+    box = one.bounding_box()
+    assert box
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("first_visit", [{"viewport": DESK}, PHONE], ids=["desk", "phone"], indirect=True)
+def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(first_visit: Page) -> None:
+    page, bubble = first_visit, bubble_of(first_visit)
+    heading = bubble.get_by_role("heading")
+    expect(heading).to_have_text(TITLES[0])
+    assert page.evaluate("!document.activeElement.closest('.at-tour')")
+    assert sum(page.evaluate(SHIFTS)) < 0.02
+    assert page.locator(".at-log").evaluate("log => log.scrollTop") == 0
+    for number, title in enumerate(TITLES, start=1):
+        expect(heading).to_have_text(title)
+        expect(bubble).to_contain_text(f"{number} of 6")
+        assert_beside(page)
+        bubble.locator(".at-primary").click()  # the last one is Done
+    expect(bubble).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    reload(page)
+    expect(page.locator(".at-headline")).to_be_visible()
+    assert page.evaluate(FETCHED) == ["offer.js"]
+    page.locator("#attend-keys").click()
+    again = page.get_by_role("button", name="Take the tour")
+    expect(again).to_be_in_viewport(ratio=1)
+    again.press("Enter")
+    for title in [*TITLES, TITLES[4]]:
+        expect(heading).to_have_text(title)
+        assert_beside(page)
+        page.keyboard.press("ArrowRight" if title != TITLES[5] else "ArrowLeft")
+    expect(heading).to_have_text(TITLES[5])
+    page.keyboard.press("Enter")  # the focus is on Done
+    expect(bubble).to_have_count(0)
+    expect(page.locator("#attend-message textarea")).to_be_focused()
+
+
+def test_the_tour_follows_a_click_on_a_token_and_gives_way_to_work(first_visit: Page) -> None:
+    page, bubble = first_visit, bubble_of(first_visit)
+    expect(bubble).to_contain_text(TITLES[0])
+    page.locator(".at-recorded .at-tok", has_text="Your").click()
+    expect(bubble).to_contain_text(TITLES[1])
+    expect(page.locator(".at-headline")).to_contain_text("Your")
+    page.locator("#attend-message textarea").fill("H")
+    expect(bubble).to_have_count(0)
+    page.locator("#attend-message textarea").fill("")
+
+    def take() -> None:
+        page.locator("#attend-keys").click()
+        page.get_by_role("button", name="Take the tour").click()
+        expect(bubble).to_contain_text(TITLES[0])
+
+    take()
+    page.keyboard.press("Escape")
+    expect(bubble).to_have_count(0)
+    expect(page.locator("#attend-keys")).to_be_focused()
+    take()
+    bubble.get_by_role("button", name="Skip").click()
+    expect(bubble).to_have_count(0)
+    take()
+    to_tab(page, "Learn")
+    expect(bubble).to_have_count(0)
+    take()  # which leads back to Chat
+    expect(page.locator("body[data-tab=Chat]")).to_be_attached()
+    page.get_by_role("button", name="Continue this conversation").click()
+    expect(bubble).to_have_count(0)  # the model writes
+    rest(page)

@@ -1,0 +1,28 @@
+/**
+ * Who takes the tour: whoever asks for it, and a new visitor once, when the example of Chat stands there.
+ */
+
+import { isExample, modeOf } from '../examples/example.js';
+import { shownToken } from '../kit/js/signals.js';
+import { remember, remembered } from '../kit/js/storage.js';
+
+const fetchTour = () => import('./tour.js');
+const isSeen = () => remembered('tour', '') === 'seen';
+
+/** Take it from its beginning. */
+export async function takeTour() {
+  const { begin } = await fetchTour();
+  begin({ isAsked: true });
+}
+
+/** Let it begin by itself where it has not been seen. */
+export function offerTour() {
+  if (isSeen()) return;
+  shownToken.subscribe(null, async ({ run }) => {
+    if (!isExample(run) || modeOf(run) !== 'chat' || isSeen()) return;
+    remember('tour', 'seen');
+    if (!isSeen()) return; // a browser that remembers nothing would begin it at every visit
+    const { begin } = await fetchTour();
+    begin({ isAsked: false });
+  });
+}

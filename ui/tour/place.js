@@ -1,0 +1,29 @@
+/**
+ * Where the tour's bubble stands.
+ *
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Box in the window, in pixels
+ * @typedef {{width: number, height: number}} Size
+ */
+
+export const GAP = 12; // pixels between the bubble and what it points at
+export const EDGE = 8; // and between the bubble and the edge of the window
+
+const SIDES = /** @type {const} */ (['below', 'above', 'right', 'left']);
+
+/**
+ * Beside the box, on the first side with enough room; where none has, over it at the window's lower edge.
+ * @param {Box} box what the bubble points at
+ * @param {Size} bubble
+ * @param {Size} view the window
+ */
+export function place(box, bubble, view) {
+  const room = { below: view.height - box.bottom, above: box.top, right: view.width - box.right, left: box.left };
+  const needed = { below: bubble.height, above: bubble.height, right: bubble.width, left: bubble.width };
+  const side = SIDES.find((each) => room[each] >= needed[each] + GAP + EDGE) ?? 'over';
+  const x = { right: box.right + GAP, left: box.left - GAP - bubble.width }[side] ?? (box.left + box.right - bubble.width) / 2;
+  const y = { below: box.bottom + GAP, above: box.top - GAP - bubble.height, over: view.height }[side] ?? box.top;
+  return { side, x: within(x, view.width - bubble.width), y: within(y, view.height - bubble.height) };
+}
+
+/** @param {number} offset @param {number} most */
+const within = (offset, most) => Math.max(EDGE, Math.min(offset, most - EDGE));

@@ -1,0 +1,134 @@
+/**
+ * The tour: a bubble that points at one thing after another. It lies over the page, takes no room in it and leaves all of
+ * it usable. It ends with its last step, when it is skipped, and when the visitor sets to work.
+ */
+
+import { around, find, make } from '../kit/js/dom.js';
+import { shownTab, shownToken } from '../kit/js/signals.js';
+import { remember } from '../kit/js/storage.js';
+import { EDGE, place } from './place.js';
+import { STEPS } from './steps.js';
+
+let end = () => {}; // of the tour that is going on
+
+/** @param {{isAsked: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
+export function begin({ isAsked }) {
+  end();
+  remember('tour', 'seen');
+  if (document.body.dataset.tab !== 'Chat') find(document.body, '#attend-tabs [data-name="Chat"] input').click();
+  const before = /** @type {HTMLElement} */ (document.activeElement);
+  let number = -1; // of the step, from 0
+  /** @type {HTMLElement | undefined} */
+  let target;
+
+  const ring = make('div', { class: 'at-tour-ring' });
+  const title = make('h2', { id: 'at-tour-title' });
+  const text = make('p', { id: 'at-tour-text' });
+  const count = make('span', { class: 'at-quiet' });
+  const skip = make('button', { type: 'button', class: 'at-plain', text: 'Skip', onclick: () => end() });
+  const back = make('button', { type: 'button', class: 'at-plain', text: 'Back', onclick: () => go(previous()) });
+  const next = make('button', { type: 'button', class: 'at-primary', onclick: () => go(following()) });
+  const bubble = make('section', {
+    class: 'at-tour-bubble', role: 'dialog', 'aria-labelledby': title.id, 'aria-describedby': text.id,
+    onmousedown: (event) => event.preventDefault(), // a click leaves the focus where it is
+  }, make('div', { 'aria-live': 'polite' }, title, text), make('div', { class: 'at-tour-buttons' }, count, skip, back, next));
+  const layer = make('div', { class: 'at-tour at-view', popover: 'manual' }, ring, bubble);
+  const resized = new ResizeObserver(draw);
+  const listeners = new AbortController();
+
+  const following = () => STEPS.findIndex((step, index) => index > number && inSight(step.targets));
+  const previous = () => STEPS.findLastIndex((step, index) => index < number && inSight(step.targets));
+
+  end = () => {
+    end = () => {};
+    const hasFocus = layer.contains(document.activeElement);
+    listeners.abort();
+    resized.disconnect();
+    layer.remove();
+    if (hasFocus) (target?.querySelector('textarea') ?? before).focus();
+  };
+  document.body.append(layer);
+  layer.showPopover();
+  listen('scroll', draw);
+  listen('resize', draw);
+  listen('transitionend', draw); // the settings slide in and out
+  listen('input', (event) => around(event, 'textarea') && end());
+  listen('click', (event) => number === 0 && around(event, '.at-tok') && go(following())); // as its text says
+  document.body.addEventListener('keydown', press, { signal: listeners.signal }); // before the page's own Escape
+  shownTab.subscribe(layer, (tab) => tab === 'Chat' || end());
+  shownToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
+  go(following());
+  if (isAsked) next.focus({ preventScroll: true });
+
+  /** @param {string} type of events anywhere on the page @param {(event: Event) => void} handler */
+  function listen(type, handler) {
+    addEventListener(type, handler, { capture: true, passive: true, signal: listeners.signal });
+  }
+
+  /** @param {number} wanted the step to show; -1: there is none */
+  function go(wanted) {
+    if (wanted < 0) return end();
+    number = wanted;
+    title.textContent = STEPS[number].title;
+    text.textContent = STEPS[number].text;
+    count.textContent = `${number + 1} of ${STEPS.length}`;
+    back.disabled = previous() < 0;
+    next.textContent = following() < 0 ? 'Done' : 'Next';
+    draw();
+    scrollToTarget();
+  }
+
+  function scrollToTarget() {
+    const { top, bottom } = target.getBoundingClientRect();
+    if (top >= 0 && bottom <= window.innerHeight && placed().side !== 'over') return;
+    target.scrollIntoView({ block: 'start' });
+    window.scrollBy(0, -EDGE);
+  }
+
+  function placed() {
+    const view = { width: document.documentElement.clientWidth, height: window.innerHeight };
+    return place(target.getBoundingClientRect(), { width: bubble.offsetWidth, height: bubble.offsetHeight }, view);
+  }
+
+  function draw() {
+    if (!layer.isConnected) return;
+    const found = inSight(STEPS[number].targets);
+    if (!found) return end();
+    if (found !== target) {
+      resized.disconnect();
+      resized.observe(found);
+      target = found;
+    }
+    const { left, top, width, height } = target.getBoundingClientRect();
+    const { side, x, y } = placed();
+    bubble.dataset.side = side;
+    bubble.style.transform = `translate(${x}px, ${y}px)`; // which shifts no layout
+    Object.assign(ring.style, { transform: `translate(${left}px, ${top}px)`, width: `${width}px`, height: `${height}px` });
+  }
+
+  /** @param {KeyboardEvent} event */
+  function press(event) {
+    if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    const isFree = event.target === document.body || around(event, '.at-tour')
+      || (event.target instanceof HTMLTextAreaElement && !event.target.value); // where the arrows would do nothing
+    if (event.key === 'Escape') end();
+    else if (isFree && event.key === 'ArrowRight' && following() >= 0) go(following());
+    else if (isFree && event.key === 'ArrowLeft' && previous() >= 0) go(previous());
+    else return;
+    event.preventDefault(); // it stops nothing else
+  }
+}
+
+/** @param {string[]} targets selectors @returns {HTMLElement | undefined} */
+function inSight(targets) {
+  for (const selector of targets) {
+    const found = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector))].findLast(isInSight);
+    if (found) return found;
+  }
+}
+
+/** Whether scrolling the page brings it in: closed settings stand beside the window. @param {HTMLElement} node */
+function isInSight(node) {
+  const { left, right, height } = node.getBoundingClientRect();
+  return node.checkVisibility({ visibilityProperty: true }) && height > 0 && left >= 0 && right <= window.innerWidth + 1;
+}

@@ -136,7 +136,7 @@ export function start({ element, props, trigger, watch }) {
   async function showExample() {
     const { comparison: recorded } = await fetchExample();
     fill(recorded.settings);
-    if (busy || results.size) return; // theirs came first
+    if (busy || results.size || text.value !== offered.example) return; // theirs came first, or a link's prompt
     text.value = recorded.text;
     note.replaceChildren(makeExampleNote({ model: recorded.model, take: 'Run it yourself', onTake: compare }));
     submitted = cards.slice();

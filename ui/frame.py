@@ -144,6 +144,7 @@ class Tab:
         None  # what its model is for where the tab before brought one for something else
     )
     styles: ClassVar[tuple[Path, ...]] = ()
+    keeps_documents: ClassVar[bool] = False  # whether the visitor's browser keeps what it shows
     mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none
     takes_system_prompt: ClassVar[bool] = False
     takes_settings: ClassVar[bool] = True

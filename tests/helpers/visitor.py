@@ -10,6 +10,8 @@ PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
 expect.set_options(timeout=PATIENCE)
 UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
 
+WITH_TEXT = ".at-tok:not(:empty)"  # tokens to click: parts of a letter have no text
+
 
 def say(page: Page, text: str) -> None:
     """Send a message and wait for the end of the answer."""

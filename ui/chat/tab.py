@@ -44,6 +44,7 @@ class ChatTab(Tab):
     name = "Chat"
     element = "attend-chat"
     mode = "chat"
+    keeps_documents = True
     task = "generation"
     styles = (Path(__file__).parent / "prompt.css",)
     takes_system_prompt = True

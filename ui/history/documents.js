@@ -71,6 +71,7 @@ export function search(entries, words) {
 }
 
 const SCHEMA = 'attend.history/1';
+const LATEST = 8.64e15; // ms since 1970: the last moment that a Date can hold
 
 /** All documents as one file. @param {({entry: Entry, document: DocumentValue} | null)[]} kept null where one is gone */
 export const exported = (kept) => JSON.stringify({ schema: SCHEMA, kept: kept.filter(Boolean) });
@@ -78,26 +79,30 @@ export const exported = (kept) => JSON.stringify({ schema: SCHEMA, kept: kept.fi
 /**
  * What `exported` wrote. The server checks a document again when it is opened.
  * @param {string} text of a file that may hold anything
+ * @param {string[]} kinds of documents that the page keeps
  * @returns {{entry: Entry, document: DocumentValue}[]}
  */
-export function imported(text) {
+export function imported(text, kinds) {
   let value;
   try {
     value = JSON.parse(text);
   } catch {
     value = null;
   }
-  if (value?.schema !== SCHEMA || !Array.isArray(value.kept) || !value.kept.every(isKept)) {
+  if (value?.schema !== SCHEMA || !Array.isArray(value.kept) || !value.kept.every((each) => isKept(each, kinds))) {
     throw new Error('This isn’t a history that Attend exported: choose a file that “Export all” made.');
   }
-  return value.kept;
+  return value.kept.map(({ entry: { key, kind, title, name, model, changed, revision }, document }) => ({
+    entry: { key, kind, title, name, model, changed, revision, size: JSON.stringify(document).length }, document,
+  }));
 }
 
-/** @param {any} kept @returns {boolean} */
-function isKept(kept) {
+/** @param {any} kept @param {string[]} kinds @returns {boolean} */
+function isKept(kept, kinds) {
   const { entry, document } = kept ?? {};
   return ['key', 'kind', 'title', 'name', 'model'].every((field) => typeof entry?.[field] === 'string')
-    && ['changed', 'size', 'revision'].every((field) => Number.isFinite(entry[field]))
-    && document?.key === entry.key && document.kind === entry.kind && Array.isArray(document.names)
+    && entry.changed >= 0 && entry.changed <= LATEST && Number.isFinite(entry.revision) && kinds.includes(entry.kind)
+    && document?.key === entry.key && document.kind === entry.kind && typeof document.model === 'string'
+    && Array.isArray(document.names) && document.names.every((name) => typeof name === 'string')
     && Object.values(document.runs ?? {}).every((run) => typeof run === 'string');
 }

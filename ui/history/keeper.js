@@ -13,6 +13,7 @@ import { fitted, isSame, surplus, withRuns } from './documents.js';
 
 const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
 const LOST = 5000; // ms after which a question to open something is asked again; twice changes nothing
+const MOST_ASKED = 12; // times, then it is given up
 const PAUSE = 300; // ms that a text rests before it is kept
 
 export class Keeper {
@@ -77,12 +78,19 @@ export class Keeper {
     const kept = await this.#store.read(key);
     if (!kept) return false;
     const { entry, document } = kept;
-    const sent = { document: fitted(document), shown: isShown, bring };
+    const sent = { document: fitted(document), shown: isShown };
     const opened = await new Promise((resolve) => {
-      const ask = () => this.#questions.ask('open', sent, (reply) => {
+      let asked = 0;
+      const settle = (/** @type {boolean} */ isOpen) => {
         clearInterval(asking);
-        resolve(Boolean(reply.opened));
-      });
+        resolve(isOpen);
+      };
+      const ask = () => {
+        if (asked === MOST_ASKED) return settle(false);
+        const question = { ...sent, bring: bring && asked === 0 }; // a model whose loading was cancelled stays away
+        asked += 1;
+        this.#questions.ask('open', question, (reply) => settle(Boolean(reply.opened)));
+      };
       const asking = setInterval(ask, LOST);
       ask();
     });
@@ -121,8 +129,8 @@ export class Keeper {
 
   #failed = (/** @type {Error} */ error) => {
     const isFull = error.name === 'QuotaExceededError';
-    this.#report(isFull ? 'This browser has no room left: delete something from the history.'
-      : 'This browser didn’t keep the last change.');
+    this.#report(isFull ? 'Browser storage is full. Delete something from the history.'
+      : 'Couldn’t save the last change in this browser.');
   };
 }
 

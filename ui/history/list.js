@@ -31,7 +31,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
   const save = button('Export all', () => act(exportAll));
   const all = button('Delete everything', confirm);
   const dialog = makeDialog('attend-history-dialog', 'History',
-    make('p', { class: 'at-quiet', text: 'Kept in this browser alone; the server keeps nothing.' }), box, list, status,
+    make('p', { class: 'at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
     make('div', { class: 'at-kept-tools' }, save, button('Import', () => file.click()), all, file,
       make('label', {}, nothing, ' Keep nothing from now on')));
 
@@ -54,7 +54,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
   function draw() {
     const found = search(entries, box.value);
     list.replaceChildren(...found.map(row));
-    if (!found.length) list.append(make('li', { class: 'at-quiet', text: entries.length ? 'Nothing found.' : 'Nothing is kept yet.' }));
+    if (!found.length) list.append(make('li', { class: 'at-quiet', text: entries.length ? 'No matches.' : 'Nothing saved yet.' }));
     save.disabled = all.disabled = !entries.length;
   }
 
@@ -73,6 +73,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
   /** @param {Entry} entry */
   async function show(entry) {
     if (await open(entry)) dialog.close();
+    else report('Couldn’t open this. It may have been deleted in another tab.');
   }
 
   /** @param {HTMLElement} item @param {Entry} entry */
@@ -81,9 +82,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
     const form = make('form', { class: 'at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      act(async () => {
-        await store.write({ ...entry, name: field.value.trim() }, null, entry.revision);
-      });
+      act(() => store.rename(entry.key, field.value.trim()));
     });
     closeOnEscape(form, draw);
     item.replaceChildren(form);
@@ -120,11 +119,11 @@ export function makeList(store, tabs, { open, forget, keep }) {
   async function bring() {
     const [chosen] = file.files;
     file.value = '';
-    const found = imported(await chosen.text());
+    const found = imported(await chosen.text(), Object.keys(tabs));
     const known = new Set(entries.map(({ key }) => key));
     const fresh = found.filter(({ entry }) => !known.has(entry.key));
     for (const { entry, document } of fresh) await store.write(entry, document, 0);
-    report(`${fresh.length} imported${fresh.length < found.length ? `, ${found.length - fresh.length} were here already` : ''}.`);
+    report(`${fresh.length} imported${fresh.length < found.length ? `, ${found.length - fresh.length} already here` : ''}.`);
   }
 
   /** @param {string} sentence */

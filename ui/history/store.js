@@ -51,10 +51,18 @@ export async function openStore(factory = indexedDB) {
       return entry && document ? { entry, document } : null;
     },
 
+    /** Name a document; that is no change of what it holds. @param {string} key @param {string} name */
+    async rename(key, name) {
+      const { transaction, entries } = await begin('readwrite');
+      const entry = await done(entries.get(key));
+      if (entry) entries.put({ ...entry, name });
+      await completed(transaction);
+    },
+
     /**
      * Write a document, unless another tab of the browser has written it since.
      * @param {Omit<Entry, 'revision'>} entry
-     * @param {DocumentValue | null} document null leaves it as it is
+     * @param {DocumentValue} document
      * @param {number} revision that the caller knows: 0 for a new one
      * @returns {Promise<number | null>} the new revision; null where there is another one than the caller knows
      */
@@ -63,7 +71,7 @@ export async function openStore(factory = indexedDB) {
       const before = await done(entries.get(entry.key));
       if (before && before.revision !== revision) return null;
       entries.put({ ...entry, revision: revision + 1 });
-      if (document) documents.put(document);
+      documents.put(document);
       await completed(transaction);
       return revision + 1;
     },

@@ -28,7 +28,7 @@ class History:
     """Documents of the tabs that keep any."""
 
     def __init__(self, tabs: Sequence[Tab], models: Models) -> None:
-        self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None}
+        self._tabs: Mapping[str, Tab] = {tab.mode: tab for tab in tabs if tab.mode is not None and tab.keeps_documents}
         self._models = models
 
     def lay_out(self) -> None:

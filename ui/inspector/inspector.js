@@ -127,7 +127,8 @@ export function start({ element, props, trigger, watch }) {
   async function showExample(mode, token) {
     const before = run.name;
     const recorded = await recordedRuns(mode);
-    if (run.name !== before || (run.mode !== mode && !token)) return;
+    const isAwaited = run.name === before || (token && isExample(run.name)); // a click may come before the example itself
+    if (!isAwaited || (run.mode !== mode && !token)) return;
     if (example !== recorded) look.choose(recorded.layer, recorded.head);
     example = recorded;
     note.replaceChildren(makeExampleNote({

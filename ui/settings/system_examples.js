@@ -14,7 +14,7 @@ const EXAMPLES = {
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element }) {
   let before = '';
-  const undo = make('button', { type: 'button', text: 'Undo', title: 'Restore the text before', hidden: true, onclick: () => write(before) });
+  const undo = make('button', { type: 'button', text: 'Undo', title: 'Restore your own prompt', hidden: true, onclick: () => write(before) });
   const choices = Object.entries(EXAMPLES).map(([name, text]) =>
     make('button', { type: 'button', text: name, title: text, onclick: () => choose(text) }));
   find(element, '.attend-system-examples').replaceChildren(
@@ -23,7 +23,7 @@ export function start({ element }) {
   /** @param {string} text */
   function choose(text) {
     const box = textBox();
-    before = box.value;
+    if (undo.hidden) before = box.value;
     write(text);
     undo.hidden = false;
     box.addEventListener('input', () => { undo.hidden = true; }, { once: true }); // what is typed then must not be lost

@@ -34,6 +34,7 @@ class WriteTab(Tab):
     name = "Write"
     element = "attend-write"
     mode = "write"
+    keeps_documents = True
     task = "generation"
 
     def lay_out(self, models: Models, *, first: bool) -> None:

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.helpers.browsing import Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import say
+from tests.helpers.visitor import WITH_TEXT, say
 
 pytestmark = BROWSER
 
@@ -14,14 +14,14 @@ HOSTILE = "<img src=x onerror=alert(1)> & ${1}"
 
 
 def test_messages_show_how_much_a_token_attends_to_their_words(visit: Opener) -> None:
-    page = visit("?max_new_tokens=6&min_new_tokens=6")
+    page = visit("?max_new_tokens=6&min_new_tokens=6&seed=7")
     say(page, HOSTILE)
     say(page, "And now?")
     tinted = page.locator(".at-user [data-look]")
     expect(tinted).to_have_count(0)
     page.locator(".at-colours label", has_text="attention").click()
     answers = page.locator(".at-turn.at-assistant")
-    answers.last.locator(".at-tok").nth(2).click()
+    answers.last.locator(WITH_TEXT).last.click()
     expect(page.locator(".at-user").last.locator("[data-look]").first).to_be_visible()
     expect(page.locator(".at-user .at-text")).to_have_text([HOSTILE, "And now?"])
     expect(answers.first.locator(".at-tok[data-look]")).to_have_count(6)
@@ -29,7 +29,7 @@ def test_messages_show_how_much_a_token_attends_to_their_words(visit: Opener) ->
     strip = page.locator(".at-box.at-prompt").evaluate_all("(all) => all.map((one) => Number(one.dataset.look))")
     assert max(levels) > 0 and set(levels) <= set(strip)
 
-    answers.first.locator(".at-tok").nth(1).click()  # what came after that answer was not read
+    answers.first.locator(WITH_TEXT).first.click()  # what came after that answer was not read
     expect(page.locator(".at-user").last.locator("[data-look]")).to_have_count(0)
     expect(page.locator(".at-user").first.locator("[data-look]").first).to_be_visible()
     page.locator(".at-colours label", has_text="probability").click()

@@ -9,7 +9,7 @@ from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
 from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, say, to_write
+from tests.helpers.visitor import WITH_TEXT, rest, say, to_write
 from tests.helpers.waiting import eventually
 from ui.runs.documents.document import first_words
 from ui.runs.models import Models
@@ -47,7 +47,7 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     forget(page, url)
     load(page, f"{url}?{SHORT}&seed=7")
     say(page, "Hello there")
-    token = page.locator(".at-log > .at-assistant .at-tok:not(:empty)").last  # parts of a letter have no text
+    token = page.locator(f".at-log > .at-assistant {WITH_TEXT}").last
     token.click()
     headline = page.locator(".at-headline").inner_text()
     before, table = turns(page), page.locator(".at-table").inner_text()

@@ -14,14 +14,14 @@ from typing import Any, cast, get_args
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
-from ui.runs.documents.runs import packed_run, parsed_run, read_run, run_name, unpacked
+from ui.runs.documents.runs import MOST_NAME, packed_run, parsed_run, read_run, run_name, unpacked
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
 from ui.runs.session import Session
 
 SCHEMA = "attend.document/1"
 MOST_TITLE = 80  # characters
-MOST_BYTES = 64_000_000  # of all runs of a document, unpacked
+MOST_BYTES = 16_000_000  # of all runs of a document, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def read_document(session: Session, models: Models, value: object) -> OpenedDocu
             raise wrong("its format", schema if schema != SCHEMA else kind)
         return OpenedDocument(
             as_text("its key", document.get("key")),
-            as_text("its model", document.get("model")),
+            as_text("its model", document.get("model"), MOST_NAME),
             as_mapping("its content", document.get("content")),
             _read_runs(session, models, cast(Mode, kind), as_mapping("its runs", document.get("runs"))),
         )
@@ -98,20 +98,22 @@ def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -
         loaded = models.get(run.model) if models.is_loaded(run.model) else None
         tokenizer = run.stored if loaded is None else loaded.tokenizer
         if name not in known and not run.forgotten and tokenizer is not None:
-            packed.append((name, packed_run(run, tokenizer)))
+            packed.append((name, packed_run(run, tokenizer) if run.stored is None else run.stored.packed))
     return packed
 
 
 def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, object]) -> dict[str, RunRecord]:
+    """Those that can be read; `InvalidDocument` where one is damaged or all of them are too large."""
     runs: dict[str, RunRecord] = {}
     left = MOST_BYTES
     for name, packed in listed.items():
         written = unpacked(packed, left)
         left -= len(written)
-        document = parsed_run(written)
-        model = as_text("its model", document.get("model"))
-        loaded = models.get(model) if models.is_loaded(model) else None
-        runs[name] = read_run(document, session.next_run_id(kind), kind, loaded, packed=str(packed))
+        with suppress(InvalidDocument):  # without its run an answer keeps its words
+            document = parsed_run(written)
+            model = as_text("its model", document.get("model"), MOST_NAME)
+            loaded = models.get(model) if models.is_loaded(model) else None
+            runs[name] = read_run(document, session.next_run_id(kind), kind, loaded, packed=str(packed))
     return runs
 
 

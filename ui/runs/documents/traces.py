@@ -7,7 +7,7 @@ texts come back without candidates, which nothing shows. What a step would have 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from decoding.request import Request
@@ -20,6 +20,7 @@ from ui.kit.validation import MOST_CHARACTERS
 from ui.runs.documents.reader import InvalidDocument, as_count, as_mapping, as_number, as_text, list_in, wrong
 from ui.runs.documents.steps import MOST_STEPS
 
+MOST_SEARCH = 2_000_000  # tokens of all texts of all steps: one text of 2,000 tokens, four of 1,000
 MOST_BEAMS = 64  # of one step: those that live on, those that ended and those that were left
 MOST_SCORE = 1e9  # nats
 MOST_MESSAGES = 1000
@@ -84,14 +85,25 @@ def read_trace(
         raise InvalidDocument(f"its prompt has {len(prompt):,} tokens, too many for the model") from error
     if request.prompt != prompt:
         raise InvalidDocument("its prompt is that of another model")
-    settings = DecodingSettings.from_dict(as_mapping("the settings", document.get("settings")))
+    try:
+        settings = DecodingSettings.from_dict(as_mapping("the settings", document.get("settings")))
+    except AttendError as error:
+        raise InvalidDocument(str(error)) from error
     if settings.seeded() is not settings:
         raise wrong("the seed", settings.seed)
     steps = [
         as_mapping(f"step {number}", step)
         for number, step in enumerate(list_in("the steps", document, "steps", MOST_STEPS), start=1)
     ]
-    led = {generated[: length + 1]: choices.get(given + length) for length in range(len(generated))}
+    if len(generated) > len(steps):
+        raise InvalidDocument("its tokens are not those of its steps")
+    if sum(number * _text_count(number, step) for number, step in enumerate(steps, start=1)) > MOST_SEARCH:
+        raise InvalidDocument("its search is too large")
+
+    def led(tokens: tuple[int, ...]) -> Choice | None:
+        """The choice behind the last of these tokens, if the text that leads begins with them."""
+        return choices.get(given + len(tokens) - 1) if generated[: len(tokens)] == tokens else None
+
     trace = Trace(
         loaded.name,
         as_text("the prompt", document.get("prompt"), MOST_CHARACTERS),
@@ -106,6 +118,11 @@ def read_trace(
     return trace
 
 
+def _text_count(number: int, step: Mapping[str, Any]) -> int:
+    """How many texts there are after this step, each of as many tokens as there were steps."""
+    return len(list_in(f"a text of step {number}", step, "hypotheses", MOST_BEAMS))
+
+
 def _read_messages(document: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
     listed = list_in("the messages", document, "messages", MOST_MESSAGES)
     return [
@@ -115,11 +132,11 @@ def _read_messages(document: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
 
 
 def _read_steps(
-    steps: Sequence[Mapping[str, Any]], led: Mapping[tuple[int, ...], Choice | None], vocabulary: int
+    steps: Sequence[Mapping[str, Any]], led: Callable[[tuple[int, ...]], Choice | None], vocabulary: int
 ) -> list[Step]:
     """
     Args:
-        led: the choices of the text that leads, by its tokens up to each.
+        led: the choice behind the last of the tokens given; None where they begin another text than the one that leads.
     """
     made: list[list[Hypothesis]] = []
     for number, step in enumerate(steps, start=1):
@@ -170,7 +187,7 @@ def _read_hypothesis(
     subject: str,
     value: object,
     living: Sequence[tuple[int, ...]],
-    led: Mapping[tuple[int, ...], Choice | None],
+    led: Callable[[tuple[int, ...]], Choice | None],
     vocabulary: int,
 ) -> Hypothesis:
     """
@@ -188,7 +205,7 @@ def _read_hypothesis(
         as_number(subject, step_score, -MOST_SCORE, MOST_SCORE),
         as_number(subject, log_probability, -MOST_SCORE, MOST_SCORE),
         parent,
-        led.get(tokens) or _unexplained(tokens[-1]),
+        led(tokens) or _unexplained(tokens[-1]),
         cast(FinishReason | None, reason),
         _score(subject, final),
         as_count(f"the group of {subject}", group, 0, MOST_BEAMS),

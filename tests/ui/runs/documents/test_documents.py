@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import tracemalloc
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +18,8 @@ from model.loaded import LoadedModel
 from tests.ui.chat.test_chat import GREEDY, SAMPLE, last, texts_of
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
-from ui.runs.documents.document import complete_runs, read_document
+from ui.runs.documents.document import MOST_BYTES, complete_runs, read_document
+from ui.runs.documents.runs import unpacked
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session
@@ -172,4 +176,52 @@ def test_a_document_of_another_form_is_refused(models: Models, path: tuple[str, 
     document = kept(answered(models, SAMPLE), models)
     document[path[0]] = value
     with pytest.raises(AttendError, match="can't be opened"):
+        reopened(document, models)
+
+
+ZEROS = [0] * 2**17  # as many tokens as a run may have
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("ids",), ZEROS),
+        (("ids", 0), 10**6),
+        (("trace", "given"), 1),
+        (("trace", "settings", "temperature"), "hot"),
+        (("trace", "steps"), [{"hypotheses": [[0] * 8] * 64, "returned": [], "dropped": [], "best": None}] * 4096),
+        (("trace", "steps", 0, "hypotheses", 0, 4), 7),
+        (("trace", "steps", 0, "hypotheses", 0, 1), float("nan")),
+        (("steps",), []),
+        (("labels", 0), "x" * 500),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_a_run_that_cannot_be_leaves_the_words(models: Models, path: tuple[str | int, ...], value: object) -> None:
+    document = kept(answered(models, SAMPLE), models)
+    (name,) = document["runs"]
+    run: Any = json.loads(unpacked(document["runs"][name], 10**7))
+    *outer, last_name = path
+    holder = run
+    for step in outer:
+        holder = holder[step]
+    holder[last_name] = value
+    if path == ("ids",):
+        run["trace"] |= {"given": 1, "steps": []}
+    document["runs"][name] = base64.b64encode(zlib.compress(json.dumps(run).encode())).decode()
+    tracemalloc.start()
+    try:
+        session = reopened(document, models)
+        assert tracemalloc.get_traced_memory()[1] < 300_000_000  # bytes at the most
+    finally:
+        tracemalloc.stop()
+    assert [turn.text for turn in session.turns] == [message["text"] for message in document["content"]["messages"]]
+    assert session.turns[1].run is None and not session.runs
+
+
+def test_runs_that_unpack_to_too_much_are_refused(models: Models) -> None:
+    document = kept(answered(models, SAMPLE), models)
+    (name,) = document["runs"]
+    document["runs"][name] = base64.b64encode(zlib.compress(b" " * (MOST_BYTES + 1))).decode()
+    with pytest.raises(AttendError, match="its runs are too large"):
         reopened(document, models)

@@ -35,7 +35,7 @@ COUNTERS = {
     "layout": "LayoutDuration",
     "script": "ScriptDuration",
 }
-NO_EXAMPLE = "#attend-right:not(:has(.at-example-note:not([hidden])))"  # the inspector, once it shows the visitor's run
+NO_EXAMPLE = ":not(:has(:not([hidden]) > .at-example-note:not([hidden])))"  # nor an opened file
 STOP_AFTER, STOPPED_LENGTH = 20, 400  # tokens: when Stop is clicked, and how many there would be without
 
 # Notes in every frame how many tokens of the run the page shows; layout shifts are those that nobody caused.
@@ -92,8 +92,8 @@ def scenes(cards: int) -> list[Scene]:
     """The three tabs in which texts grow."""
     return [
         Scene("Chat", ".at-assistant .at-tok:not(.at-recorded *)", _chat, "#attend-stop"),
-        Scene("Write", f"{NO_EXAMPLE} .at-box.at-generated", _write, "#attend-halt"),
-        Scene("Compare", ".at-card .at-tok", _compare, "#attend-compare .at-stop", cards),
+        Scene("Write", f"#attend-right{NO_EXAMPLE} .at-box.at-generated", _write, "#attend-halt"),
+        Scene("Compare", f".attend-compare{NO_EXAMPLE} .at-card .at-tok", _compare, "#attend-compare .at-stop", cards),
     ]
 
 

@@ -23,7 +23,7 @@ const FAILED = 'This browser couldn’t do that: its storage may be full or swit
 export function makeList(store, tabs, { open, forget, keep }) {
   /** @type {Entry[]} */
   let entries = [];
-  const box = make('input', { type: 'search', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
+  const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
   const list = make('ul', { class: 'at-kept' });
   const status = make('p', { class: 'at-kept-status', role: 'status' });
   const file = make('input', { type: 'file', accept: '.json,application/json', hidden: true, onchange: () => act(bring) });
@@ -78,7 +78,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
 
   /** @param {HTMLElement} item @param {Entry} entry */
   function rename(item, entry) {
-    const field = make('input', { type: 'text', value: called(entry), 'aria-label': 'New name', maxlength: 200 });
+    const field = make('input', { type: 'text', class: 'at-text-field', value: called(entry), 'aria-label': 'New name', maxlength: 200 });
     const form = make('form', { class: 'at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();

@@ -3,13 +3,16 @@
  */
 
 import { MOST_PROMPT, partOf, withParts } from '../kit/address/address.js';
-import { around, find, make } from '../kit/js/dom.js';
+import { makeDialog } from '../kit/js/dialog.js';
+import { find, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
-  const dialog = find(element, 'dialog', HTMLDialogElement);
-  const body = dialog.querySelector('.at-blocks');
+  const body = make('div', {});
+  const dialog = makeDialog('attend-share-dialog', 'Share or reuse these settings', body);
+  dialog.classList.add('attend-code');
+  find(element, '.attend-code-dialog').replaceChildren(dialog);
 
   function draw() {
     if (!props.value) return;
@@ -18,9 +21,6 @@ export function start({ element, props, watch }) {
     dialog.scrollTop = 0;
   }
 
-  dialog.addEventListener('click', (event) => {
-    if (event.target === dialog || around(event, '.at-close')) dialog.close();
-  });
   watch('value', draw);
   draw(); // it may have been asked for before this script was there
 }
@@ -39,7 +39,7 @@ function link({ prompt, seed }) {
 }
 
 function block({ title, note, text }) {
-  const button = make('button', { type: 'button', text: 'Copy', 'aria-label': `Copy: ${title}`,
+  const button = make('button', { type: 'button', class: 'at-plain', text: 'Copy', 'aria-label': `Copy: ${title}`,
     onclick: () => copy(text, button) });
   return make('section', {}, make('h3', { text: title }), make('div', { class: 'at-copy' }, button),
     make('pre', { text, tabindex: 0 }), ...(note ? [make('p', { text: note })] : []));

@@ -17,6 +17,7 @@ from decoding.processors import PROCESSORS, ZERO_TEMPERATURE, switches
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from decoding.strategies.registry import SPECS
 from ui.kit import assets
+from ui.kit.component import component
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
 from ui.settings.contract import MethodValue, PanelField, PanelForm
@@ -109,13 +110,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
         code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
     used.click(None, used, None, js=_KEEP_SEED)
-    dialog = gr.HTML(
-        None,
-        html_template=assets.template("settings/code.html"),
-        js_on_load=assets.loader("settings/code.js"),
-        apply_default_css=False,
-        elem_id="attend-code-dialog",
-    )
+    dialog = component("settings/code.js", name="code-dialog")
     return Panel(form, used, code, dialog)
 
 

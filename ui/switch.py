@@ -82,8 +82,8 @@ class Switch:
             return coming.name
         return self._models.for_task(task, session.last_models)
 
-    def _request(self, session: Session, name: str) -> None:
-        """The visitor chose this tab."""
+    def request(self, session: Session, name: str) -> None:
+        """Note that the visitor chose this tab."""
         left, tab = self._named(session.requested_tab), self._named(name)
         was_brought = left and left.task and session.model != self._models.default  # the model, by the tab before
         session.requested_tab = name
@@ -125,7 +125,7 @@ class Switch:
             state = SwitchState(field(event, "tab", str), field(event, "clicks", int))
             if state.clicks > session.clicks:  # of two clicks the second may arrive first
                 session.clicks = state.clicks
-                self._request(session, state.tab)
+                self.request(session, state.tab)
             awaited = self.awaited(session)
             if session.choosing is not None and session.choosing.for_tab and not awaited:
                 select.cancel(session)  # the visitor has left the tab that it was for
@@ -155,7 +155,7 @@ class Switch:
             session.model_changed = False
             state = SwitchState.of(value)
             if state.clicks > session.clicks or not session.requested_tab:  # the last click may still be on the way
-                self._request(session, state.tab)
+                self.request(session, state.tab)
             coming = session.choosing is not None
             return self._overview(session, self.awaited(session) if coming else "")[1]
 

@@ -127,7 +127,6 @@ export function start({ element, props, trigger, watch }) {
   function choose(name, typed) {
     sheet.hidePopover();
     chosen.focus();
-    if (!typed && name === value.name) return;
     picked = name.trim();
     trigger('choose', { name, typed });
   }

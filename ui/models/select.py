@@ -46,6 +46,9 @@ def choose(
         for_tab: whether a tab needs it: leaving the tab then cancels it.
     """
     wanted = checked_text(name, "The model’s name").strip()
+    coming = session.choosing
+    if not for_tab and session.needed_task and not (coming and coming.name == wanted):
+        session.needed_task, session.model_changed = None, True  # the tab follows the visitor's choice
     if wanted == _shown(session):  # shown or being loaded already
         yield PickerScreen()
         return

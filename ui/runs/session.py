@@ -101,7 +101,7 @@ class Session:
     )  # models used by the lesson, kept for the next question
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen
     requested_tab: str = ""  # chosen last in the switch, even if the model does not support it
-    needed_task: Task | None = None  # what that tab's model must be for
+    needed_task: Task | None = None  # what that tab's model must be for, until the visitor chooses a model
     clicks: int = 0  # of the switch, at the last one handled
     updates: int = 0  # of the page, so far
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time

@@ -34,6 +34,7 @@ export function makePreview(owner, settings) {
 
   /** @param {number} pause */
   function redraw(pause = PAUSE) {
+    if (!settings()) node.hidden = true; // now, or the settings of a method without it would jump
     if (isInSight) timer ||= setTimeout(draw, pause);
   }
 

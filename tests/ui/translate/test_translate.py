@@ -19,8 +19,9 @@ from model.errors import AttendError
 from model.interface import Want
 from model.loaded import LoadedModel
 from tests.helpers.translators import nllb
+from ui.models import select
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Choosing, Session
 from ui.switch import Switch
 from ui.tabs import TABS
 from ui.translate import actions as translate
@@ -202,6 +203,25 @@ def test_the_switch_has_every_tab_for_which_there_is_a_model(tiny: LoadedModel, 
     assert entries("attend-translate") == ["Translate", "Compare", "Learn"]
     assert entries("attend-chat", "attend-translate") == entries("attend-translate", "attend-chat") == every
     assert "Translate" not in entries("attend-chat", "opus-mt-fr-en")  # no tab downloads anything unasked
+
+
+@pytest.mark.parametrize("is_loading", [False, True])
+def test_a_model_chosen_while_the_tab_waits_for_another_wins(
+    tiny: LoadedModel, tiny_translator: LoadedModel, is_loading: bool
+) -> None:
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
+    models = Models(tuple(by_name), lambda name, _: by_name[name])
+    switch, session = Switch([tab() for tab in TABS], models), Session(model="attend-chat")
+    models.current(session)
+    switch.request(session, "Translate")
+    assert switch.awaited(session) == "attend-translate"
+    if is_loading:
+        session.choosing = Choosing("attend-translate", for_tab=True)
+    list(select.choose(session, models, "attend-chat"))
+    assert switch.awaited(session) == "" and session.choosing is None and session.model_changed
+    assert switch.possible(tiny, session.requested_tab).name == "Chat"
+    list(select.choose(session, models, "attend-translate"))
+    assert session.model == "attend-translate"
 
 
 def test_programs_get_beams_unless_they_say_otherwise(

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from docs.words import visible_texts
 from tests.helpers.paths import ROOT
-from tests.helpers.visible_texts import visible_texts
 
 TEXTS = [(f"{file}:{line}", text) for file, line, text in visible_texts()]
 
@@ -26,10 +26,13 @@ RETIRED = {
 
 
 def test_the_texts_are_found() -> None:
-    """In each of the three languages: an f-string, a script's string and an attribute of a page's element."""
+    """In each of the three languages: an argument, an f-string, a script's sentence of two lines, an element's text."""
     found = {text for _, text in TEXTS}
-    assert {"Exact prompt", "Why this token", "The prompt is empty: write at least one character."} <= found
+    assert {"Exact prompt", "Why this token", "Top-k", "The prompt is empty: write at least one character."} <= found
     assert any(text.startswith("There is no setting {shown(name)}") for text in found)
+    assert any(
+        re.fullmatch("Attention gives each word a new vector: .* which words it attends to. .*", text) for text in found
+    )
 
 
 @pytest.mark.parametrize(("retired", "better"), RETIRED.items())

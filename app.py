@@ -52,7 +52,7 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     )
     parser.add_argument("--host", default=host, metavar="ADDRESS", help=f"address to listen on (default {host})")
     parser.add_argument("--port", type=int, metavar="N", help=f"port to listen on (default $PORT, or {PORT})")
-    parser.add_argument("--public", action="store_true", default=space, help="limits for a page that strangers use")
+    parser.add_argument("--public", action="store_true", default=space, help="limits for a page open to the public")
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))

@@ -246,7 +246,7 @@ class Model:
         chosen = DecodingSettings.from_dict(given).seeded()
         if isinstance(prompt, str):
             if not prompt.strip():
-                raise AttendError("The prompt is empty: write at least one character.")
+                raise AttendError("The prompt is empty: enter at least one character.")
             ids = loaded.prompt(prompt)
         elif not (self.can_chat and loaded.chat):
             raise AttendError(f"{loaded.name} can't chat: give it a text.")

@@ -122,7 +122,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     if prompt is None and arguments.json is not None:
         raise AttendError("--json saves a single run: give a message to answer, or leave it out.")
     if prompt is not None and not prompt.strip():
-        raise AttendError("The prompt is empty: write at least one character.")
+        raise AttendError("The prompt is empty: enter at least one character.")
     fields = {parameter.name for parameter in parameters()}
     given = {name: value for name, value in vars(arguments).items() if name in fields}
     DecodingSettings.from_dict(given)  # refuses invalid settings before a model is loaded

@@ -135,5 +135,5 @@ def _check_joinable(model: LanguageModel[Any], prompts: Sequence[Sequence[int]])
     if len(lengths) > 1 and not model.joinable:
         raise AttendError(
             f"The prompts have {lengths[0]:,} to {lengths[-1]:,} tokens, but this model can only run prompts of "
-            "the same length together: make them equally long, or run them one after the other."
+            "the same length together: make them the same length, or run them one after the other."
         )

@@ -66,7 +66,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if not self.prompt:
-            raise AttendError("The prompt is empty: write at least one character.")
+            raise AttendError("The prompt is empty: enter at least one character.")
         if len(self.prompt) >= self.context_length:
             raise AttendError(
                 f"The prompt has {len(self.prompt):,} tokens, but the model's context holds {self.context_length:,}, "

@@ -95,6 +95,7 @@ def of_html(source: str) -> list[tuple[int, str]]:
     return [(line, text) for line, text in texts if visible(text)]
 
 
+RECORDED = "Recorded by `python -m docs.examples`"
 READERS = {".py": of_python, ".js": of_script, ".html": of_html}
 
 
@@ -102,7 +103,8 @@ def visible_texts(*paths: str) -> Iterator[tuple[str, int, str]]:
     """File, line and text, in the order of the files."""
     for path in (ROOT / name for name in paths or SOURCES):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            for line, text in READERS[file.suffix](file.read_text(encoding="utf-8")) if file.suffix in READERS else ():
+            source = file.read_text(encoding="utf-8") if file.suffix in READERS else ""
+            for line, text in READERS[file.suffix](source) if source and RECORDED not in source[:100] else ():
                 yield file.relative_to(ROOT).as_posix(), line, " ".join(text.split())
 
 

@@ -41,7 +41,7 @@ def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> W
     """
     tokens = loaded.prompt(text)
     if len(tokens) > most:
-        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} can be drawn: shorten it.")
+        raise AttendError(f"The sentence has {len(tokens)} tokens, but at most {most} can be shown: shorten it.")
     span = token_span(loaded, tokens, word)
     start = loaded.model.decoder_start
     with loaded.lock:

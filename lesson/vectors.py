@@ -95,7 +95,7 @@ class Vectors:
         encodings = (self._tokenizer.encode(f" {text}"), self._tokenizer.encode(text))
         ids = min(filter(None, encodings), key=len, default=None)  # with the space if both are as long
         if ids is None:
-            raise AttendError(f"This model's vocabulary has no token for {text!r}: write another word.")
+            raise AttendError(f"This model's vocabulary has no token for {text!r}: enter another word.")
         vector = self._matrix[ids].float().mean(0).cpu()
         return Word(text, tuple(ids), tuple(map(self._tokenizer.label, ids)), vector)
 

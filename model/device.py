@@ -94,7 +94,7 @@ def shortage(device: torch.device, needed: int) -> str:
     """Why a device has no room for this many bytes, as the end of a sentence; "" where it has."""
     free = free_memory(device)
     where = "memory" if device.type == "cpu" else f"memory on {device}"
-    return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} are free"
+    return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} is free"
 
 
 def native_shortage(parameters: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:

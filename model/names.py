@@ -176,7 +176,7 @@ def _named_by(address: str) -> str:
 
 def _revision(text: str) -> str:
     if not _REVISION.fullmatch(text) or ".." in text:
-        raise AttendError(f"{_quoted(text)} is not a revision: write a branch, tag or commit after the @.")
+        raise AttendError(f"{_quoted(text)} is not a revision: enter a branch, tag or commit after the @.")
     return text
 
 

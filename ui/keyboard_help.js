@@ -11,11 +11,11 @@ import { takeTour } from './tour/offer.js';
 /** @type {{title: string, where: string, shortcuts: Shortcut[]}[]} `where`: what is on the page where they work */
 const SECTIONS = [
   { title: 'Everywhere', where: 'body', shortcuts: [
-    ['Esc', 'Stop the text being written, or close what is open'], ['?', 'Show these keys'],
+    ['Esc', 'Stop generating, or close what is open'], ['?', 'Show keyboard shortcuts'],
   ] },
   { title: 'Tokens', where: '.attend-inspector', shortcuts: [
-    ['← →', 'Previous, next token'], ['↑ ↓', 'The line above, below'], ['Home End', 'First, last token'],
-    ['Enter', 'Inspect the token in focus'],
+    ['← →', 'Previous, next token'], ['↑ ↓', 'Previous, next line'], ['Home End', 'First, last token'],
+    ['Enter', 'Inspect the focused token'],
   ] },
   { title: 'Attention map, beams', where: '.attend-inspector', shortcuts: [
     ['← → ↑ ↓', 'Move'], ['Enter', 'Inspect the token under the cursor'],
@@ -24,13 +24,13 @@ const SECTIONS = [
     ['Enter', 'Send'], ['Shift Enter', 'New line'], ['Ctrl Enter', 'Send an edited message'],
   ] },
   { title: 'Translate', where: '#attend-translate', shortcuts: [
-    ['Enter', 'Translate'], ['Shift Enter', 'New line'], ['← → ↑ ↓', 'Move along the lines between the texts'],
+    ['Enter', 'Translate'], ['Shift Enter', 'New line'], ['← → ↑ ↓', 'Follow the lines between the texts'],
   ] },
   { title: 'Compare', where: '#attend-compare', shortcuts: [['Ctrl Enter', 'Compare']] },
   { title: 'Learn', where: '#attend-lesson', shortcuts: [
-    ['← → ↑ ↓', 'Move in a table or picture'], ['Enter', 'Take the typed number'], ['Esc', 'Put the old number back'],
+    ['← → ↑ ↓', 'Move in a table or picture'], ['Enter', 'Apply the number'], ['Esc', 'Restore the old number'],
   ] },
-  { title: 'Tour', where: '#attend-chat', shortcuts: [['← →', 'Previous, next step'], ['Esc', 'Skip the rest']] },
+  { title: 'Tour', where: '#attend-chat', shortcuts: [['← →', 'Previous, next step'], ['Esc', 'Skip the tour']] },
 ];
 const FIELDS = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"], [type="range"])';
 

@@ -18,7 +18,7 @@ export const keptRoom = ({ used, limit, answered }, length) =>
 
 /** @param {MeterValue} value @param {number} kept */
 export const meterText = ({ used, limit, note }, kept) => [
-  `${counted.format(used)} of ${counted.format(limit)} tokens used${kept ? `, ${counted.format(kept)} kept for the answer` : ''}`,
+  `${counted.format(used)} of ${counted.format(limit)} tokens used${kept ? `, ${counted.format(kept)} reserved for the answer` : ''}`,
   ...(note ? [note] : []),
 ].join(' · ');
 

@@ -158,5 +158,5 @@ def _wire_settings(frame: Frame, switch: Switch, tabs: Sequence[Tab]) -> None:
 
 def _encoder_of(session: Session) -> Encoder:
     if session.encoder is None:
-        raise AttendError("No encoder is selected: choose one in the settings.")
+        raise AttendError("No encoder is selected: choose one under Settings.")
     return session.encoder

@@ -64,8 +64,7 @@ class StringList(ListParameter[tuple[str, ...]]):
                 )
             if any("\ud800" <= character <= "\udfff" for character in text):  # JSON and a shell can send it
                 raise AttendError(
-                    f"{self.name} contains {shown(text)}, which has half of a character in it: delete "
-                    "that and type it again."
+                    f"{self.name} contains {shown(text)}, which contains half a character: delete it and type it again."
                 )
         return tuple(dict.fromkeys(texts))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NO_REPEAT_NGRAM_SIZE = Parameter(
     name="no_repeat_ngram_size",
     default=0,
-    help="Bans repeating any run of this many tokens, prompt included; 0 is off.",
+    help="Bans repeating any sequence of this many tokens, prompt included; 0 is off.",
     integer=True,
     maximum=20,
 )

@@ -84,7 +84,7 @@ class HubCache:
         free = shutil.disk_usage(there).free
         if missing > free:
             raise AttendError(
-                f"{self.repository} needs {in_words(missing)} on the disk of {there}, but only {in_words(free)} are "
+                f"{self.repository} needs {in_words(missing)} on the disk of {there}, but only {in_words(free)} is "
                 f"free: free some space, or set HF_HOME to a folder on another disk."
             )
 

@@ -199,7 +199,7 @@ def _reason(error: Exception) -> str:
     if _is_busy(error):
         return "The Hub has received too many requests from this address"
     if isinstance(error, HfHubHTTPError):
-        return f"The Hub is not working (status {error.response.status_code})"
+        return f"The Hub is having problems (status {error.response.status_code})"
     reason = str(error).strip().partition("\n")[0].rstrip(".")
     return f"{constants.ENDPOINT} cannot be reached ({reason or type(error).__name__})"
 

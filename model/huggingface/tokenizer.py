@@ -52,7 +52,7 @@ class HuggingFaceTokenizer(TextTokenizer):
         self.hf_tokenizer = hf_tokenizer
         starts = (index for index in range(len(framed)) if plain and framed[index : index + len(plain)] == plain)
         if (start := next(starts, None)) is None:
-            raise AttendError("This model's tokenizer does not keep a text whole: choose another model.")
+            raise AttendError("This model's tokenizer loses part of the text: choose another model.")
         self.prefix_tokens, self.suffix_tokens = tuple(framed[:start]), tuple(framed[start + len(plain) :])
         self._parsing = copied(described, special=False)
         self._beginning = copied(described, special=True)

@@ -44,7 +44,7 @@ def test_a_visitor_chats_and_looks_behind_every_token(embedded: str, visit: Open
     assert tokens.count() > 0
     rows = page.locator(".at-table tbody tr")
     assert 2 <= rows.count() <= 12  # ten candidates, maybe the chosen one behind them, and the rest
-    expect(page.locator("#attend-meter")).to_contain_text("of 512 tokens used, 12 kept for the answer")
+    expect(page.locator("#attend-meter")).to_contain_text("of 512 tokens used, 12 reserved for the answer")
     newest = page.locator(".at-headline").inner_text()
     tokens.first.click()
     expect(page.locator(".at-headline")).to_contain_text("Token 1 of")

@@ -43,7 +43,7 @@ def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, width: int) -> None:
     page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": width, "height": 800})
-    expect(page.locator("#attend-meter")).to_have_text("0 of 512 tokens used, 2 kept for the answer")
+    expect(page.locator("#attend-meter")).to_have_text("0 of 512 tokens used, 2 reserved for the answer")
     to_write(page)
     expect(page.locator("#attend-meter")).to_have_text("1 of 512 tokens used")  # <s>
     before = edges(page, "#attend-meter", "#attend-text")

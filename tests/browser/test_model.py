@@ -74,7 +74,7 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     set_number(page, "max-new-tokens", tiny.model.context_length)
     page.locator("#attend-model-chosen").click()
     option = page.get_by_role("option", name=LISTED)
-    expect(option).to_contain_text("needs 269 MB download")
+    expect(option).to_contain_text("269 MB download")
     expect(option).to_contain_text("Short answers · 135M parameters · English")
     option.click()
     bar = page.locator(".attend-model-bar")

@@ -378,7 +378,7 @@ def test_the_preview_moves_with_the_settings_and_draws_nothing_out_of_sight(embe
     set_number(page, "min-p", 0.2)
     page.locator("#attend-advanced summary").click()
     set_number(page, "typical-p", 0.9)
-    expect(preview).to_contain_text("Not drawn: Typical-p.")
+    expect(preview).to_contain_text("Not shown: Typical-p.")
     page.locator("#attend-open-settings").click()
     expect(page.locator("#attend-method")).not_to_be_in_viewport()
     page.evaluate("""() => {

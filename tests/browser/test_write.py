@@ -77,7 +77,7 @@ def test_after_a_refused_text_a_long_one_streams_and_every_table_fits_its_token(
     page = visit()
     to_write(page)
     page.locator("#attend-next").click()
-    refused(page, "The text is empty: write at least one character.")
+    refused(page, "The text is empty: enter at least one character.")
     wild(page)
     page.evaluate(WATCH)
     page.locator("#attend-text textarea").fill(START)

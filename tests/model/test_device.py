@@ -109,7 +109,7 @@ def test_what_does_not_fit_waits_on_the_disk_and_says_the_same(folder: Path, req
     (note,) = loaded.notes
     numbers = sum(parameter.numel() for parameter in on_cpu._hf_model.parameters())  # pyright: ignore[reportAttributeAccessIssue]
     assert note == (
-        f"{folder.name} needs about {in_words(4 * numbers)} of memory, but only 60 kB are free: "
+        f"{folder.name} needs about {in_words(4 * numbers)} of memory, but only 60 kB is free: "
         "what doesn't fit is kept in slower memory or on disk."
     )
     want = Want(attention=True, hidden=True, layers=(0, 1))
@@ -124,7 +124,7 @@ def test_what_does_not_fit_waits_on_the_disk_and_says_the_same(folder: Path, req
 
 @pytest.mark.usefixtures("crowded")
 def test_beside_models_in_use_nothing_waits_on_the_disk(folder: Path) -> None:
-    words = r"needs about [\d.]+ kB of memory, but only 60 kB are free: .* try again when other models are no longer "
+    words = r"needs about [\d.]+ kB of memory, but only 60 kB is free: .* try again when other models are no longer "
     "in use"
     with pytest.raises(AttendError, match=words):
         catalog.load_another(ModelArguments(), str(folder), silent)
@@ -133,7 +133,7 @@ def test_beside_models_in_use_nothing_waits_on_the_disk(folder: Path) -> None:
 
 @pytest.mark.usefixtures("crowded")
 def test_our_own_transformer_is_refused_where_it_does_not_fit(folder: Path, tiny_checkpoint: Path) -> None:
-    words = r"needs about [\d.]+ kB of memory, but only 60 kB are free: choose a smaller model"
+    words = r"needs about [\d.]+ kB of memory, but only 60 kB is free: choose a smaller model"
     with pytest.raises(AttendError, match=f"{words}, or leave --engine out"):
         catalog.load(str(folder), "native")
     with pytest.raises(AttendError, match=words):
@@ -155,7 +155,7 @@ def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "memory.max").write_text("900000\n")  # more than there is
     assert (free_memory(CPU), total_memory()) == (50_000, 100_000)
     assert shortage(CPU, 50_000) == ""
-    assert shortage(CPU, 51_000) == "needs about 51 kB of memory, but only 50 kB are free"
+    assert shortage(CPU, 51_000) == "needs about 51 kB of memory, but only 50 kB is free"
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.C
         (["--file", "/dev/zero"], "/dev/zero has more than 1,000,000 characters: shorten it."),
         (["--chat", "--json", "x"], "--json saves a single run: give a message to answer, or leave it out."),
         (["x", "--system", "y"], "--system is for conversations: add --chat, or leave it out."),
-        ([" \n "], "The prompt is empty: write at least one character."),
-        (["", "--chat"], "The prompt is empty: write at least one character."),
+        ([" \n "], "The prompt is empty: enter at least one character."),
+        (["", "--chat"], "The prompt is empty: enter at least one character."),
         (["\udc80"], "The text contains half a character (code DC80) at position 1: delete it and type it again."),
         (
             ["x", "--json", "/no/such/folder/run.json"],

@@ -21,6 +21,9 @@ RETIRED = {
     r"no longer here": "no longer stored, no longer exists",
     r"not made for conversations|knows no turns": "not a chat model",
     r"must lie|between commas|type on\b|mend it": "must be, separated by commas, keep typing, correct it",
+    r"kept for the answer|[Kk]eep nothing|to be kept:": "reserved for the answer, stop saving, store",
+    r"Not drawn|are drawn for|can be drawn": "shown: a draw is random",
+    r"(empty|sentences|word)[^:]*: write": "enter, type",
     r"\bin all −?\d|Mass kept|Tokens left": "total, Probability kept, Candidates left",
 }
 
@@ -28,7 +31,7 @@ RETIRED = {
 def test_the_texts_are_found() -> None:
     """In each of the three languages: an argument, an f-string, a script's sentence of two lines, an element's text."""
     found = {text for _, text in TEXTS}
-    assert {"Exact prompt", "Why this token", "Top-k", "The prompt is empty: write at least one character."} <= found
+    assert {"Exact prompt", "Why this token", "Top-k", "The prompt is empty: enter at least one character."} <= found
     assert any(text.startswith("There is no setting {shown(name)}") for text in found)
     assert any(
         re.fullmatch("Attention gives each word a new vector: .* which words it attends to. .*", text) for text in found

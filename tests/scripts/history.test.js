@@ -54,5 +54,5 @@ test('what was exported can be imported, and nothing else', () => {
     exported([{ ...kept[0], document: documentOf('a', /** @type {any} */ ({ one: 1 })) }]),
     exported([{ ...kept[0], entry: entry('a', { changed: 1e300 }) }]), exported([{ ...kept[0], entry: entry('a', { kind: 'x' }) }]), exported([/** @type {any} */ ({ entry: 5 })]),
   ];
-  for (const text of spoiled) assert.throws(() => imported(text, KINDS), /isn’t a history that Attend exported/);
+  for (const text of spoiled) assert.throws(() => imported(text, KINDS), /isn’t an Attend history/);
 });

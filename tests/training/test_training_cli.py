@@ -99,7 +99,7 @@ def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 130
         assert signal.getsignal(number) is signal.default_int_handler
         printed = capsys.readouterr()
-        assert printed.out.endswith("Stopped and saved at step 3: the same command goes on from there.\n")
+        assert printed.out.endswith("Stopped and saved at step 3: the same command resumes from there.\n")
         assert "Traceback" not in printed.err and len(steps) == len(losses(tmp_path / "stopped")) == 3
         assert call("train", str(data_folder), str(tmp_path / "stopped"), *SMALL) == 0
     finally:

@@ -113,7 +113,7 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
                 saved = time.monotonic()
             if stopped() and not last:
                 bar.close()
-                accelerator.print(f"Stopped and saved at step {step + 1:,}: the same command goes on from there.")
+                accelerator.print(f"Stopped and saved at step {step + 1:,}: the same command resumes from there.")
                 return INTERRUPTED
     accelerator.end_training()
     return 0

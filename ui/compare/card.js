@@ -25,7 +25,7 @@ import { makeMetrics } from './metrics.js';
 export function makeCard(offered, actions) {
   const title = make('h3', {});
   const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
-  const widenButton = iconButton('widen', 'Show this card over the full width', () => widen(!node.classList.contains('at-wide')));
+  const widenButton = iconButton('widen', 'Show this card at full width', () => widen(!node.classList.contains('at-wide')));
   widenButton.classList.add('at-widen');
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
   const form = makeForm(offered, actions);

@@ -75,7 +75,7 @@ def table(comparison: Comparison) -> str:
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison in plain values, ready for JSON; each card with its run as an attend.trace/1 document.
 
-    `AttendError` where the runs were too large to be kept.
+    `AttendError` where the runs were too large to store.
     """
     return {
         "schema": SCHEMA,

@@ -72,7 +72,7 @@ def read(encoder: Encoder, text: object) -> ReadingValue:
     most = int((MOST_ROWS * 3 / 4 / maps) ** 0.5)  # four characters say three bytes
     if tokens > most:
         raise AttendError(
-            f"The text has {tokens:,} tokens, but maps of this model's {maps:,} heads are drawn for at most {most:,}: "
+            f"The text has {tokens:,} tokens, but maps of this model's {maps:,} heads are shown for at most {most:,}: "
             "shorten it."
         )
     reading = encoder.read(given)
@@ -91,7 +91,7 @@ def compare(encoder: Encoder, word: object, sentences: object, layer: object) ->
         raise AttendError(f"The word has {len(wanted):,} letters: use 1 to {MOST_LETTERS}.")
     given = [line.strip() for line in checked_text(sentences, "The list of sentences").splitlines() if line.strip()]
     if not 2 <= len(given) <= MOST_SENTENCES:
-        raise AttendError(f"There are {len(given)} sentences: write 2 to {MOST_SENTENCES}, one per line.")
+        raise AttendError(f"There are {len(given)} sentences: enter 2 to {MOST_SENTENCES}, one per line.")
     if type(layer) is not int or not 0 <= layer <= encoder.layer_count:
         raise AttendError(f"There is no layer {str(layer)[:20]}: choose 0 to {encoder.layer_count}.")
     readings = [encoder.read(sentence) for sentence in given]

@@ -90,7 +90,7 @@ export function imported(text, kinds) {
     value = null;
   }
   if (value?.schema !== SCHEMA || !Array.isArray(value.kept) || !value.kept.every((each) => isKept(each, kinds))) {
-    throw new Error('This isn’t a history that Attend exported: choose a file that “Export all” made.');
+    throw new Error('This isn’t an Attend history: choose a file saved with “Export all”.');
   }
   return value.kept.map(({ entry: { key, kind, title, name, model, changed, revision }, document }) => ({
     entry: { key, kind, title, name, model, changed, revision, size: JSON.stringify(document).length }, document,

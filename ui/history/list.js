@@ -33,7 +33,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
   const dialog = makeDialog('attend-history-dialog', 'History',
     make('p', { class: 'at-quiet', text: 'Saved only in this browser, never on the server.' }), box, list, status,
     make('div', { class: 'at-kept-tools' }, save, button('Import', () => file.click()), all, file,
-      make('label', {}, nothing, ' Keep nothing from now on')));
+      make('label', {}, nothing, ' Stop saving')));
 
   /** Do something with the store; what went wrong is said. @param {() => Promise<void>} work */
   async function act(work) {

@@ -7,7 +7,7 @@ import { visibleText } from '../kit/js/text.js';
 
 export function makeOpenedNote() {
   const words = make('span', {});
-  const close = make('button', { type: 'button', class: 'at-plain', text: 'Close it',
+  const close = make('button', { type: 'button', class: 'at-plain', text: 'Close file',
     onclick: () => document.dispatchEvent(new Event('attend-refresh')) });
   const node = make('p', { class: 'at-example-note at-opened', hidden: true }, words, close);
 
@@ -15,7 +15,7 @@ export function makeOpenedNote() {
   function show(file) {
     node.hidden = !file;
     if (file) requestAnimationFrame(() => node.scrollIntoView({ block: 'center' })); // it was opened from below
-    words.textContent = `This is ${visibleText(file)}, a saved run. Your own texts are still here.`;
+    words.textContent = `You’re viewing ${visibleText(file)}, a saved run. Your own texts are still here.`;
   }
   return { node, show };
 }

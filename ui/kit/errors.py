@@ -19,7 +19,7 @@ from model.errors import AttendError
 
 _log = logging.getLogger("attend")
 
-OURS = "Something went wrong on our side. Your text so far is kept: try again, or reload the page."
+OURS = "Something went wrong on our side. Your text is safe: try again, or reload the page."
 
 
 def warn(sentence: str, *, seconds: float | None = 10) -> None:

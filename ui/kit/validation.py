@@ -44,7 +44,7 @@ def checked_start(value: object, name: str) -> str:
     """A text to continue: behind nothing at all a model puts what belongs between texts, not words."""
     text = checked_text(value, name)
     if not text.strip():
-        raise AttendError(f"{name} is empty: write at least one character.")
+        raise AttendError(f"{name} is empty: enter at least one character.")
     return text
 
 

@@ -100,7 +100,7 @@ export function start({ element, props, trigger, watch }) {
     let draw;
     CHAPTERS[key].load().then(({ build }) => {
       draw = build(inside, ask, first[key]);
-    }, () => refuse('This chapter could not be fetched: check the connection, then reload the page.'));
+    }, () => refuse('This chapter couldn’t be loaded: check the connection, then reload the page.'));
     /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
     function answered({ error, result }) {
       clearTimeout(patience);

@@ -181,7 +181,7 @@ function matrixRefusal(text, value) {
   const half = 20; // characters
   const quoted = text.length > 2 * half ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
   const what = !text.trim() ? 'The cell is empty' : `“${quoted}” is ${value === null ? 'not a' : 'too large a'} number`;
-  return `${what}: write a number such as −0.25.`;
+  return `${what}: enter a number such as −0.25.`;
 }
 
 /** Whether an arrow key leaves a field: sideways only from its ends. @param {HTMLInputElement} field */

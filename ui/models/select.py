@@ -168,7 +168,7 @@ def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
             purpose = entry.purpose[0].upper() + entry.purpose[1:]
             about = f"{purpose} · {entry.parameters} parameters · {entry.languages}"
             size = in_words(entry.megabytes * 10**6)
-            availability = "installed" if names.is_installed(entry) else f"needs {size} download"
+            availability = "installed" if names.is_installed(entry) else f"{size} download"
         elif title != name:
             about = _location(name, title)
         availability = "loading" if name == coming else availability

@@ -73,7 +73,7 @@ class Card:
         """The record of the run; `AttendError` if it was too large to be kept."""
         if self.run.trace is None:
             raise AttendError(
-                "These runs were too large to be kept: download the CSV, or compare fewer or shorter texts."
+                "These runs were too large to store: download the CSV, or compare fewer or shorter texts."
             )
         return self.run.trace
 

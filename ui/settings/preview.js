@@ -24,7 +24,7 @@ const PAUSE = 50; // and while a slider moves
 export function makePreview(owner, settings) {
   const list = make('ul');
   const note = make('p', { class: 'at-help' });
-  const estimate = make('span', { class: 'at-hint', text: 'estimate', title: 'Only the most probable tokens are recorded one by one.' });
+  const estimate = make('span', { class: 'at-hint', text: 'estimate', title: 'Only the most probable tokens are recorded individually.' });
   const node = make('section', { id: 'attend-preview', 'aria-label': 'Preview at the selected token', hidden: true },
     make('h3', {}, 'Preview at the selected token ', estimate), list, note);
   /** @type {StepValue | null} */
@@ -50,7 +50,7 @@ export function makePreview(owner, settings) {
       ...bars.map(({ text, before, after }) => barRow(tokenChip(text), visibleText(text), before, after, largest)),
       barRow(make('span', { text: 'all others' }), 'all others', ...othersOf(picture), largest));
     estimate.hidden = !picture.isEstimate;
-    note.textContent = chain.left.length ? `Not drawn: ${chain.left.join(', ')}.` : '';
+    note.textContent = chain.left.length ? `Not shown: ${chain.left.join(', ')}.` : '';
   }
 
   new IntersectionObserver((changes) => {

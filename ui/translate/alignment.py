@@ -46,7 +46,7 @@ def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | Non
     if (longest := max(len(source), len(text) - 1)) > most:
         return {
             **value,
-            "reason": f"The longer text has {longest:,} tokens, but attention maps are drawn for up to {most:,} only: "
+            "reason": f"The longer text has {longest:,} tokens, but attention maps are shown for at most {most:,}: "
             "translate one sentence at a time to see them.",
         }
     with loaded.lock:

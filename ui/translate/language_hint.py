@@ -32,4 +32,4 @@ def language_hint(run: RunRecord, loaded: LoadedModel) -> str | None:
         return None
     if not generated or sum(map(math.log, generated)) / len(generated) >= UNSURE:
         return None
-    return f"the model is unsure: is the text {language_read(loaded.address)}?"
+    return f"low confidence: is this text in {language_read(loaded.address)}?"

@@ -37,7 +37,7 @@ def write(
     """
     loaded = models.get(name)
     if loaded.model.decoder_start:
-        raise AttendError(f"{name} answers texts instead of continuing them: use it in Translate.")
+        raise AttendError(f"{name} can't continue a text: use it in Translate.")
     checked = checked_start(text, "The text")
     session.refuse_while_busy()
     run = draft_run(session, loaded, checked)

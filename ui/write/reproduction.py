@@ -13,7 +13,7 @@ from ui.settings.code import Reproduction, with_last_seed
 _EXAMPLE = "Once upon a time"  # where nothing has been written
 
 
-_LATER = "This repeats the first continuation only: what came after it is not repeated."
+_LATER = "This repeats only the first continuation."
 
 
 def write_reproduction(session: Session, loaded: LoadedModel, text: str, settings: DecodingSettings) -> Reproduction:

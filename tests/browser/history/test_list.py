@@ -84,7 +84,7 @@ def test_what_was_deleted_can_be_brought_back_but_for_everything(page: Page, tab
     chooser = page.locator("#attend-history-dialog input[type=file]")
     (tmp_path / "other.json").write_text(json.dumps({"kept": []}), encoding="utf-8")
     chooser.set_input_files(tmp_path / "other.json")
-    expect(page.locator(".at-kept-status")).to_contain_text("isn’t a history that Attend exported")
+    expect(page.locator(".at-kept-status")).to_contain_text("isn’t an Attend history")
     chooser.set_input_files(path)
     expect(page.locator(".at-kept-status")).to_have_text("2 imported.")
     expect_names(page, "And <b>now</b>", "Hello there")
@@ -92,7 +92,7 @@ def test_what_was_deleted_can_be_brought_back_but_for_everything(page: Page, tab
 
 
 def test_nothing_is_kept_from_when_one_says_so(page: Page, tab: Tab) -> None:
-    page.get_by_label("Keep nothing from now on").check()
+    page.get_by_label("Stop saving").check()
     page.keyboard.press("Escape")
     say(page, "A secret")
     rest(page)
@@ -101,5 +101,5 @@ def test_nothing_is_kept_from_when_one_says_so(page: Page, tab: Tab) -> None:
     assert turns(page) == []
     kept(page, "Hello there", "And <b>now</b>")  # as it was
     present(page)
-    expect(page.get_by_label("Keep nothing from now on")).to_be_checked()
+    expect(page.get_by_label("Stop saving")).to_be_checked()
     tab.leave()

@@ -154,12 +154,12 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     page.locator(".attend-record input[type=file]").set_input_files(file)
     expect(page.locator(".at-record-bar")).to_contain_text("attention isn’t saved")
     banner = page.locator(".at-opened")
-    expect(banner).to_contain_text("This is run.json, a saved run.")
+    expect(banner).to_contain_text("You’re viewing run.json, a saved run.")
     expect(banner).to_be_in_viewport()
     page.locator(".at-box").last.click()
     expect(page.locator(".at-node")).to_have_text(nodes)
     assert page.locator(".at-beams tbody").inner_text() == cells
-    banner.get_by_role("button", name="Close it").click()
+    banner.get_by_role("button", name="Close file").click()
     expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")
     expect(banner).to_be_hidden()
     expect(page.locator(".at-box").first).to_be_visible()  # its own run again

@@ -107,9 +107,9 @@ def test_what_is_no_number_or_too_large_stays_as_it_was_typed(shared_page: Page)
     first.press("Enter")
     expect(chapter.get_by_role("alert").filter(has_text="“1e” is not a number")).to_be_visible()
     for typed, message in (
-        (" ", "The cell is empty: write a number such as −0.25."),
-        ("a" * 20 + "b" * 3_000 + "c" * 20, f"“{'a' * 20}…{'c' * 20}” is not a number: write a number such as −0.25."),
-        ("1e400", "“1e400” is too large a number: write a number such as −0.25."),
+        (" ", "The cell is empty: enter a number such as −0.25."),
+        ("a" * 20 + "b" * 3_000 + "c" * 20, f"“{'a' * 20}…{'c' * 20}” is not a number: enter a number such as −0.25."),
+        ("1e400", "“1e400” is too large a number: enter a number such as −0.25."),
     ):
         first.fill(typed)
         first.press("Enter")

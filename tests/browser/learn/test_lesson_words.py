@@ -136,7 +136,7 @@ def test_the_map_shows_every_word_once_and_its_neighbours(shared_page: Page) -> 
     slider.press("ArrowLeft")
     expect(chapter.locator(".at-word-near")).to_have_count(0)
     chapter.get_by_label("Words to compare").fill("two three")
-    expect(chapter.get_by_role("alert")).to_have_text("The list has 2 different words: write 3 to 24.")
+    expect(chapter.get_by_role("alert")).to_have_text("The list has 2 different words: enter 3 to 24.")
     expect(chapter.locator(".at-word-dot")).to_have_count(5)
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter.get_by_role("alert")).to_be_hidden()

@@ -61,7 +61,7 @@ def test_every_field_is_declared_once_with_all_that_controls_need() -> None:
         (
             "stop_texts",
             ["a\ud800"],
-            "stop_texts contains 'a\\ud800', which has half of a character in it: delete that and type it again.",
+            "stop_texts contains 'a\\ud800', which contains half a character: delete it and type it again.",
         ),
     ],
 )

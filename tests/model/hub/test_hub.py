@@ -233,7 +233,7 @@ def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
     captured = capsys.readouterr()
     assert captured.out == ran.stdout
     assert captured.err.startswith(
-        "Note: The Hub is not working (status 503), so someone/tiny-llama is used as downloaded"
+        "Note: The Hub is having problems (status 503), so someone/tiny-llama is used as downloaded"
     )
     assert "Downloading" not in captured.err
 

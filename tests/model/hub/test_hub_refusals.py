@@ -28,7 +28,7 @@ from tests.helpers.hub_stage import HUB_MODEL, WEIGHTS, contents, fetch, refusal
         (403, "GatedRepo", "someone/tiny-llama is gated: accept its terms on"),
         (403, "", "no access to someone/tiny-llama on the Hub (status 403): log in"),
         (429, "", "The Hub has received too many requests from this address, and someone/tiny-llama isn't downloaded"),
-        (503, "", "The Hub is not working (status 503), and someone/tiny-llama isn't downloaded"),
+        (503, "", "The Hub is having problems (status 503), and someone/tiny-llama isn't downloaded"),
         (418, "", "The Hub refused someone/tiny-llama (status 418)"),
     ],
 )
@@ -101,7 +101,7 @@ def test_a_model_without_the_memory_is_refused_before_its_weights_come(
 ) -> None:
     monkeypatch.setattr(device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000, total=10**9))
     stored = (on_the_hub / WEIGHTS).stat().st_size  # in float32, as it is computed with, and joined on the way
-    with pytest.raises(AttendError, match=f"needs about {in_words(2 * stored)} of memory, but only 60 kB are free"):
+    with pytest.raises(AttendError, match=f"needs about {in_words(2 * stored)} of memory, but only 60 kB is free"):
         catalog.load(HUB_MODEL, "native")
     assert hub_server.requested_files() == ["config.json"]
 
@@ -116,7 +116,7 @@ def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_
 def test_a_full_disk_is_told_before(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    assert "but only 1 kB are free: free some space" in refusal()
+    assert "but only 1 kB is free: free some space" in refusal()
     assert hub_server.requested_files() == []
 
 

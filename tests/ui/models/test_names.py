@@ -41,7 +41,7 @@ def test_a_model_of_the_catalogue_says_what_it_is_for_how_large_it_is_and_whethe
             "name": "gpt2",
             "title": "gpt2",
             "about": "Continues texts · 124M parameters · English",
-            "availability": "needs 548 MB download",
+            "availability": "548 MB download",
         },
     ]
 

@@ -182,7 +182,7 @@ def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
     name, table = compare.file(session, "csv")
     limit_memory(session, 0)
     assert compare.file(session, "csv") == (name, table)
-    with pytest.raises(Exception, match="too large to be kept"):
+    with pytest.raises(Exception, match="too large to store"):
         compare.file(session, "json")
 
 

@@ -110,7 +110,7 @@ def test_a_text_that_was_changed_in_between_is_said_not_to_be_repeated_whole(mod
     reproduction = write_reproduction(session, tiny, session.draft.text, greedy)
     assert reproduction.prompt == MESSAGE
     assert all(
-        block["note"].startswith("This repeats the first continuation only") for block in code.blocks(reproduction)
+        block["note"].startswith("This repeats only the first continuation") for block in code.blocks(reproduction)
     )
 
 

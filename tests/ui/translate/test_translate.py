@@ -274,4 +274,4 @@ def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> N
     session = Session(model="attend-translate")
     run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
     note = session.translation and session.translation.note
-    assert note == ("the model is unsure: is the text French?" if is_hinted else None)
+    assert note == ("low confidence: is this text in French?" if is_hinted else None)

@@ -270,7 +270,7 @@ def test_a_full_context_says_so(models: Models) -> None:
     ("text", "sentence"),
     [
         (None, "must be text"),
-        ("", "The text is empty: write at least one character."),
+        ("", "The text is empty: enter at least one character."),
         (" \n", "The text is empty"),
         ("x" * 20_001, "20,001 characters"),
         ("\udc80", "half a character"),

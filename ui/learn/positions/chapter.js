@@ -43,7 +43,7 @@ export function build(root, ask, first) {
 
   root.append(
     paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
-      + 'to say where the word stands: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
+      + 'to say where the word is: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
       + '(Vaswani et al., 2017). In the code: `sinusoids` in model/transformer/positions.py.'),
     sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
     lessonPart('A shift is a rotation',

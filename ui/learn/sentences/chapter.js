@@ -55,7 +55,7 @@ export function build(root, ask) {
         + 'its vector has taken in the sentence before it. The closer the similarity is to 1, the more alike the two '
         + 'uses are to the model. The first two sentences use the verb, the others the noun: a pair is alike, and so '
         + 'is what would follow it. attend-chat is small and tells words apart by grammar more than by meaning: '
-        + 'try “bank”, by the river and for money.'),
+        + 'try both meanings of “bank”.'),
       sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
   ask({});
 

@@ -74,7 +74,7 @@ def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str,
     sentences = [line.strip() for line in lines if line.strip()]
     if not 2 <= len(sentences) <= MOST_SENTENCES:
         raise AttendError(
-            f"The list has {counted(len(sentences), 'sentence')}: write 2 to {MOST_SENTENCES}, one per line."
+            f"The list has {counted(len(sentences), 'sentence')}: enter 2 to {MOST_SENTENCES}, one per line."
         )
     meant = text(given, "meant", WORD, 40, "Word").strip()
     reader = next((loaded for loaded in map(models.get, offered) if not loaded.model.decoder_start), None)

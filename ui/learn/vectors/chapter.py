@@ -100,7 +100,7 @@ def _words(given: Given) -> list[str]:
     listed = text(given, "words", FIRST["words"], MOST_LIST, "The list")
     words = list(dict.fromkeys(word for word in re.split(r"[\s,;]+", listed) if word))
     if not FEWEST <= len(words) <= MOST:
-        raise AttendError(f"The list has {counted(len(words), 'different word')}: write {FEWEST} to {MOST}.")
+        raise AttendError(f"The list has {counted(len(words), 'different word')}: enter {FEWEST} to {MOST}.")
     if long := next((word for word in words if len(word) > MOST_LETTERS), None):
         raise AttendError(f"The list has a word of {len(long)} letters, but the limit is {MOST_LETTERS}: shorten it.")
     return words

@@ -57,7 +57,7 @@ export function build(root, ask, first) {
       take(first.text, first.merges, first.new))),
     sideBySide(slider.node),
     make('div', { class: 'at-two' }, steps, pairs),
-    lessonPart('The words now', words),
+    lessonPart('The words after these merges', words),
     lessonPart('A new text', paragraph('The same merges, in the same order, split words that were never seen. A '
       + 'vocabulary of words has no id for them. One of characters or byte pairs lacks only characters that the '
       + 'sentences don’t contain.'),
@@ -72,7 +72,7 @@ export function build(root, ask, first) {
     merges = result.merges;
     slider.put(merges);
     steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), mergesTable(result));
-    pairs.replaceChildren(make('h3', { text: 'Pairs now' }), pairsTable(result));
+    pairs.replaceChildren(make('h3', { text: 'Pairs to merge next' }), pairsTable(result));
     words.replaceChildren(wordsNow(result));
     cut.replaceChildren(cutTexts(result));
     sizes.replaceChildren(sizesTable(result));
@@ -98,7 +98,7 @@ const symbolChips = (...symbols) => make('span', { class: 'at-pieces-inline' },
 
 /** @param {LearnedVocabulary} result the merges, those that are made first */
 function mergesTable({ learned, merges }) {
-  if (!learned.length) return make('p', { class: 'at-quiet', text: 'No pair of neighbours occurs twice: write a '
+  if (!learned.length) return make('p', { class: 'at-quiet', text: 'No pair of neighbours occurs twice: enter a '
     + 'longer text.' });
   const rows = learned.map(([left, right, whole, count], index) =>
     [String(index + 1), symbolChips(left, right), symbolChips(whole), counted.format(count)]);

@@ -28,7 +28,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         given: `text`, the sentences; `merges`, how many of the merges are made; and `new`, a text to cut with them.
     """
     sentences = text(given, "text", FIRST["text"], MOST)
-    new = text(given, "new", FIRST["new"], MOST_NEW, "A new text to cut")
+    new = text(given, "new", FIRST["new"], MOST_NEW, "The new text")
     words = words_of(sentences)
     learned = vocabulary.learn(words, MOST_MERGES)
     made = learned[: integer(given, "merges", FIRST["merges"], 0, MOST_MERGES)]

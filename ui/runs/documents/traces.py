@@ -84,7 +84,7 @@ def read_trace(
     except AttendError as error:
         raise InvalidDocument(f"its prompt has {len(prompt):,} tokens, too many for the model") from error
     if request.prompt != prompt:
-        raise InvalidDocument("its prompt is that of another model")
+        raise InvalidDocument("its prompt belongs to another model")
     try:
         settings = DecodingSettings.from_dict(as_mapping("the settings", document.get("settings")))
     except AttendError as error:

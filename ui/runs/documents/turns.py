@@ -82,11 +82,11 @@ def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], k
     for number, value in enumerate(listed):
         message = as_mapping("a message", value)
         turn = read_turn(message, runs)
-        parent = as_count("the place of a message", message.get("parent"), -1, number - 1)
+        parent = as_count("the position of a message", message.get("parent"), -1, number - 1)
         before = "assistant" if parent < 0 else placed[parent].turn.role
         if turn.role == before:
-            raise InvalidDocument("questions and answers don't take turns")
-        placed.append(PlacedTurn(turn, parent, as_switch("the place of a message", message.get("shown"))))
+            raise InvalidDocument("questions and answers don't alternate")
+        placed.append(PlacedTurn(turn, parent, as_switch("the position of a message", message.get("shown"))))
     return Conversation.of(placed, key=key)
 
 

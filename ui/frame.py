@@ -140,9 +140,7 @@ class Tab:
     name: ClassVar[str]  # its entry of the switch
     element: ClassVar[str]  # the id of the element that holds all of it; hidden while another tab is shown
     task: ClassVar[Task | None] = None  # what its model must be for; its entry brings one. None: any model will do
-    takes_back: ClassVar[Task | None] = (
-        None  # what its model is for where the tab before brought one for something else
-    )
+    fallback_task: ClassVar[Task | None] = None  # without a task: what replaces the model that the tab before brought
     styles: ClassVar[tuple[Path, ...]] = ()
     keeps_documents: ClassVar[bool] = False  # whether the visitor's browser keeps what it shows
     mode: ClassVar[RunMode | None] = None  # of its runs, which the inspector beside it shows; None: it has none

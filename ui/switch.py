@@ -87,7 +87,7 @@ class Switch:
         left, tab = self._named(session.requested_tab), self._named(name)
         was_brought = left and left.task and session.model != self._models.default  # the model, by the tab before
         session.requested_tab = name
-        session.needed_task = tab and (tab.task or (tab.takes_back if was_brought else None))
+        session.needed_task = tab and (tab.task or (tab.fallback_task if was_brought else None))
 
     def lay_out(self) -> None:
         """Add the switch to the current Gradio context."""

@@ -32,7 +32,7 @@ class CompareTab(Tab):
     name = "Compare"
     element = "attend-compare"
     mode = "compare"
-    takes_back = "generation"
+    fallback_task = "generation"
     takes_system_prompt = True
 
     def lay_out(self, models: Models, *, first: bool) -> None:

@@ -12,7 +12,7 @@
 /** @import { ConversationValue } from './contract' */
 
 import { find, make } from '../kit/js/dom.js';
-import { restedText, textView } from '../kit/js/signals.js';
+import { settledText, textView } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
 import { byline, makeBubble, offerTokens } from '../runs/answer.js';
@@ -67,7 +67,7 @@ export function start(component) {
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
     if (turns.length && (pinned || grown)) scrolling ||= requestAnimationFrame(toEnd);
-    if (!busy && (turns.length || hadTurns)) restedText.publish({ kind: 'chat', isEmpty: !turns.length });
+    if (!busy && (turns.length || hadTurns)) settledText.publish({ kind: 'chat', isEmpty: !turns.length });
   }
 
   /** Once a frame, since asking for the height lays the page out. */

@@ -11,7 +11,7 @@
 import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { restedText } from '../kit/js/signals.js';
+import { settledText } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { Keeper } from './keeper.js';
@@ -46,7 +46,7 @@ export function start({ element, props, trigger, watch }) {
     button.hidden = false;
     button.addEventListener('click', () => list.present(keeper.isKeeping));
     await restore(keeper);
-    restedText.subscribe(root, ({ kind, isEmpty }) => keeper.rested(kind, isEmpty));
+    settledText.subscribe(root, ({ kind, isEmpty }) => keeper.rested(kind, isEmpty));
   }
 
   /** @param {Keeper} keeper @param {import('./store.js').Entry} entry @returns {Promise<boolean>} whether it is in view */

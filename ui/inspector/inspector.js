@@ -13,7 +13,7 @@
 import { MODES, isExample, makeExampleNote, modeOf, recordedRuns } from '../examples/example.js';
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
-import { answerSelections, colourMode, restedText, shownStep, shownToken } from '../kit/js/signals.js';
+import { answerSelections, colourMode, settledText, shownStep, shownToken } from '../kit/js/signals.js';
 import { level } from '../kit/js/text.js';
 import { followColour, whenThemed } from '../kit/js/theme.js';
 import { unpacked } from '../kit/js/values.js';
@@ -56,7 +56,7 @@ export function start({ element, props, trigger, watch }) {
   let frame = 0;
   let timer = 0;
   let refreshed = 0; // when
-  let rested = ''; // the text that was kept last
+  let lastSettled = ''; // the text that was kept last
   let stepDrawn = null;
 
   const follow = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token' });
@@ -183,9 +183,9 @@ export function start({ element, props, trigger, watch }) {
   /** The box of Write has no script: that its text has come to rest is seen by its run. */
   function keepText() {
     const text = run.tokens.length ? `${run.name} ${run.tokens.length}` : '';
-    if (run.mode !== 'write' || run.busy || isExample(run.name) || text === rested) return;
-    rested = text;
-    restedText.publish({ kind: 'write', isEmpty: !text });
+    if (run.mode !== 'write' || run.busy || isExample(run.name) || text === lastSettled) return;
+    lastSettled = text;
+    settledText.publish({ kind: 'write', isEmpty: !text });
   }
 
   /** Why there is nothing to show. @param {string} [unloaded] the model that wrote the text, no longer loaded */

@@ -67,7 +67,7 @@ export const exampleAlignment = new Subject();
  * What a tab shows has changed and come to rest, so that it can be kept: its kind of documents, and whether it shows none.
  * @type {Subject<{kind: string, isEmpty: boolean}>}
  */
-export const restedText = new Subject();
+export const settledText = new Subject();
 
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();

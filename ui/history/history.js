@@ -11,7 +11,7 @@
 import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { settledText } from '../kit/js/signals.js';
+import { settledText, showTab } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { Keeper } from './keeper.js';
@@ -51,7 +51,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {Keeper} keeper @param {import('./store.js').Entry} entry @returns {Promise<boolean>} whether it is in view */
   async function open(keeper, { key, kind }) {
-    if (document.body.dataset.tab !== tabs[kind]) find(document.body, `#attend-tabs [data-name="${tabs[kind]}"] input`).click();
+    showTab(tabs[kind]);
     return keeper.open(key, { isShown: true, bring: true });
   }
 

@@ -3,8 +3,8 @@
  * it usable. It ends with its last step, when it is skipped, and when the visitor sets to work.
  */
 
-import { around, find, make } from '../kit/js/dom.js';
-import { shownTab, shownToken } from '../kit/js/signals.js';
+import { around, make } from '../kit/js/dom.js';
+import { showTab, shownTab, shownToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
 import { EDGE, place } from './place.js';
 import { STEPS } from './steps.js';
@@ -15,7 +15,7 @@ let end = () => {}; // of the tour that is going on
 export function begin({ isAsked }) {
   end();
   remember('tour', 'seen');
-  if (document.body.dataset.tab !== 'Chat') find(document.body, '#attend-tabs [data-name="Chat"] input').click();
+  showTab('Chat');
   const before = /** @type {HTMLElement} */ (document.activeElement);
   let number = -1; // of the step, from 0
   /** @type {HTMLElement | undefined} */

@@ -4,6 +4,8 @@
  * Scripts load in any order, so a subject keeps its last value for later subscribers.
  */
 
+import { find } from './dom.js';
+
 /** @template Detail */
 class Subject {
   /** @type {Map<(detail: Detail) => void, Element | null>} handlers and whom they belong to */
@@ -71,6 +73,11 @@ export const settledText = new Subject();
 
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();
+
+/** Bring a tab into sight, as a click on its entry does. @param {string} name */
+export function showTab(name) {
+  if (document.body.dataset.tab !== name) find(document.body, `#attend-tabs [data-name="${name}"] input`).click();
+}
 
 /** @type {Map<(run: string | null, index: number) => boolean, Element>} */
 const inspectors = new Map();

@@ -9,14 +9,14 @@
  */
 
 export const MOST_PROMPT = 2000; // characters that a link carries, since servers and mail programs cut longer ones
-const GRADIOS = new Set(['view', 'deep_link']); // names that are not ours
+const GRADIO_PARAMETERS = new Set(['view', 'deep_link']);
 
 /** @type {[string, string][]} what nobody has taken so far */
 let left = typeof location === 'undefined' ? [] : entriesOf(location.search);
 
 /** @param {string} search @returns {[string, string][]} */
 function entriesOf(search) {
-  return [...new URLSearchParams(search)].filter(([name]) => !name.startsWith('__') && !GRADIOS.has(name));
+  return [...new URLSearchParams(search)].filter(([name]) => !name.startsWith('__') && !GRADIO_PARAMETERS.has(name));
 }
 
 /**

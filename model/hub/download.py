@@ -25,7 +25,7 @@ from model.progress import Progress, in_words
 
 _CHUNK = 1 << 20  # bytes
 _TRIES = 3  # in a row that bring nothing new
-_PAUSE = 1.0  # seconds between them
+_RETRY_DELAY = 1.0  # seconds between them
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class HubCache:
                     f"{in_words(before)} of {in_words(file.size)}: try again, and it resumes from there."
                 )
             if tries:
-                time.sleep(_PAUSE)
+                time.sleep(_RETRY_DELAY)
             try:
                 self._stream(part, file, commit, report)
             except TransportError as error:

@@ -41,7 +41,7 @@ def hub_server(on_the_hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
-        monkeypatch.setattr(hub_files, "_PAUSE", 0.0)
+        monkeypatch.setattr(hub_files, "_RETRY_DELAY", 0.0)
         yield standing
 
 

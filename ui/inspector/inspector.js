@@ -30,7 +30,7 @@ import { stepHeadline } from './step.js';
 import { stepTable } from './table.js';
 import { makeColours, makeStrip } from './tokens.js';
 
-const PAUSE = 100; // ms between two drawings while a text streams, which to draw takes longer than to write
+const THROTTLE_MS = 100; // between two drawings while a text streams: drawing it takes longer than writing it
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
@@ -156,7 +156,7 @@ export function start({ element, props, trigger, watch }) {
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (choice.following) choice.index = newest(); // at once, since a drawing may be on its way
     if (run.gap && !run.busy) trigger('missing', { run: run.name });
-    const rest = refreshed + PAUSE - performance.now();
+    const rest = refreshed + THROTTLE_MS - performance.now();
     if (!run.busy || rest <= 0) refresh(value.unloaded);
     else timer ||= setTimeout(refresh, rest);
   }

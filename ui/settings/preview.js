@@ -13,8 +13,8 @@ import { tokenChip, visibleText } from '../kit/js/text.js';
 import { pictureOf } from './distribution.js';
 
 const MOST_BARS = 5;
-const STREAMING_PAUSE = 300; // ms between two drawings while a text is written
-const PAUSE = 50; // and while a slider moves
+const STREAMING_THROTTLE_MS = 300; // between two drawings while a text is written
+const THROTTLE_MS = 50; // and while a slider moves
 
 /**
  * @param {Element} owner in sight whenever the picture could be
@@ -32,10 +32,10 @@ export function makePreview(owner, settings) {
   let isInSight = false;
   let timer = 0;
 
-  /** @param {number} pause */
-  function redraw(pause = PAUSE) {
+  /** @param {number} delay */
+  function redraw(delay = THROTTLE_MS) {
     if (!settings()) node.hidden = true; // now, or the settings of a method without it would jump
-    if (isInSight) timer ||= setTimeout(draw, pause);
+    if (isInSight) timer ||= setTimeout(draw, delay);
   }
 
   function draw() {
@@ -59,7 +59,7 @@ export function makePreview(owner, settings) {
   }).observe(owner);
   shownStep.subscribe(owner, (shown) => {
     step = /** @type {StepValue | null} */ (shown.step);
-    redraw(STREAMING_PAUSE);
+    redraw(STREAMING_THROTTLE_MS);
   });
   return { node, redraw };
 }

@@ -15,7 +15,7 @@ import { download } from '../../kit/js/transfer.js';
 import { unpacked } from '../../kit/js/values.js';
 import { quickButton, makeWhatIf } from './counterfactual.js';
 
-const PAUSE = 180; // milliseconds that a slider rests before the server is asked
+const DEBOUNCE_MS = 180; // for which a slider must not move before the server is asked
 const MOST_FILE = 20_000_000; // bytes of a file that is read at all
 const MOST_SENT = 900_000; // bytes of a request; the server takes 1,000,000
 
@@ -26,7 +26,7 @@ export function start({ element, props, trigger, watch }) {
   const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
   let saving = 0; // the newest question of each kind: one that was overtaken is dropped
   let changing = 0;
-  let pause = 0;
+  let timer = 0;
   let left = false; // whether beams were left out of the file that was sent last
   let withoutBeams = false; // the same of the run that is shown
 
@@ -41,9 +41,9 @@ export function start({ element, props, trigger, watch }) {
   const note = make('span', { class: 'at-quiet', role: 'status' });
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
-    clearTimeout(pause);
+    clearTimeout(timer);
     questions.drop(changing); // an answer that comes now would move the slider under the hand
-    pause = setTimeout(() => askWhatIf(settings), PAUSE);
+    timer = setTimeout(() => askWhatIf(settings), DEBOUNCE_MS);
   });
 
   root.replaceChildren(make('div', { class: 'at-record-bar' }, save, open, chooser, note), whatIf.node);
@@ -80,7 +80,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** Ask about the run that is shown now, with its own settings. */
   function begin() {
-    clearTimeout(pause);
+    clearTimeout(timer);
     questions.drop(changing);
     whatIf.rest();
     whatIf.clear();
@@ -98,7 +98,7 @@ export function start({ element, props, trigger, watch }) {
     chooser.value = '';
     if (!file) return;
     refresh(); // drop the note about another file
-    const text = file.size <= MOST_FILE ? fitted(await file.text()) : '';
+    const text = file.size <= MOST_FILE ? withinLimit(await file.text()) : '';
     if (text) trigger('open_file', { text, name: file.name });
     else if (!file.size) note.textContent = `${file.name} is empty: choose another file.`;
     else {
@@ -108,7 +108,7 @@ export function start({ element, props, trigger, watch }) {
   }
 
   /** A file's text as it can be sent: beams that are too many are left out. @param {string} text @returns "" if it cannot */
-  function fitted(text) {
+  function withinLimit(text) {
     left = false;
     try {
       const { beams, ...rest } = JSON.parse(text);

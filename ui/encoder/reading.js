@@ -21,12 +21,12 @@ export function start({ element, props, watch }) {
   const textOf = (token) => read.tokens[token]?.[0] ?? '';
   const attention = makeAttention(() => read.tokens.length);
   const strip = makeStrip(select);
-  const look = makeAttentionPanel({
+  const attentionPanel = makeAttentionPanel({
     attention, textOf, onPick: select, onChange: draw, both: true,
     sinks: { name: 'the special tokens', are: (key) => read.tokens[key]?.[1] === 'control' },
   });
   const data = makeData(() => {
-    const weights = look.numbers(read.selected);
+    const weights = attentionPanel.numbers(read.selected);
     return weights ? [attentionSheet(weights, textOf)] : [];
   });
 
@@ -34,9 +34,9 @@ export function start({ element, props, watch }) {
     make('section', { 'aria-label': 'Tokens' }, make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }),
       make('span', { class: 'at-legend', 'aria-hidden': 'true' },
         'ignored', make('i', { class: 'at-ramp at-ramp-attention' }), 'attended to')), strip.node),
-    look.node, data.node);
+    attentionPanel.node, data.node);
   whenThemed(() => {
-    look.forgetColours();
+    attentionPanel.forgetColours();
     draw();
   });
   watch('value', receive);
@@ -49,7 +49,7 @@ export function start({ element, props, watch }) {
     attention.cut(0);
     attention.put(value.rows, 0, [value.layers, value.heads]);
     strip.update(value.tokens);
-    look.offer();
+    attentionPanel.offer();
     select(value.tokens.findLastIndex(([, kind]) => kind !== 'control'));
   }
 
@@ -63,9 +63,9 @@ export function start({ element, props, watch }) {
 
   function draw() {
     if (!read.tokens.length || !element.isConnected) return;
-    look.draw(read.selected);
-    look.reveal();
-    const weights = look.weightsOf(read.selected) ?? new Float32Array(0);
+    attentionPanel.draw(read.selected);
+    attentionPanel.reveal();
+    const weights = attentionPanel.weightsOf(read.selected) ?? new Float32Array(0);
     const peak = Math.max(...weights) || 1;
     strip.shade(Array.from(weights, (weight) => level(weight / peak)));
   }

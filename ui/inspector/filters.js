@@ -21,12 +21,12 @@ export function stepStages(step) {
   const sentence = make('p', { class: 'at-filter-effect', 'aria-live': 'polite', text: 'Point at a filter to see what it did.' });
   const rows = step.stages.map((stage, index) => stageRow(step, index));
   const table = makeTable({ class: 'at-grid at-stages' }, headCells(STAGE_COLUMNS), rows);
-  const tell = (event) => {
+  const explain = (event) => {
     const row = around(event, 'tbody tr');
     if (row) sentence.textContent = row.dataset.sentence;
   };
-  table.addEventListener('pointerover', tell);
-  table.addEventListener('focusin', tell);
+  table.addEventListener('pointerover', explain);
+  table.addEventListener('focusin', explain);
   return [part('Filters, step by step', table, sentence)];
 }
 

@@ -37,7 +37,9 @@ export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-inspector');
   const attention = makeAttention();
   const strip = makeStrip(select);
-  const look = makeAttentionPanel({ attention, textOf: (token) => run.tokens[token]?.[0] ?? '', onPick: select, onChange: redraw });
+  const attentionPanel = makeAttentionPanel({
+    attention, textOf: (token) => run.tokens[token]?.[0] ?? '', onPick: select, onChange: redraw,
+  });
   const search = makeSearch();
   const beams = makeBeams(search, select);
   const data = makeData(sheets);
@@ -77,7 +79,7 @@ export function start({ element, props, trigger, watch }) {
       make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
     make('section', { class: 'at-step', 'aria-label': 'Selected token' },
       make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-walk' }, follow, earlier, later))),
-    make('div', { class: 'at-columns' }, make('div', { class: 'at-step-pane' }, table, reason, stages), look.node),
+    make('div', { class: 'at-columns' }, make('div', { class: 'at-step-pane' }, table, reason, stages), attentionPanel.node),
     beams.node, data.node,
   ];
 
@@ -96,7 +98,7 @@ export function start({ element, props, trigger, watch }) {
     return isHere || isExample(name);
   });
   whenThemed(() => {
-    look.forgetColours();
+    attentionPanel.forgetColours();
     redraw();
   });
   watch('value', receive);
@@ -114,7 +116,7 @@ export function start({ element, props, trigger, watch }) {
     if (wantsExample && example && value.mode === run.mode) return;
     if (example) {
       example = null;
-      look.choose(AVERAGE, AVERAGE);
+      attentionPanel.choose(AVERAGE, AVERAGE);
     }
     accept(value, isLate);
     if (wantsExample) showExample(value.mode).catch(() => root.replaceChildren(empty));
@@ -129,7 +131,7 @@ export function start({ element, props, trigger, watch }) {
     const recorded = await recordedRuns(mode);
     const isAwaited = run.name === before || (token && isExample(run.name)); // a click may come before the example itself
     if (!isAwaited || (run.mode !== mode && !token)) return;
-    if (example !== recorded) look.choose(recorded.layer, recorded.head);
+    if (example !== recorded) attentionPanel.choose(recorded.layer, recorded.head);
     example = recorded;
     note.replaceChildren(makeExampleNote({
       model: recorded.model, take: recorded.text && 'Continue this text yourself', onTake: () => trigger('example', { text: recorded.text }),
@@ -176,7 +178,7 @@ export function start({ element, props, trigger, watch }) {
     if (!unloaded) keepText();
     note.hidden = !isExample(run.name);
     strip.update(run.tokens);
-    look.offer();
+    attentionPanel.offer();
     settle();
   }
 
@@ -264,11 +266,11 @@ export function start({ element, props, trigger, watch }) {
       ? `Token ${index - run.first + 1} of ${run.tokens.length - run.first}` : `Prompt token ${index + 1} of ${run.first}`;
     headline.replaceChildren(...stepHeadline({ text, position, step, why: 'part of the prompt, not generated' }));
     drawStep(step);
-    look.draw(index - 1);
+    attentionPanel.draw(index - 1);
     beams.show(index);
     shade();
     data.draw();
-    look.reveal(); // last: it asks where things stand, for which all is laid out
+    attentionPanel.reveal(); // last: it asks where things stand, for which all is laid out
     strip.reveal();
   }
 
@@ -292,7 +294,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** Tell the conversation what is shown, and shade both by attention when that is the colour. */
   function shade() {
-    const colours = root.dataset.colour === 'attention' ? look.weightsOf(choice.index - 1) : null;
+    const colours = root.dataset.colour === 'attention' ? attentionPanel.weightsOf(choice.index - 1) : null;
     const levels = root.dataset.colour === 'attention' ? shades(colours ?? new Float32Array(0)) : null;
     strip.shade(levels);
     const index = choice.index >= run.first ? choice.index - run.first : null;
@@ -304,7 +306,7 @@ export function start({ element, props, trigger, watch }) {
   /** @returns {Sheet[]} */
   function sheets() {
     const step = run.steps[choice.index];
-    const weights = look.numbers(choice.index - 1);
+    const weights = attentionPanel.numbers(choice.index - 1);
     return [
       ...(step ? [candidateSheet(step), ...contrastSheets(step)] : []),
       ...(search.length ? [beamSheet(search)] : []),

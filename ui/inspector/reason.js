@@ -14,7 +14,7 @@ const AGAINST_THE_LIKELY = new Set(['typical_p', 'xtc']);
 
 /** @param {StepValue} step @returns {Node} */
 export function stepReason(step) {
-  const shown = walked(step);
+  const shown = cumulativeShares(step);
   return part('Why this token', make('p', { class: 'at-why' }, ...sentences(step, shown)),
     ...(step.contrastive ? [] : [cumulativeBar(step, shown)]), ...stepContrast(step));
 }
@@ -23,7 +23,7 @@ export function stepReason(step) {
  * The tokens in the order in which a draw walks over them, and where each one's share begins.
  * @param {StepValue} step @returns {{row: CandidateRow, from: number, to: number}[]}
  */
-function walked(step) {
+function cumulativeShares(step) {
   // A token that is there only because it was chosen may have others, not shown, before it.
   const listed = (row) => last(row[3]) > 0 && (!row[2] || step.rank <= step.rows.length);
   let from = 0;
@@ -35,7 +35,7 @@ function walked(step) {
   });
 }
 
-/** @param {StepValue} step @param {ReturnType<typeof walked>} shown @returns {(Node | string)[]} */
+/** @param {StepValue} step @param {ReturnType<typeof cumulativeShares>} shown @returns {(Node | string)[]} */
 function sentences(step, shown) {
   const chosen = chosenRow(step);
   const rank = `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`;
@@ -62,7 +62,7 @@ function taken(step, chosen, first) {
     tokenChip(first[1]), '.'];
 }
 
-/** @param {StepValue} step @param {CandidateRow} chosen @param {ReturnType<typeof walked>} shown */
+/** @param {StepValue} step @param {CandidateRow} chosen @param {ReturnType<typeof cumulativeShares>} shown */
 function drawn(step, chosen, shown) {
   const extent = shown.find(({ row }) => row === chosen);
   const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
@@ -85,7 +85,7 @@ function undrawn(step, chosen) {
   return ['Greedy decoding would choose ', tokenChip(first[1]), '.'];
 }
 
-/** @param {StepValue} step @param {ReturnType<typeof walked>} shown */
+/** @param {StepValue} step @param {ReturnType<typeof cumulativeShares>} shown */
 function cumulativeBar(step, shown) {
   const bar = make('div', { class: 'at-cumulative', 'aria-hidden': 'true' });
   for (const { row, from, to } of shown) {

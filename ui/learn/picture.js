@@ -27,7 +27,7 @@ export function matrixPicture({ name, describe, across, down }) {
     Object.assign(canvas, { width: columns, height: rows });
     here = [Math.min(here[0], rows - 1), Math.min(here[1], columns - 1)];
     paint();
-    tell();
+    describePoint();
   }
 
   function paint() {
@@ -43,7 +43,7 @@ export function matrixPicture({ name, describe, across, down }) {
     context.putImageData(image, 0, 0);
   }
 
-  function tell() {
+  function describePoint() {
     const [row, column] = here;
     readout.textContent = describe(row, column, values[row * shape[1] + column] / 127);
   }
@@ -51,7 +51,7 @@ export function matrixPicture({ name, describe, across, down }) {
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
     const indexAt = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
     here = [indexAt(offsetY, canvas.clientHeight, shape[0]), indexAt(offsetX, canvas.clientWidth, shape[1])];
-    tell();
+    describePoint();
   });
   canvas.addEventListener('keydown', (event) => {
     const delta = onPlane(event.key);
@@ -59,7 +59,7 @@ export function matrixPicture({ name, describe, across, down }) {
     event.preventDefault();
     const next = [here[0] + delta[1], here[1] + delta[0]];
     if (next.every((index, axis) => index >= 0 && index < shape[axis])) here = next;
-    tell();
+    describePoint();
   });
   whenThemed(paint);
   return { node, update };

@@ -54,14 +54,14 @@ export function start({ element, props, trigger, watch }) {
     swap.hidden = !value.sources.length || !value.target;
   }
 
-  function tell(from, to) {
+  function choose(from, to) {
     filled = ''; // should it be refused, what stood there comes back with the next value
     trigger('translate', { source: from, target: to });
   }
 
-  source.addEventListener('change', () => tell(source.value, target.value));
-  target.addEventListener('change', () => tell(source.value, target.value));
-  swap.addEventListener('click', () => tell(target.value, source.value));
+  source.addEventListener('change', () => choose(source.value, target.value));
+  target.addEventListener('change', () => choose(source.value, target.value));
+  swap.addEventListener('click', () => choose(target.value, source.value));
   watch('value', draw);
   draw();
 }

@@ -12,7 +12,7 @@ const isSeen = () => remembered('tour', '') === 'seen';
 /** Take it from its beginning. */
 export async function takeTour() {
   const { begin } = await fetchTour();
-  begin({ isAsked: true });
+  begin({ isRequested: true });
 }
 
 /** Let it begin by itself where it has not been seen. */
@@ -23,6 +23,6 @@ export function offerTour() {
     remember('tour', 'seen');
     if (!isSeen()) return; // a browser that remembers nothing would begin it at every visit
     const { begin } = await fetchTour();
-    begin({ isAsked: false });
+    begin({ isRequested: false });
   });
 }

@@ -11,8 +11,8 @@ import { STEPS } from './steps.js';
 
 let end = () => {}; // of the tour that is going on
 
-/** @param {{isAsked: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
-export function begin({ isAsked }) {
+/** @param {{isRequested: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
+export function begin({ isRequested }) {
   end();
   remember('tour', 'seen');
   showTab('Chat');
@@ -58,7 +58,7 @@ export function begin({ isAsked }) {
   shownTab.subscribe(layer, (tab) => tab === 'Chat' || end());
   shownToken.subscribe(layer, ({ busy }) => (busy ? end() : requestAnimationFrame(draw)));
   go(following());
-  if (isAsked) next.focus({ preventScroll: true });
+  if (isRequested) next.focus({ preventScroll: true });
 
   /** @param {string} type of events anywhere on the page @param {(event: Event) => void} handler */
   function listen(type, handler) {

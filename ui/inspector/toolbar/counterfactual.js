@@ -105,11 +105,11 @@ function labelledSlider(setting, onChange) {
   const { name, label, help, neutral } = setting;
   const input = makeSlider(setting, { title: help });
   const output = make('output', {});
-  const tell = () => {
+  const showValue = () => {
     output.textContent = Number(input.value) === neutral && name !== 'temperature' ? `${input.value} (off)` : input.value;
   };
   input.addEventListener('input', () => {
-    tell();
+    showValue();
     onChange();
   });
   return {
@@ -118,7 +118,7 @@ function labelledSlider(setting, onChange) {
     value: () => Number(input.value),
     set(value) {
       input.value = String(value);
-      tell();
+      showValue();
     },
   };
 }

@@ -23,9 +23,9 @@ export function build(root, ask) {
     ask(now);
   };
   const line = explanationLine('Point at a number');
-  const walk = makeWalk((...cell) => change(editedMatrix(now, ...cell)), line.say);
+  const trace = makeTrace((...cell) => change(editedMatrix(now, ...cell)), line.say);
   const question = makeQuestion(change, () => {
-    walk.forget();
+    trace.forget();
     ask({});
   });
   root.append(
@@ -34,13 +34,13 @@ export function build(root, ask) {
       + '`EncoderDecoder` in model/transformer/encoder_decoder.py, as in “Attention is all you need” (Vaswani et '
       + 'al., 2017). The first numbers come from a lecture that works through “how are you” → “I am fine” by '
       + 'hand.'),
-    ...question.nodes, ...walk.nodes, line.node);
+    ...question.nodes, ...trace.nodes, line.node);
   ask({});
 
   return (result) => {
     now = result.given;
     question.draw(result);
-    walk.draw(result);
+    trace.draw(result);
   };
 }
 
@@ -79,7 +79,7 @@ function makeQuestion(change, restart) {
  * @param {(text: string) => void} say
  * @returns {BlockPart & {forget: () => void}} `forget`: drops what was typed and refused
  */
-function makeWalk(edit, say) {
+function makeTrace(edit, say) {
   /** @type {any} */
   let given = {};
   /** @type {Map<string, BlockStage>} */

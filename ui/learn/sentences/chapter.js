@@ -36,7 +36,7 @@ export function build(root, ask) {
     meant: typed('meant', 'input', { type: 'text', size: 10 }),
   };
   const examples = sideBySide();
-  const look = attentionPart();
+  const attention = attentionPart();
   const meaning = meaningPart();
 
   root.append(
@@ -45,7 +45,7 @@ export function build(root, ask) {
       + 'it, or point at a head to see everything it attends to.'),
     sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
       plainButton('Reset', () => ask({}))),
-    examples, ...look.nodes,
+    examples, ...attention.nodes,
     paragraph('Most heads follow the grammar, or attend to the first token or to the word itself; a few find the noun. '
       + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
       + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
@@ -69,7 +69,7 @@ export function build(root, ask) {
       make('option', { value: name, text: name, selected: name === result.model })));
     examples.replaceChildren(...result.examples.map(([name, sentence, word]) =>
       plainButton(`${sentence} (${word})`, () => change({ model: name, sentence, word }))));
-    look.draw(result);
+    attention.draw(result);
     meaning.draw(result);
   };
 }

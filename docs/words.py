@@ -28,8 +28,8 @@ _SCRIPT = re.compile(
     rf"""(?:"(?P<double>(?:\\.|[^"\\\n])*)"|'(?P<single>(?:\\.|[^'\\\n])*)'|`(?P<template>(?:\\.|{_HOLE}|[^`\\])*)`)""",
     re.DOTALL,
 )
-# Names of things in a program: identifiers, classes, selectors, addresses, events, keys, lengths.
-_CODE = re.compile(r"[\w.#:/@*$%()\[\]{}=>,;+&…-]*|[a-z_.#-][\w.#:-]*( [a-z_.#…-][\w.#:…-]*)?|https?://\S+")
+# Names of things in a program: identifiers, selectors, addresses, events, lengths, classes of our own.
+_CODE = re.compile(r"[\w.#:/@*$%()\[\]{}=>,;+&…-]*|[a-z_.#-][\w.#:-]*( [a-z_.#-][\w.#:-]*)?|https?://\S+|at-.*")
 
 
 def visible(text: str) -> bool:

@@ -190,21 +190,21 @@ def _put(parameter: Tensor, values: Tensor) -> None:
         parameter.copy_(values)
 
 
-def _check_text(called: str, words: tuple[int, ...]) -> None:
+def _check_text(name: str, words: tuple[int, ...]) -> None:
     if not 1 <= len(words) <= LONGEST:
-        raise AttendError(f"The {called} has {len(words)} words, but must have 1 to {LONGEST}.")
+        raise AttendError(f"The {name} has {len(words)} words, but must have 1 to {LONGEST}.")
     for word in words:
         if not 0 <= word < PADDING:
-            raise AttendError(f"The {called} contains the id {word}, but ids must be from 0 to {PADDING - 1}.")
+            raise AttendError(f"The {name} contains the id {word}, but ids must be from 0 to {PADDING - 1}.")
 
 
-def _check_numbers(called: str, rows: Rows, count: int) -> None:
+def _check_numbers(name: str, rows: Rows, count: int) -> None:
     if len(rows) != count or any(len(row) != WIDTH for row in rows):
-        raise AttendError(f"The {called} must have {count} rows of {WIDTH} numbers.")
+        raise AttendError(f"The {name} must have {count} rows of {WIDTH} numbers.")
     for row in rows:
         for value in row:
             if not abs(value) <= MOST_NUMBER:
                 raise AttendError(
-                    f"The {called} can't contain {value:g}: each must be a number from −{MOST_NUMBER:g} to "
+                    f"The {name} can't contain {value:g}: each must be a number from −{MOST_NUMBER:g} to "
                     f"{MOST_NUMBER:g}."
                 )

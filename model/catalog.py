@@ -54,7 +54,9 @@ def load(
         return _in_8_bits(load(name, engine, replace(device_config, dtype="float32"), limit=limit, progress=progress))
     if location.folder is not None:
         with _MEMORY:
-            return replace(_read(location.folder, location.called, engine, device_config), address=location.address)
+            return replace(
+                _read(location.folder, location.display_name, engine, device_config), address=location.address
+            )
     from model.hub import repository as hub
 
     def check(folder: Path, stored: int) -> None:
@@ -63,8 +65,8 @@ def load(
 
         device_config.torch_device()  # refused before a download, not after
         config = checkpoint.read_config(folder)
-        huggingface_folder.check_config(config, location.called)
-        huggingface_folder.check_memory(config, location.called, stored, engine, device_config)
+        huggingface_folder.check_config(config, location.display_name)
+        huggingface_folder.check_memory(config, location.display_name, stored, engine, device_config)
 
     snapshot = hub.fetch(
         location.repository,
@@ -77,7 +79,7 @@ def load(
     from model.huggingface.weights import CheckpointFiles
 
     with _MEMORY:
-        files = CheckpointFiles.read(snapshot.folder, location.called)
+        files = CheckpointFiles.read(snapshot.folder, location.display_name)
         loaded = huggingface_folder.load(files, engine, device_config)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
     return replace(loaded, address=location.address, notes=notes)
@@ -101,18 +103,20 @@ def load_encoder(
     location = locate(name)
     if location.folder is not None:
         with _MEMORY:
-            return huggingface_encoder.load(location.folder, location.called, device_config, address=location.address)
+            return huggingface_encoder.load(
+                location.folder, location.display_name, device_config, address=location.address
+            )
 
     def check(folder: Path, stored: int) -> None:
         config = checkpoint.read_config(folder)
         with suppress(EncoderOnly):
-            huggingface_folder.check_config(config, location.called)
-        huggingface_folder.check_memory(config, location.called, stored, "auto", device_config)
+            huggingface_folder.check_config(config, location.display_name)
+        huggingface_folder.check_memory(config, location.display_name, stored, "auto", device_config)
 
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(location.repository, location.revision, limit=limit, check=check, progress=progress)
     with _MEMORY:
-        return huggingface_encoder.load(snapshot.folder, location.called, device_config, address=location.address)
+        return huggingface_encoder.load(snapshot.folder, location.display_name, device_config, address=location.address)
 
 
 def load_arguments(arguments: ModelArguments) -> LoadedModel:
@@ -147,7 +151,7 @@ def load_another(arguments: ModelArguments, name: str, progress: Progress) -> Lo
         return load_encoder(name, device_config, limit=limit, progress=progress)
 
 
-def _read(folder: Path, called: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
+def _read(folder: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
     """Load a folder, ours or in Hugging Face form."""
     from model.compiled.prepare import prepare_for_decoding
     from model.transformer import checkpoint
@@ -157,12 +161,12 @@ def _read(folder: Path, called: str, engine: str, device_config: DeviceConfig) -
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.weights import CheckpointFiles
 
-        huggingface_folder.check_config(config, called)
-        return huggingface_folder.load(CheckpointFiles.read(folder, called, config), engine, device_config)
+        huggingface_folder.check_config(config, name)
+        return huggingface_folder.load(CheckpointFiles.read(folder, name, config), engine, device_config)
     weights = folder / checkpoint.WEIGHTS
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
     if lacking := native_shortage(checkpoint.count_parameters(weights), weights.stat().st_size, device, dtype):
-        raise AttendError(f"{called} {lacking}: choose a smaller model.")
+        raise AttendError(f"{name} {lacking}: choose a smaller model.")
     model = prepare_for_decoding(checkpoint.from_config(config, folder, device, dtype))
     tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER, padded=model.config.padding is not None)
-    return LoadedModel.from_transformer(called, model, tokenizer)
+    return LoadedModel.from_transformer(name, model, tokenizer)

@@ -17,15 +17,15 @@ class AttendError(Exception):
 class EncoderOnly(AttendError):
     """The model is an encoder alone, such as BERT: it can be inspected, but it generates no text."""
 
-    def __init__(self, called: str, kind: str) -> None:
+    def __init__(self, name: str, kind: str) -> None:
         """
         Args:
-            called: what the sentence calls the model.
+            name: what the sentence calls the model.
             kind: the name of its architecture.
         """
         super().__init__(
-            f"{called} is a {kind}, an encoder: it was never trained to predict the next token, so it can't generate "
-            f"text; python app.py --model {called} shows how it reads a text."
+            f"{name} is a {kind}, an encoder: it was never trained to predict the next token, so it can't generate "
+            f"text; python app.py --model {name} shows how it reads a text."
         )
 
 

@@ -68,7 +68,7 @@ _MOST_QUOTED = 80  # characters of a name, in a sentence
 class Location:
     """What a name stands for: a folder, or a repository at a revision."""
 
-    called: str  # for display
+    display_name: str
     address: str  # the name that resolves to it
     folder: Path | None
     repository: str = ""

@@ -38,7 +38,7 @@ class SettingError(AttendError):
         super().__init__(sentence)
         self.names = names
 
-    def called(self, labels: Mapping[str, str]) -> str:
+    def with_labels(self, labels: Mapping[str, str]) -> str:
         """The sentence with other names for the settings, such as a page's labels."""
         sentence = str(self)
         for name in self.names:

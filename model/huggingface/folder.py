@@ -142,26 +142,26 @@ def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"Begin each text with its task, such as {' or '.join(prefixes[:4])}.",) if prefixes else ()
 
 
-def check_config(values: Mapping[str, Any], called: str) -> None:
+def check_config(values: Mapping[str, Any], name: str) -> None:
     """Refuse by its `config.json` alone a model that writes no texts or that needs code of its own.
 
     An encoder alone, of a family with a masked language model, is refused as `EncoderOnly`.
 
     Args:
         values: what `config.json` holds.
-        called: what messages call the model.
+        name: what messages call the model.
     """
     if "model_type" not in values:
-        raise AttendError(f"The config.json of {called} does not name a model_type: choose another model.")
+        raise AttendError(f"The config.json of {name} does not name a model_type: choose another model.")
     kind, architectures = str(values["model_type"]), values.get("architectures") or []
-    if not isinstance(architectures, list) or not all(isinstance(name, str) for name in architectures):
+    if not isinstance(architectures, list) or not all(isinstance(one, str) for one in architectures):
         raise AttendError(
-            f"The config.json of {called} has architectures {str(architectures)[:40]}, which must be a list of names: "
+            f"The config.json of {name} has architectures {str(architectures)[:40]}, which must be a list of names: "
             "copy the checkpoint folder again."
         )
     if kind not in CONFIG_MAPPING:
         raise AttendError(
-            f"transformers has no model type {kind[:80]!r}, and code from {called} is never run: choose another model."
+            f"transformers has no model type {kind[:80]!r}, and code from {name} is never run: choose another model."
         )
     if values.get("is_encoder_decoder"):
         writing = _classes(MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
@@ -174,9 +174,9 @@ def check_config(values: Mapping[str, Any], called: str) -> None:
     if not wanted and (architectures or layout_of(values) is None):
         named = ", ".join(architectures) or kind
         if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not values.get("is_encoder_decoder"):
-            raise EncoderOnly(called, named)
+            raise EncoderOnly(name, named)
         raise AttendError(
-            f"The model in {called} is a {named}, which can't generate text: choose a causal or "
+            f"The model in {name} is a {named}, which can't generate text: choose a causal or "
             "sequence-to-sequence model."
         )
 
@@ -185,30 +185,30 @@ def _classes(mapping: Mapping[Any, Any]) -> set[str]:
     return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
-def check_memory(values: Mapping[str, Any], called: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
+def check_memory(values: Mapping[str, Any], name: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
     """Refuse by its `config.json` alone a model that would not fit in memory and may not be offloaded.
 
     Args:
         stored: bytes of the weights; divided by the size of the dtype in the config, they give the parameter count.
     """
-    name = stored_dtype(values)
-    parameters = stored // named_dtype(name).itemsize
-    device, dtype = device_config.torch_device(), device_config.torch_dtype(name)
+    dtype_name = stored_dtype(values)
+    parameters = stored // named_dtype(dtype_name).itemsize
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(dtype_name)
     if engine == "native":
         if lacking := native_shortage(parameters, stored, device, dtype):
-            raise _too_large(called, lacking)
+            raise _too_large(name, lacking)
     elif not device_config.spread and (lacking := shortage(device, parameters * dtype.itemsize)):
-        raise _no_room(called, lacking)
+        raise _no_room(name, lacking)
 
 
-def _no_room(called: str, lacking: str) -> AttendError:
+def _no_room(name: str, lacking: str) -> AttendError:
     return AttendError(
-        f"{called} {lacking}: choose a smaller model, or try again when other models are no longer in use."
+        f"{name} {lacking}: choose a smaller model, or try again when other models are no longer in use."
     )
 
 
-def _too_large(called: str, lacking: str) -> AttendError:
-    return AttendError(f"{called} {lacking}: choose a smaller model, or leave --engine out.")
+def _too_large(name: str, lacking: str) -> AttendError:
+    return AttendError(f"{name} {lacking}: choose a smaller model, or leave --engine out.")
 
 
 def _native(layout: Layout, files: CheckpointFiles, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:

@@ -101,7 +101,7 @@ def fitted(
     context_length: int,
     reserve: int,
     system: str = "",
-    called: str = "message",
+    noun: str = "message",
 ) -> ChatPrompt:
     """Implements `Chat.prompt` for any format.
 
@@ -109,14 +109,14 @@ def fitted(
         ids_from: the prompt of all messages from this index on; it must not get longer when it begins later.
         frame: how many tokens of every prompt belong neither to a message nor to the system prompt.
         system: the system prompt in every prompt of `ids_from`, mentioned in the error where nothing fits.
-        called: what the error calls the last message.
+        noun: what the error calls the last message.
     """
     if not messages or not messages[-1].text.strip():
-        raise AttendError(f"The {called} is empty: type something first.")
+        raise AttendError(f"The {noun} is empty: type something first.")
     last = len(messages) - 1
     alone = len(ids_from(last))
     if alone >= context_length:
-        subject, them = (f"The system prompt and the {called} have", "them") if system else (f"The {called} has", "it")
+        subject, them = (f"The system prompt and the {noun} have", "them") if system else (f"The {noun} has", "it")
         raise AttendError(
             f"{subject} {alone - frame:,} tokens, but this model's context holds {context_length - frame - 1:,}: "
             f"shorten {them}."
@@ -158,7 +158,7 @@ class SingleMessageChat:
             frame=0,
             context_length=context_length,
             reserve=0,
-            called="text",
+            noun="text",
         ).ids
         return ChatPrompt(ids, dropped=0)
 

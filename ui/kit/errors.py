@@ -37,7 +37,7 @@ def for_people(labels: Mapping[str, str] = MappingProxyType({})) -> Iterator[Non
     try:
         yield
     except SettingError as error:
-        warn(error.called(labels))
+        warn(error.with_labels(labels))
     except AttendError as error:
         warn(str(error))
     except Exception:

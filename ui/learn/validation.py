@@ -21,7 +21,7 @@ def integer(given: Given, name: str, default: int, least: int, most: int) -> int
     """A whole number between two limits; `name` is its key and, with spaces, what the sentence calls it."""
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise AttendError(f"{_called(name)} is {shown(value)}, but must be a whole number from {least:,} to {most:,}.")
+        raise AttendError(f"{_subject(name)} is {shown(value)}, but must be a whole number from {least:,} to {most:,}.")
     return value
 
 
@@ -30,7 +30,7 @@ def number(given: Given, name: str, default: float, least: float, most: float) -
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise AttendError(
-            f"{_called(name)} is {shown(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
+            f"{_subject(name)} is {shown(value)}, but must be a number from {_decimal(least)} to {_decimal(most)}."
         )
     return float(value)
 
@@ -39,20 +39,20 @@ def choice(given: Given, name: str, default: str, possible: Sequence[str]) -> st
     """One of these."""
     value = given.get(name, default)
     if value not in possible:
-        raise AttendError(f"{_called(name)} is {shown(value)}, but must be one of {', '.join(possible)}.")
+        raise AttendError(f"{_subject(name)} is {shown(value)}, but must be one of {', '.join(possible)}.")
     return str(value)
 
 
-def text(given: Given, name: str, default: str, most: int, called: str | None = None) -> str:
-    """A text that is not blank, of at most `most` characters; `called` is the field's name on the page."""
+def text(given: Given, name: str, default: str, most: int, subject: str | None = None) -> str:
+    """A text that is not blank, of at most `most` characters; `subject` is the field's name on the page."""
     value = given.get(name, default)
-    called = _called(name) if called is None else called
+    subject = _subject(name) if subject is None else subject
     if not isinstance(value, str):
-        raise AttendError(f"{called} is {shown(value)}, but must be text.")
+        raise AttendError(f"{subject} is {shown(value)}, but must be text.")
     if not value.strip():
-        raise AttendError(f"{called} is empty: type something.")
+        raise AttendError(f"{subject} is empty: type something.")
     if len(value) > most:
-        raise AttendError(f"{called} has {len(value):,} characters, but the limit is {most:,}: shorten it.")
+        raise AttendError(f"{subject} has {len(value):,} characters, but the limit is {most:,}: shorten it.")
     check_whole(value)
     return value
 
@@ -67,14 +67,14 @@ def matrix(
     right = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == rows
     if not right or not all(isinstance(row, Sequence) and len(row) == columns for row in value):
         raise AttendError(
-            f"{_called(name)} must have {rows} rows of {columns} numbers: reload the page to start again."
+            f"{_subject(name)} must have {rows} rows of {columns} numbers: reload the page to start again."
         )
     for row in value:
         for cell in row:
             if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MOST_NUMBER:
                 held = "an empty cell" if cell is None else shown(cell)
                 raise AttendError(
-                    f"{_called(name)} can't contain {held}: each must be a number from "
+                    f"{_subject(name)} can't contain {held}: each must be a number from "
                     f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
                 )
     return [[float(cell) for cell in row] for row in value]
@@ -105,5 +105,5 @@ def _decimal(value: float) -> str:
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
-def _called(name: str) -> str:
+def _subject(name: str) -> str:
     return name.replace("_", " ").capitalize()

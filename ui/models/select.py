@@ -176,9 +176,9 @@ def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
     return found
 
 
-def _location(folder: str, called: str) -> str:
+def _location(folder: str, display_name: str) -> str:
     """The folder in which the model's own is."""
-    return os.path.abspath(os.path.expanduser(folder)).removesuffix(called).rstrip(os.sep) or os.sep
+    return os.path.abspath(os.path.expanduser(folder)).removesuffix(display_name).rstrip(os.sep) or os.sep
 
 
 def _shown(session: Session) -> str:

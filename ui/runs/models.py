@@ -186,13 +186,13 @@ class Models:
         """The names of the last encoders used."""
         return self._cache.encoders()
 
-    def _cached_as(self, called: str) -> LoadedModel | None:
+    def _cached_as(self, display_name: str) -> LoadedModel | None:
         """The model in use with this display name, where visitors may name folders; `AttendError` for several."""
-        if not self.any_name or called in self.names:
+        if not self.any_name or display_name in self.names:
             return None
-        found = [name for name in self._cache.names() if names.display_name(name) == called]
+        found = [name for name in self._cache.names() if names.display_name(name) == display_name]
         if len(found) > 1:
-            raise AttendError(f"{len(found)} folders in use are called {called}: give the path of one.")
+            raise AttendError(f"{len(found)} folders in use are called {display_name}: give the path of one.")
         return self.cached(found[0]) if found else None
 
     def require_loaded(self, name: str) -> LoadedModel:

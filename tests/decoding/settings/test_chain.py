@@ -108,7 +108,7 @@ def test_a_bias_for_a_token_that_the_model_does_not_have_is_refused_before_anyth
     sentence = "logit_bias names token 3, but this model's highest token id is 2: choose"
     with pytest.raises(SettingError, match=sentence) as refused:
         DecodingSettings(logit_bias=((3, 1.0),)).strategy_for(make_request(vocabulary_size=3))
-    assert refused.value.called({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
+    assert refused.value.with_labels({"logit_bias": "Logit bias"}).startswith("Logit bias names token 3")
 
 
 def test_banned_words_are_banned_alone_and_behind_a_space() -> None:

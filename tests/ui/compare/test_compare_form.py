@@ -32,7 +32,7 @@ def test_what_is_wrong_with_a_card_is_called_as_its_form_calls_it() -> None:
     with pytest.raises(SettingError) as refused:
         checked_cards([{}, {"top_k": 300}])
     assert str(refused.value).startswith("Card 2: top_k is 300")  # to programs
-    assert refused.value.called(LABELS).startswith("Card 2: Top-k is 300")
+    assert refused.value.with_labels(LABELS).startswith("Card 2: Top-k is 300")
 
 
 def test_a_card_that_says_nothing_has_the_defaults() -> None:

@@ -144,7 +144,7 @@ def test_a_text_without_draws_gets_those_of_the_seed() -> None:
     assert [choice.draw for choice in counterfactual.choices] == [*expected[:3], 0.25, *expected[4:]]
 
 
-def test_a_random_seed_is_told() -> None:
+def test_a_random_seed_is_recorded() -> None:
     counterfactual = choose_again(random_model(12, seed=1), make_request((3, 1)), [drawn(4, None)], DecodingSettings())
     assert counterfactual.settings.seed >= 0
 

@@ -150,7 +150,7 @@ def test_candidates_have_their_probability_before_and_after_the_filters(model: a
 
 
 @pytest.mark.parametrize("prompt", ["", "Once upon a time"])
-def test_a_score_is_what_the_model_says_step_by_step(chat: attend.Model, prompt: str) -> None:
+def test_a_score_matches_the_model_step_by_step(chat: attend.Model, prompt: str) -> None:
     """The slow way: a pass for every token, and its logits through a softmax."""
     text = " there was a fox – 🦊"
     loaded, score = chat.loaded, chat.score(text, prompt=prompt)

@@ -12,7 +12,7 @@ from benchmarks import together, updates
 from model.threads import use_threads
 
 
-def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_measures_comparing(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     threads = torch.get_num_threads()
     try:
         sizes = ["--cards", "3", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]
@@ -26,7 +26,9 @@ def test_it_tells_what_comparing_costs(tiny_checkpoint: Path, capsys: pytest.Cap
     assert figures["times_one"] > 0
 
 
-def test_it_tells_what_the_updates_of_an_answer_send(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_measures_what_the_updates_of_an_answer_send(
+    tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     updates.main(["--model", str(tiny_checkpoint), "--tokens", "60"])
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "updates"

@@ -42,7 +42,7 @@ def test_the_text_is_that_of_the_document(run: Run, tmp_path: Path) -> None:
     assert json.loads(only) == document  # the same seed, and nothing else on stdout
 
 
-def test_a_seed_that_was_drawn_is_told_and_repeats_the_text(run: Run) -> None:
+def test_a_random_seed_is_printed_and_repeats_the_text(run: Run) -> None:
     code, text, errors = run("The quick", "--max-new-tokens", "8", "--top-k", "20")
     note = re.search(r"Note: the seed was (\d+); --seed \1 repeats this\.\n", errors)
     assert code == 0 and note is not None

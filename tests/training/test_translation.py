@@ -142,7 +142,7 @@ def test_a_run_with_nothing_to_learn_is_refused(data_folder: Path, tmp_path: Pat
         train(replace(TRANSLATOR, **changes), data_folder, tmp_path / "run")
 
 
-def test_an_answer_is_said_without_padding(data_folder: Path, tmp_path: Path) -> None:
+def test_an_answer_is_decoded_without_padding(data_folder: Path, tmp_path: Path) -> None:
     """Every logit is -16 (the width) but for one token's, -8, and padding's, 0."""
     task = TranslationTask(TRANSLATOR, data_folder, tmp_path / "run")
     model, word = build(TRANSLATOR.config()).eval(), task.tokenizer.encode("e")[-1]

@@ -73,7 +73,7 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
         ),
     ],
 )
-def test_why_this_token_is_said_in_words(stage: Stage, origin: Any, draw: float | None, sentence: str) -> None:
+def test_why_this_token_is_explained(stage: Stage, origin: Any, draw: float | None, sentence: str) -> None:
     value = inspector(WORDS, origin=origin)
     value["steps"][-1]["draw"] = draw
     stage.show(inspector=value)
@@ -115,7 +115,7 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     sync_api.expect(stage.find(".at-reason")).not_to_contain_text("Greedy")
 
 
-def test_each_stage_tells_what_it_did(stage: Stage) -> None:
+def test_each_stage_is_explained(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     rows = stage.find(".at-stages tbody tr")
     assert [rows.nth(i).inner_text().split() for i in range(rows.count())] == [

@@ -125,7 +125,7 @@ def test_the_records_by_hand() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])
-def test_the_document_tells_each_hypothesis_its_fate(strategy: str) -> None:
+def test_the_document_has_the_outcome_of_each_hypothesis(strategy: str) -> None:
     for seed in range(10):
         _, _, trace = any_run(seed, strategy)
         document = json.loads(json.dumps(trace.document(), allow_nan=False))

@@ -86,7 +86,7 @@ def transformer() -> Transformer:
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.6])
-def test_our_transformer_and_its_cache_say_what_reading_anew_says(alpha: float) -> None:
+def test_cached_steps_equal_recomputing_from_scratch(alpha: float) -> None:
     model = transformer()
 
     def hidden_of(text: Ids) -> Sequence[Sequence[float]]:
@@ -202,7 +202,7 @@ def test_a_model_that_hides_its_states_is_refused() -> None:
         decode(TinyModel(lambda text: [0.0, 1.0]), make_request(), contrastive())
 
 
-def test_the_document_tells_what_was_weighed() -> None:
+def test_the_document_has_the_contrastive_candidates() -> None:
     request, settings = make_request((9,)), contrastive(top_k=2, max_new_tokens=3)
     trace = Trace("tiny", "9", request, settings, lambda token: f"<{token}>")
     trace.collect(generate(by_hand(), request.prompt, settings.strategy_for(request)))

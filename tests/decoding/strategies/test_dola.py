@@ -92,7 +92,7 @@ def test_texts_and_layers_are_those_of_the_definition(seed: int) -> None:
     assert len(chosen) > 1 or len(layers) == 1
 
 
-def test_our_transformer_and_its_cache_say_what_reading_anew_says() -> None:
+def test_cached_steps_equal_recomputing_from_scratch() -> None:
     torch.manual_seed(5)
     sizes = {"vocabulary_size": 40, "context_length": 32, "width": 16, "layers": 6, "heads": 2, "key_value_heads": 1}
     model = Transformer(TransformerConfig.from_dict({**sizes, "feed_forward_width": 24})).eval()
@@ -182,7 +182,7 @@ def test_other_layers_are_refused_by_name(value: object) -> None:
         dola(dola_layers=value)
 
 
-def test_the_document_tells_the_layer_and_the_divergences() -> None:
+def test_the_document_has_the_layer_and_the_divergences() -> None:
     model, settings = random_model(9, seed=1), dola(max_new_tokens=3, seed=1)
     request = make_request((3,), layer_count=model.layer_count)
     trace = Trace("tiny", "3", request, settings, str)

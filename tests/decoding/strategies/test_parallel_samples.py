@@ -61,7 +61,7 @@ def test_attention_is_that_of_each_own_text() -> None:
             )
 
 
-def test_greedy_makes_one_text_however_many_are_asked_for() -> None:
+def test_greedy_makes_one_text_however_many_are_requested() -> None:
     for settings in ({"strategy": "greedy"}, {"temperature": 0}):
         trace = run(random_model(12, 1), DecodingSettings.from_dict({**settings, "num_return_sequences": 3}))
         assert len(trace.sequences) == 1 and "sequences" not in trace.document()

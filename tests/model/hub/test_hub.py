@@ -98,7 +98,7 @@ def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub:
     ]
 
 
-def test_a_long_break_is_told_and_the_next_run_goes_on(hub_server: StandIn, on_the_hub: Path) -> None:
+def test_a_long_break_is_reported_and_the_next_run_resumes(hub_server: StandIn, on_the_hub: Path) -> None:
     hub_server.cut_after[WEIGHTS] = [10_000, 0, 0, 0]
     message = refusal()
     assert (
@@ -167,7 +167,7 @@ def test_the_token_goes_to_the_hub_alone(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_while_the_hub_is_ill_the_copy_serves_and_says_so(hub_server: StandIn, on_the_hub: Path, status: int) -> None:
+def test_while_the_hub_is_down_the_copy_is_used_with_a_note(hub_server: StandIn, on_the_hub: Path, status: int) -> None:
     folder = fetch().folder
     hub_server.statuses["/revision/main"] = status, ""
     snapshot = fetch()
@@ -177,7 +177,7 @@ def test_while_the_hub_is_ill_the_copy_serves_and_says_so(hub_server: StandIn, o
     assert "gated" in refusal()  # an answer is an answer
 
 
-def test_without_a_network_the_copy_serves_and_says_so(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_copy_is_used_with_a_note(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fetch().folder
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")  # where nobody listens
     snapshot = fetch()
@@ -199,7 +199,7 @@ def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.Monke
     assert hub_server.requests == []
 
 
-def test_a_model_of_the_hub_says_what_transformers_says(hub_server: StandIn, on_the_hub: Path) -> None:
+def test_a_model_of_the_hub_matches_transformers(hub_server: StandIn, on_the_hub: Path) -> None:
     loaded = catalog.load(f"{HUB_MODEL}@main")
     assert (loaded.name, loaded.address, loaded.notes) == (f"{HUB_MODEL}@main", f"{HUB_MODEL}@main", ())
     assert isinstance(loaded.model, Transformer)

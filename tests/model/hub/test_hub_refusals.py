@@ -40,7 +40,7 @@ def test_what_the_hub_answers_is_one_sentence(
     assert words in refusal()
 
 
-def test_a_file_that_vanished_is_told(hub_server: StandIn) -> None:
+def test_a_file_that_vanished_is_reported(hub_server: StandIn) -> None:
     hub_server.statuses[f"/{WEIGHTS}"] = 404, "EntryNotFound"
     assert "A file of someone/tiny-llama is missing on the Hub" in refusal()
 
@@ -113,7 +113,7 @@ def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_
     assert contents(fetch(limit=total).folder) == wanted(on_the_hub)  # the limit itself is allowed
 
 
-def test_a_full_disk_is_told_before(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_before_the_download(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
     assert "but only 1 kB is free: free some space" in refusal()
@@ -121,7 +121,7 @@ def test_a_full_disk_is_told_before(hub_server: StandIn, monkeypatch: pytest.Mon
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_disk_that_fills_up_meanwhile_is_told(hub_server: StandIn, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_meanwhile_is_reported(hub_server: StandIn, tmp_path: Path) -> None:
     checksum = next(
         one["lfs"]["sha256"]
         for one in (hub_server.describe(HUB_MODEL, "main") or {})["siblings"]

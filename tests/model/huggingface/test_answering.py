@@ -52,7 +52,7 @@ def reference(folder: Path, source: str, **options: Any) -> list[int]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("text", [SOURCE, "Hi! How are you?", "the </s> <pad> cat"])
-def test_a_source_is_framed_as_theirs_and_never_parsed(folders: dict[str, Path], name: str, text: str) -> None:
+def test_a_source_is_framed_as_in_transformers_and_never_parsed(folders: dict[str, Path], name: str, text: str) -> None:
     loaded = catalog.load(str(folders[name]))
     tokenizer: Any = AutoTokenizer.from_pretrained(str(folders[name]), local_files_only=True)
     assert loaded.chat is not None
@@ -79,7 +79,7 @@ def test_answers_are_those_of_transformers(
     assert document["text"] == loaded.tokenizer.decode(known)
 
 
-def test_what_the_makers_rule_out_is_never_said(folders: dict[str, Path]) -> None:
+def test_suppressed_tokens_are_never_generated(folders: dict[str, Path]) -> None:
     loaded = catalog.load(str(folders["marian"]))
     padding = loaded.model.vocabulary_size - 1
     assert loaded.suppress_tokens == {padding}

@@ -75,7 +75,7 @@ def text(length: int, seed: int = 1) -> list[int]:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_steps_and_attention_are_theirs(name: str) -> None:
+def test_steps_and_attention_match_transformers(name: str) -> None:
     ours, reference, ids = HuggingFaceModel(made(name)), made(name, "eager"), text(16)
     with torch.no_grad():
         expected = reference(torch.tensor([ids]), output_attentions=True)

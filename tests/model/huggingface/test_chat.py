@@ -86,7 +86,7 @@ def test_the_end_of_a_turn_is_found() -> None:
         assert chat(name).end_tokens == {TOKENIZERS[name].special_token_id(end)}
 
 
-def test_what_a_template_refuses_is_told() -> None:
+def test_what_a_template_rejects_is_reported() -> None:
     with pytest.raises(AttendError, match="Roles must alternate"):
         chat("inst").prompt([Message("user", "Hi"), *talk("the cat")], context_length=64, reserve=8)
 

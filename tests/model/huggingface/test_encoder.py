@@ -74,7 +74,7 @@ def test_a_text_is_read_as_by_transformers(name: str, tmp_path: Path) -> None:
     assert torch.allclose(reading.attention.sum(-1), torch.ones(()), atol=1e-5)
 
 
-def test_pieces_know_their_place_and_typed_control_tokens_are_text(encoder: HuggingFaceEncoder) -> None:
+def test_pieces_have_offsets_and_typed_special_tokens_are_text(encoder: HuggingFaceEncoder) -> None:
     text = "The cat [SEP] sat"
     pieces = encoder.pieces(text)
     assert [piece.label for piece in pieces if piece.special] == ["[CLS]", "[SEP]"]

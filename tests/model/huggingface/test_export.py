@@ -140,7 +140,7 @@ def test_tokenizer_gives_the_same_ids_and_text(text: str, read_back: Any, tokeni
 
 
 @pytest.mark.parametrize("text", SPELT)
-def test_spelt_control_tokens_stay_text_where_transformers_is_told_so(
+def test_typed_special_tokens_stay_text_where_transformers_splits_them(
     text: str, read_back: Any, tokenizer_file: Path
 ) -> None:
     ids = Tokenizer.load(tokenizer_file).encode(text)
@@ -156,7 +156,7 @@ def test_random_texts_have_the_same_ids(read_back: Any, tokenizer_file: Path) ->
         assert read_back.encode(text, add_special_tokens=False, split_special_tokens=True) == ours.encode(text)
 
 
-def test_the_folder_says_the_same_in_transformers_and_in_attend(
+def test_the_folder_gives_the_same_in_transformers_and_in_attend(
     exported: Path, tokenizer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Greedily, from the folder alone: transformers' generate, and generate.py on it and on the checkpoint itself."""

@@ -291,7 +291,7 @@ def test_chat_answers_with_the_template(folders: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("name", ["stories260K", "stories260K-sharded"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_trained_checkpoint_tells_its_story(name: str, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trained_checkpoint_continues_a_story(name: str, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The expected words stand in the checkpoint's NOTICE; karpathy/llama2.c, tinyllamas, stories260K."""
     if not (CHECKPOINTS / name).is_dir():
         pytest.skip("the checkpoint is not here")

@@ -81,7 +81,7 @@ def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: l
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_steps_and_all_attention_are_theirs(name: str) -> None:
+def test_steps_and_all_attention_match_transformers(name: str) -> None:
     ours, reference = Seq2SeqModel(made(name)), made(name, "eager")
     source, answer = text(11), text(9, seed=2)
     fed = [*ours.decoder_start, *answer]

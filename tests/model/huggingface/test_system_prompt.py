@@ -122,7 +122,7 @@ def test_typed_control_tokens_stay_text_in_it(name: str, hostile: str) -> None:
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_a_template_without_a_place_for_it_says_so(reason: str) -> None:
+def test_why_a_template_takes_no_system_prompt(reason: str) -> None:
     written = Written(REFUSED[reason])
     assert written.chat.no_system == reason
     messages = talk("Hi!")

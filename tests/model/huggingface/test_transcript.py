@@ -90,7 +90,7 @@ def stopping(loaded: LoadedModel) -> tuple[LoadedModel, str]:
     return replace(loaded, chat=ends), expected
 
 
-def test_an_answer_ends_at_the_next_turn_wherever_it_is_asked_for(stopping: tuple[LoadedModel, str]) -> None:
+def test_an_answer_ends_at_the_next_turn_on_every_path(stopping: tuple[LoadedModel, str]) -> None:
     loaded, expected = stopping
     session, models = Session(), Models((loaded.name,), lambda *_: loaded)
     list(chat.send(session, models, loaded.name, "the cat", GREEDY))

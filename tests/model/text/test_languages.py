@@ -182,7 +182,7 @@ def test_the_table_of_languages_is_that_of_the_makers() -> None:
     assert not three & _THREE_LETTERS.keys()
 
 
-def test_languages_are_told_as_far_as_they_are_chosen(folders: dict[str, Path]) -> None:
+def test_languages_are_shown_as_far_as_they_are_chosen(folders: dict[str, Path]) -> None:
     marian = catalog.load(str(folders["marian"]))
     assert marian.languages is not None and str(marian.languages) == ""
     assert str(marian.languages.with_languages("", "fr")) == "into fra"

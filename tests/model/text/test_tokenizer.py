@@ -41,7 +41,7 @@ def test_any_text_comes_back_exactly(text: str) -> None:
 
 @given(ANY_TEXT)
 @settings(max_examples=100, deadline=None)
-def test_a_stream_says_the_same_text_in_whole_characters(text: str) -> None:
+def test_a_stream_yields_the_same_text_in_whole_characters(text: str) -> None:
     stream = TOKENIZER.detokenizer()
     parts = [stream.push(piece) for piece in TOKENIZER.encode(text)]
     assert "".join(parts) + stream.finish() == text

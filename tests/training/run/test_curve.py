@@ -18,7 +18,7 @@ def test_a_curve_is_never_there_by_halves(tmp_path: Path) -> None:
     assert curve.read(tmp_path) == points
 
 
-def test_the_picture_says_what_was_measured() -> None:
+def test_the_picture_names_what_was_measured() -> None:
     points = [curve.Point(1, 512, 1.0, 5.0, None), curve.Point(2, 1024, 2.0, 4.0, 31.5)]
     loss, measured = curve.draw(points, "BLEU").axes
     assert loss.get_ylabel() == "nats per token" and measured.get_ylabel() == "BLEU"

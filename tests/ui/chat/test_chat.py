@@ -125,7 +125,7 @@ def test_undo_gives_the_words_back(models: Models) -> None:
     assert len(session.turns) == 2
 
 
-def test_stop_ends_the_run_and_keeps_what_was_said(models: Models) -> None:
+def test_stop_ends_the_run_and_keeps_its_text(models: Models) -> None:
     session = Session()
     screens = []
     for screen in chat.send(session, models, models.default, "Hi", DecodingSettings(max_new_tokens=100, seed=1)):

@@ -26,7 +26,7 @@ def answered(loaded: LoadedModel, *messages: str) -> Session:
     return session
 
 
-def test_control_tokens_and_texts_are_told_apart(tiny: LoadedModel) -> None:
+def test_special_tokens_and_texts_are_distinguished(tiny: LoadedModel) -> None:
     value = prompt_value(answered(tiny, "say <end> ${x}"), tiny)
     assert value["parts"] == [
         ("<s>", True),

@@ -42,7 +42,7 @@ def compared(
 # --- running ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_card_says_what_it_says_alone(models: Models, tiny: LoadedModel) -> None:
+def test_every_card_writes_what_it_writes_alone(models: Models, tiny: LoadedModel) -> None:
     settings = [
         DecodingSettings(strategy="greedy", max_new_tokens=10),
         replace(SEEDED, temperature=1.5),

@@ -54,7 +54,7 @@ def test_the_file_is_the_one_that_the_terminal_writes(
     assert record.saved(session, run.id)[1] == file.read_text(encoding="utf-8")
 
 
-def test_its_name_tells_model_strategy_and_seed(models: Models) -> None:
+def test_its_name_has_model_strategy_and_seed(models: Models) -> None:
     session = Session()
     assert record.saved(session, answered(models, "Hello", SAMPLE, session).id)[0] == "tiny-chat-sample-7.json"
 
@@ -280,7 +280,7 @@ def test_a_forged_run_is_refused_in_one_sentence(
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_what_is_wrong_is_said_in_words(
+def test_what_is_wrong_is_explained(
     document: dict[str, Any], change: Callable[[dict[str, Any]], None], reason: str
 ) -> None:
     change(document)

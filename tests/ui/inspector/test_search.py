@@ -77,7 +77,7 @@ def test_an_update_sends_only_what_is_new(models: Models, tiny: LoadedModel) -> 
 
 
 @pytest.mark.parametrize("strategy", ["beam", "beam_sample", "diverse_beam"])
-def test_what_a_search_let_go_is_told_with_its_reason(models: Models, tiny: LoadedModel, strategy: str) -> None:
+def test_what_a_search_dropped_has_its_reason(models: Models, tiny: LoadedModel, strategy: str) -> None:
     trace = searched(models, tiny, strategy=strategy, num_beams=4, num_beam_groups=2)
     value = search_value(trace, str)
     assert value is not None

@@ -104,7 +104,7 @@ class Value(TypedDict):
     )
 
 
-def test_a_type_that_scripts_cannot_be_told_is_refused() -> None:
+def test_a_type_without_a_typescript_form_is_refused() -> None:
     with pytest.raises(ValueError, match="set"):
         declarations("class Value(TypedDict):\n    names: set[str]\n")
 

@@ -48,7 +48,7 @@ def make_choice() -> Choice:
     )
 
 
-def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
+def test_a_step_has_the_chosen_token_and_what_removed_the_others() -> None:
     value = values.step_value(make_choice(), lambda id: f"<{id}>")
     assert value["stages"] == ["model", "temperature", "top_k", "top_p"]
     assert value["kept"] == [50, 50, 3, 2]
@@ -62,7 +62,7 @@ def test_a_step_tells_who_was_chosen_and_what_removed_the_others() -> None:
     ]
 
 
-def test_a_step_tells_what_its_strategy_weighed() -> None:
+def test_a_step_has_the_candidates_of_its_strategy() -> None:
     weighed = (ContrastiveCandidate(5, 0.8, 0.9, 0.12), ContrastiveCandidate(7, 0.2, 0.1, 0.08))
     value = values.step_value(replace(make_choice(), contrastive_candidates=weighed), str)
     assert value.get("contrastive") == [("5", 0.8, 0.9, 0.12, 0), ("7", 0.2, 0.1, 0.08, 1)]

@@ -44,7 +44,7 @@ def test_the_walk_arrives_whole_and_in_order() -> None:
 
 
 @pytest.mark.parametrize("chapter", ["block", "training"])
-def test_what_was_answered_can_be_asked_again(chapter: str) -> None:
+def test_an_answer_is_a_valid_question(chapter: str) -> None:
     first = ask(chapter)
     assert ask(chapter, **first["given"]) == first
 

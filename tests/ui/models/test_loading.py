@@ -327,7 +327,7 @@ def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> Non
     assert page.cached("second") is None
 
 
-def test_a_cache_says_how_far_a_load_is(slow: Slow) -> None:
+def test_a_cache_reports_the_progress_of_a_load(slow: Slow) -> None:
     loading = ModelCache(slow).load("second", heartbeat=0.02)
     seen = [next(loading) for _ in range(10)]
     assert seen[-1].total == 100 and [progress.done for progress in seen] == sorted(progress.done for progress in seen)

@@ -28,7 +28,7 @@ def answers(loaded: LoadedModel) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("stop_texts", [[], STOP_TEXTS])
-def test_it_says_what_the_whole_decode_says_at_every_token(tiny: LoadedModel, stop_texts: list[str]) -> None:
+def test_it_equals_the_whole_decode_at_every_token(tiny: LoadedModel, stop_texts: list[str]) -> None:
     for ids in answers(tiny):
         spoken = AnswerText(tiny.tokenizer, stop_texts)
         for count in range(len(ids) + 1):

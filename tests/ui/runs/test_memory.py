@@ -153,7 +153,7 @@ def replace_trace(run: RunRecord) -> int:
     return Ledger.of(Session(runs={run.id: bare})).total
 
 
-def test_a_forgotten_token_says_how_it_comes_back(models: Models) -> None:
+def test_a_dropped_token_explains_how_to_restore_it(models: Models) -> None:
     session = Session()
     runs = [answered(models, "Hello", SAMPLE, session) for _ in range(2)]
     session.shown = runs[1].id

@@ -133,7 +133,7 @@ def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_ch
     assert f"attend.load({str(tiny_checkpoint)!r})" in code.lines(reproduction)
 
 
-def test_only_what_differs_and_is_used_is_said() -> None:
+def test_only_settings_that_differ_and_are_used_are_written() -> None:
     reproduction = code.Reproduction("attend-chat", replace(SETTINGS, num_beams=7, seed=3), "Once")
     assert (
         code.command(reproduction) == "python generate.py Once --temperature 0.7 --top-k 30 --seed 3 --max-new-tokens 8"
@@ -156,7 +156,7 @@ def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
     assert code.command(reproduction).count("--strategy") == 1
 
 
-def test_what_the_box_says_comes_before_what_was_said(models: Models, tiny: LoadedModel) -> None:
+def test_the_text_in_the_box_comes_before_the_last_message(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     assert chat_reproduction(session, tiny, "", SETTINGS).prompt == "Hi! How are you today?"
     assert write_reproduction(session, tiny, " ", SETTINGS).prompt == "Once upon a time"
@@ -171,7 +171,7 @@ def test_what_the_box_says_comes_before_what_was_said(models: Models, tiny: Load
     assert write_reproduction(session, tiny, session.draft.text, SETTINGS).prompt == "A fox"
 
 
-def test_a_seed_left_to_chance_is_said_to_be(tiny: LoadedModel) -> None:
+def test_a_random_seed_is_noted(tiny: LoadedModel) -> None:
     notes = [block["note"] for block in code.blocks(chat_reproduction(Session(), tiny, "Hi", SETTINGS))]
     assert notes == ["This uses a random seed."] * 2
     assert [block["note"] for block in code.blocks(chat_reproduction(Session(), tiny, "Hi", BEAMS))] == ["", ""]

@@ -69,7 +69,7 @@ def test_two_visitors_translate_between_their_own_languages(page: Models, transl
     assert (chosen["source"], chosen["target"]) == ("eng_Latn", "")  # of a third one, as it comes
 
 
-def test_what_was_said_is_looked_into_in_its_own_languages(page: Models) -> None:
+def test_a_translation_is_inspected_in_its_own_languages(page: Models) -> None:
     session = Session(model="nllb")
     choosing.translate(session, page, "en", "fr")
     answer(session, page)

@@ -249,7 +249,7 @@ def test_programs_get_beams_unless_they_say_otherwise(
 
 
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="the translator is not there")
-def test_the_embedded_translator_says_student_and_looks_at_it() -> None:
+def test_the_embedded_translator_attends_to_the_source_word() -> None:
     loaded = catalog.load("attend-translate")
     value = shown(run(Session(), Models((loaded.name,), lambda *_: loaded), loaded.name, "Je suis étudiant."))
     text = value["text"][value["first"] :]

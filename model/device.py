@@ -51,10 +51,10 @@ class DeviceConfig:
             return torch.device("cuda:0" if count else "mps" if torch.backends.mps.is_available() else "cpu")
         device = torch.device(self.device)
         if device.type == "cuda" and (device.index or 0) >= count:
-            there = f"only {count} found" if count else "none"
-            raise AttendError(f"This machine has no device {self.device} that torch can use ({there}): choose another.")
+            there = f"only {count} found" if count else "none found"
+            raise AttendError(f"PyTorch can't use {self.device} on this machine ({there}): choose another device.")
         if device.type == "mps" and not torch.backends.mps.is_available():
-            raise AttendError("This machine has no device mps that torch can use: choose cpu.")
+            raise AttendError("PyTorch can't use mps on this machine: choose cpu.")
         return torch.device("cuda:0") if self.device == "cuda" else device
 
     def torch_dtype(self, stored: object) -> torch.dtype:

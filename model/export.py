@@ -63,11 +63,11 @@ def model_card(name: str, export_format: ExportFormat, original: str) -> str:
         about[1].strip() + "\n" if about else "",
         f"Exported from Attend's `{name}` in the {export_format} layout, with float32 weights, so its logits are the "
         "same.\n",
-        f"## How to load it\n\nFOLDER is where this file lies.\n\n```python\n{_LOADING[export_format]}```\n",
+        f"## How to load it\n\nFOLDER is the folder of this file.\n\n```python\n{_LOADING[export_format]}```\n",
         *(f"## {section.strip()}\n" for section in sections if section.partition("\n")[0] in _KEPT),
     ]
     if not original:
-        parts.append("## Licence and data\n\nThe model came without a card, so nothing is known of either.\n")
+        parts.append("## Licence and data\n\nThe model came without a card, so neither is known.\n")
     return _RELATIVE_LINK.sub(r"\1", "\n".join(part for part in parts if part))
 
 

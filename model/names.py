@@ -50,7 +50,7 @@ ENTRIES = (
     Entry("attend-translate", 8.6, 17, "Apache-2.0", "French → English", "translation", "translation"),
     Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 135, 269, "Apache-2.0", "English", "short answers"),
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 494, 988, "Apache-2.0", "29 languages", "chat, a little code"),
-    Entry("distilbert/distilgpt2", 82, 353, "Apache-2.0", "English", "continues texts, half of GPT-2"),
+    Entry("distilbert/distilgpt2", 82, 353, "Apache-2.0", "English", "continues texts, a smaller GPT-2"),
     Entry("openai-community/gpt2", 124, 548, "MIT", "English", "continues texts"),
     Entry("Helsinki-NLP/opus-mt-fr-en", 75, 301, "Apache-2.0", "French → English", "translation", "translation"),
 )

@@ -21,7 +21,7 @@ def _parser() -> Parser:
         prog="python -m training.train",
         usage="python -m training.train DATA RUN [flags]",
         description="Train a chat model or a translator. The same command resumes a run that was stopped: Ctrl-C saves "
-        "first, and whatever happens no more than --save-minutes are lost.",
+        "first, and whatever happens, no more than --save-minutes of work are lost.",
     )
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
     parser.add_argument(

@@ -101,10 +101,9 @@ def fetch(
         return Snapshot(folder)
     except (HfHubHTTPError, OfflineModeIsEnabled, TransportError) as error:
         if copy is not None and not _final(error):
-            return Snapshot(
-                copy,
-                f"{_reason(error)}, so {repository} is used as downloaded earlier, at {commit[:7] if commit else ''}.",
-            )
+            revised = f" ({commit[:7]})" if commit else ""
+            note = f"{_reason(error)}, so the copy of {repository} downloaded earlier{revised} is used."
+            return Snapshot(copy, note)
         raise _refusal(error, repository, revision) from error
 
 

@@ -45,13 +45,13 @@ def test_a_device_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert DeviceConfig("cuda:1").torch_device() == torch.device("cuda:1")
-    with pytest.raises(AttendError, match=r"no device cuda:2 that torch can use \(only 2 found\)"):
+    with pytest.raises(AttendError, match=r"can't use cuda:2 on this machine \(only 2 found\)"):
         DeviceConfig("cuda:2").torch_device()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(AttendError, match=r"no device cuda that torch can use \(none\)"):
+    with pytest.raises(AttendError, match=r"can't use cuda on this machine \(none found\)"):
         DeviceConfig("cuda").torch_device()
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    with pytest.raises(AttendError, match="no device mps"):
+    with pytest.raises(AttendError, match="can't use mps"):
         DeviceConfig("mps").torch_device()
 
 

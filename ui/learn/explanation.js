@@ -7,7 +7,7 @@ import { matrixNumber } from './matrix.js';
 
 /** The line at the bottom of a chapter, always visible. @param {string} point what to do at first */
 export function explanationLine(point) {
-  const hint = `${point} to see here how it was computed. Click it, or use Tab and the arrow keys, to keep it selected.`;
+  const hint = `${point} to see how it was computed. Click it, or use Tab and the arrow keys, to keep it selected.`;
   const node = make('p', { class: 'at-explanation', role: 'status', text: hint });
   return {
     node,

@@ -204,7 +204,7 @@ def test_a_table_that_waits_for_its_numbers_says_nothing_of_its_zeros(visit: Ope
     chapter = page.get_by_role("region", name=TRAINING, exact=True)
     tables(chapter, "Weights before, w").locator("tbody td").first.focus()
     tables(chapter, "Weights before, w").locator("tbody td").first.hover()
-    expect(chapter.locator(".at-explanation")).to_contain_text("to see here how it was computed")
+    expect(chapter.locator(".at-explanation")).to_contain_text("to see how it was computed")
     for route in held:
         route.continue_()
     page.unroute("**/gradio_api/**")

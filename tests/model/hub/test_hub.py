@@ -172,7 +172,9 @@ def test_while_the_hub_is_down_the_copy_is_used_with_a_note(hub_server: StandIn,
     hub_server.statuses["/revision/main"] = status, ""
     snapshot = fetch()
     assert snapshot.folder == folder
-    assert snapshot.note.endswith(f"so {HUB_MODEL} is used as downloaded earlier, at {commit_of(on_the_hub)[:7]}.")
+    assert snapshot.note.endswith(
+        f"so the copy of {HUB_MODEL} downloaded earlier ({commit_of(on_the_hub)[:7]}) is used."
+    )
     hub_server.statuses["/revision/main"] = 401, "GatedRepo"
     assert "gated" in refusal()  # an answer is an answer
 
@@ -233,7 +235,7 @@ def test_the_terminal_fetches_with_a_bar_and_then_does_without_the_hub(
     captured = capsys.readouterr()
     assert captured.out == ran.stdout
     assert captured.err.startswith(
-        "Note: The Hub is having problems (status 503), so someone/tiny-llama is used as downloaded"
+        "Note: The Hub is having problems (status 503), so the copy of someone/tiny-llama downloaded earlier"
     )
     assert "Downloading" not in captured.err
 

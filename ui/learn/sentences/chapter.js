@@ -53,9 +53,9 @@ export function build(root, ask) {
     lessonPart('One word, several meanings',
       paragraph('“watch” has a single embedding, whether it is something to do or something to wear. In the last layer, '
         + 'its vector has taken in the sentence before it. The closer the similarity is to 1, the more alike the two '
-        + 'uses are to the model. The first two sentences use the verb, the others the noun: a pair is alike, and so '
-        + 'is what would follow it. attend-chat is small and tells words apart by grammar more than by meaning: '
-        + 'try both meanings of “bank”.'),
+        + 'uses are to the model. The first two sentences use the verb, the others the noun: within a pair, the same '
+        + 'words could follow. attend-chat is small and tells words apart by grammar more than by meaning: try both '
+        + 'meanings of “bank”.'),
       sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
   ask({});
 

@@ -133,7 +133,7 @@ function analogyPart(controls) {
       + 'because the nearest word is often one of them.'),
     make('div', { class: 'at-lesson-row at-analogy' },
       field('a', 'First word'), '−', field('b', 'Minus'), '+', field('c', 'Plus'),
-      '= is it', field('expected', 'Expected'), '?'),
+      '≈', field('expected', 'Expected'), '?'),
     chipRow('Analogies to try', [example, ...ANALOGIES].map((text) => {
       const [a, b, c, expected] = text.split(' ');
       return [`${a} − ${b} + ${c}`, controls.take({ a, b, c, expected })];

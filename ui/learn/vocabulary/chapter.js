@@ -72,7 +72,7 @@ export function build(root, ask, first) {
     merges = result.merges;
     slider.put(merges);
     steps.replaceChildren(make('h3', { text: `Merges: ${merges} of ${most}` }), mergesTable(result));
-    pairs.replaceChildren(make('h3', { text: 'Pairs to merge next' }), pairsTable(result));
+    pairs.replaceChildren(make('h3', { text: 'Candidates for the next merge' }), pairsTable(result));
     words.replaceChildren(wordsNow(result));
     cut.replaceChildren(cutTexts(result));
     sizes.replaceChildren(sizesTable(result));

@@ -53,7 +53,7 @@ export function start({ element, props, trigger, watch }) {
     document.body.dataset.tab = state.tab;
     document.title = state.tab === home ? 'Attend' : `${state.tab} · Attend`;
     shownTab.publish(state.tab);
-    props.value = state; // what the server is told with whatever else is asked
+    props.value = state; // what the server receives with any other event
   }
 
   /** @param {boolean} isNew */
@@ -90,7 +90,7 @@ export function start({ element, props, trigger, watch }) {
   offer(props.value.entries);
   const opened = takePart('tab', (tab) => entries.includes(tab));
   state = { tab: opened ?? home, clicks: opened ? 1 : 0 };
-  // What is clicked before Gradio has taken the page up does not reach the server. It is told of the model first, if the
+  // What is clicked before Gradio has taken the page up does not reach the server. It hears of the model first, if the
   // address names one: a tab is judged by the model that is coming.
   onceConnected(() => setTimeout(() => {
     if (state.clicks) trigger('show', state);

@@ -33,7 +33,7 @@ export function whenMessagesAreWanted(handler) {
   if (prompt.run) ask(prompt.run);
 }
 
-/** @param {string} run @param {MessageToken[][]} messages that the server has told */
+/** @param {string} run @param {MessageToken[][]} messages as the server sent them */
 export function putMessages(run, messages) {
   if (run !== prompt.run) return;
   prompt = { run, messages };

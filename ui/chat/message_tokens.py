@@ -26,7 +26,7 @@ def find_message_tokens(session: Session, models: Models, identifier: str) -> li
 def message_tokens(run: RunRecord, loaded: LoadedModel) -> list[list[MessageToken]]:
     """The tokens of each message in the prompt of a run, oldest first; their texts together are the message's.
 
-    Empty where they cannot be told: the run is no longer stored in full, or the chat format rewrites messages.
+    Empty where they are unknown: the run is no longer stored in full, or the chat format rewrites messages.
     """
     if run.trace is None or not run.trace.messages:
         return []

@@ -22,7 +22,7 @@ def component(script: str, *events: str, name: str = "", **props: Mapping[str, o
         script: its module, by its path in ui/.
         events: what its script triggers.
         name: what its element is called, by which styles and tests find it; the script's own unless given.
-        props: what its script is told, packed, and never changes.
+        props: what its script receives once, packed.
     """
     name = name or Path(script).stem
     return gr.HTML(

@@ -72,13 +72,13 @@ def typescript(node: ast.expr) -> str:
             return f"Record<{typescript(key)}, {typescript(value)}>"
         case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=values)):
             return f"[{', '.join(typescript(value) for value in values)}]"
-    raise ValueError(f"contract.py has a type that the scripts cannot be told: {ast.unparse(node)}")
+    raise ValueError(f"contract.py has a type that has no TypeScript form: {ast.unparse(node)}")
 
 
 def _literal(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return f"'{node.value}'"
-    raise ValueError(f"contract.py has a literal that is no text: {ast.unparse(node)}")
+    raise ValueError(f"contract.py has a literal that is not a string: {ast.unparse(node)}")
 
 
 if __name__ == "__main__":

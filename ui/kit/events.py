@@ -35,8 +35,12 @@ def field(event: gr.EventData, name: str, kind: type) -> Any:
 def reply(
     event: gr.EventData, answer: Callable[[], Mapping[str, Any]], otherwise: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
-    """The reply to a script's question: what `answer` returns under the number of the question, by which the script
-    knows what it replies to; where that is refused, which is said beside it, what stands for it."""
+    """The reply to a script's question, under the number of the question, by which the script recognises it.
+
+    Args:
+        answer: returns the reply; if it refuses, the visitor sees a notice.
+        otherwise: the reply after a refusal.
+    """
     with for_people():
         number = field(event, "number", int)
         result = otherwise

@@ -1,8 +1,8 @@
 /**
  * The attention map: a row for every pass, a column for every token it could attend to.
  *
- * It is told how to read a pass (`weightsOf`), what its rows and columns are called and whom to tell about a row that was
- * picked. A decoder's row is called after the token that the pass chose, and sees as many keys as there were then.
+ * It is given how to read a pass (`weightsOf`), the names of its rows and columns, and what to call when a row is picked. A
+ * decoder's row is named after the token that the pass chose, and sees as many keys as there were then.
  */
 
 import { make } from '../../kit/js/dom.js';

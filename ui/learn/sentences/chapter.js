@@ -1,7 +1,7 @@
 /**
  * Real sentences: what a word attends to, head by head, and how context changes its vector.
  *
- * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceLook
+ * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceAttention
  *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
  * @typedef {[layer: number, head: number]} SentenceHead
  */
@@ -76,7 +76,7 @@ export function build(root, ask) {
 
 /** The tokens of the sentence, shaded by how much the word attends to them, and the heads. */
 function attentionPart() {
-  /** @type {SentenceLook} */
+  /** @type {SentenceAttention} */
   let found;
   /** @type {SentenceHead | null} null for the mean of all */
   let head = null;
@@ -114,8 +114,8 @@ function attentionPart() {
   }
 
   function draw(result) {
-    const shares = Uint8Array.from(atob(result.look.weights), (character) => character.charCodeAt(0));
-    found = { ...result.look, shares };
+    const shares = Uint8Array.from(atob(result.attention.weights), (character) => character.charCodeAt(0));
+    found = { ...result.attention, shares };
     strip.replaceChildren(...found.tokens.map((token, index) => make('button', {
       type: 'button', class: found.word.includes(index) ? 'at-sentence-word' : null, 'aria-pressed': 'false',
       onclick: () => {
@@ -162,7 +162,7 @@ function wordIn(sentence, word) {
 
 /**
  * How much of the word's attention goes to a token, in one head or in the mean.
- * @param {SentenceLook} look @param {number} token @param {SentenceHead | null} head
+ * @param {SentenceAttention} attention @param {number} token @param {SentenceHead | null} head
  */
 function shareOf({ layers, heads, tokens, shares }, token, head) {
   const of = (number) => shares[number * tokens.length + token] / 255;
@@ -171,7 +171,7 @@ function shareOf({ layers, heads, tokens, shares }, token, head) {
   return all.reduce((sum, one) => sum + one, 0) / all.length;
 }
 
-/** The head that gives a token the most. @param {SentenceLook} look @param {number} token @returns {SentenceHead} */
+/** The head that gives a token the most. @param {SentenceAttention} attention @param {number} token @returns {SentenceHead} */
 function bestHead({ layers, heads, tokens, shares }, token) {
   const of = (number) => shares[number * tokens.length + token];
   const all = Array.from({ length: layers * heads }, (_, number) => number);

@@ -48,12 +48,12 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "word": word,
         "at": example[3],
         "examples": examples,
-        "look": _look(models.get(name), sentence, word),
+        "attention": _attention(models.get(name), sentence, word),
         **_meanings(models, offered, given),
     }
 
 
-def _look(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
+def _attention(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
     found = attention_of_word(loaded, sentence, word, MOST_TOKENS)
     layers, heads, _ = found.weights.shape
     return {

@@ -203,13 +203,12 @@ class Tab:
         """
         return None
 
-    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
-        """Show what was kept in place of what is in view; `AttendError` for what the tab did not write.
+    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
+        """Put what was kept in place of what is in view; `AttendError` for what the tab did not write."""
 
-        Args:
-            name: the visitor's model.
-        """
-        return Screen()
+    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+        """The overview, with the boxes that visitors type into as they were kept."""
+        return self.overview(session, models, name)
 
     def endpoints(self, models: Models) -> Mapping[str, Endpoint]:
         """For programs, by their names: functions with a docstring and annotations, which raise `AttendError`."""

@@ -123,9 +123,10 @@ class ChatTab(Tab):
     def document(self, session: Session, *, key: str = "") -> Document | None:
         return chat_document(session, key)
 
-    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
-        if document.key != session.conversation.key:
-            open_chat(session, document)
+    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
+        open_chat(session, document)
+
+    def reopened(self, session: Session, models: Models, name: str) -> Screen:
         return replace(chat.overview(session, models, name), system=session.system, cleared=False)
 
     @property

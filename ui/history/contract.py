@@ -29,8 +29,8 @@ class HistoryReply(TypedDict):
 
     `keep {number, kind, known, key}`: what is to be kept of a tab, without the runs of which the page knows the names;
     `key` renames it, "" doesn't.
-    `open {number, document, shown, bring}`: put a document in place of what is in view; `shown` where its tab is in
-    sight, `bring` where its model is to be loaded first.
+    `open {number, attempt, document, shown, bring}`: put a document in place of what is in view, once for each
+    `attempt`, which counts up; `shown` where its tab is in sight, `bring` where its model is to be loaded first.
     """
 
     number: int

@@ -24,6 +24,7 @@ export class Keeper {
   #shown = {};
   /** @type {Map<string, number>} of the documents that this tab has read or written */
   #revisions = new Map();
+  #attempts = 0; // to open something
   /** @type {Map<string, {timer: number, question: number}>} by kind */
   #pending = new Map();
   #writing = Promise.resolve();
@@ -78,7 +79,8 @@ export class Keeper {
     const kept = await this.#store.read(key);
     if (!kept) return false;
     const { entry, document } = kept;
-    const sent = { document: fitted(document), shown: isShown };
+    this.#attempts += 1;
+    const sent = { attempt: this.#attempts, document: fitted(document), shown: isShown };
     const opened = await new Promise((resolve) => {
       let asked = 0;
       const settle = (/** @type {boolean} */ isOpen) => {

@@ -58,24 +58,31 @@ class History:
             return {"document": document.value(self._models, {str(name) for name in known})}
 
     def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
-        """Show a document that was kept, with the model that wrote it where that is at hand."""
+        """Show a document that was kept, with the model that wrote it where that is at hand.
+
+        The page asks again where it hears nothing: what has been opened already is shown as it is by now.
+        """
         number = field(event, "number", int)
         try:
-            document = field(event, "document", dict)
-            tab = self._tab(str(document.get("kind")))
-            model = document.get("model")
+            attempt, document = field(event, "attempt", int), field(event, "document", dict)
+            kind, model = str(document.get("kind")), document.get("model")
+            tab = self._tab(kind)
             if field(event, "bring", bool) and model != session.model and self._models.is_at_hand(model):
                 yield from select.choose(session, self._models, model)
             with session.lock:
-                session.refuse_while_busy()
-                opened = read_document(session, self._models, document)
-                screen = tab.open_document(session, self._models, self._models.current(session), opened)
+                if attempt > session.opened.get(kind, 0):
+                    session.refuse_while_running()
+                    tab.open_document(session, self._models, read_document(session, self._models, document))
+                    session.opened[kind] = attempt
+                shown = session.shown
+                screen = tab.reopened(session, self._models, self._models.current(session))
+                if not field(event, "shown", bool):
+                    session.shown, screen = shown, replace(screen, inspector=None, meter=None)
+                is_newest = session.opened[kind] == attempt
         except AttendError:
             yield Screen(history_reply={"number": number})
             raise
-        if not field(event, "shown", bool):
-            screen = replace(screen, inspector=None, meter=None)
-        yield replace(screen, history_reply={"number": number, "opened": True})
+        yield replace(screen, history_reply={"number": number, "opened": is_newest})
 
     def _tab(self, kind: str) -> Tab:
         if kind not in self._tabs:

@@ -104,6 +104,7 @@ class Session:
     needed_task: Task | None = None  # what that tab's model must be for, until the visitor chooses a model
     clicks: int = 0  # of the switch, at the last one handled
     updates: int = 0  # of the page, so far
+    opened: dict[str, int] = field(default_factory=dict)  # number of the last document opened, by its tab's mode
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
     choosing: Choosing | None = None  # while another model is being loaded
     model_changed: bool = False  # whether the page has yet to show a newly loaded model
@@ -117,10 +118,14 @@ class Session:
     def busy(self) -> bool:
         return self.stop is not None
 
-    def refuse_while_busy(self) -> None:
-        """`AttendError` during a run, and while the tab waits for its model."""
+    def refuse_while_running(self) -> None:
+        """`AttendError` during a run."""
         if self.busy:
             raise AttendError("The model is still writing: press Stop or wait until it has finished.")
+
+    def refuse_while_busy(self) -> None:
+        """`AttendError` during a run, and while the tab waits for its model."""
+        self.refuse_while_running()
         if self.choosing is not None and self.choosing.for_tab:
             raise AttendError(f"{self.choosing.name} is still loading: try again in a moment.")
 

@@ -85,9 +85,10 @@ class WriteTab(Tab):
     def document(self, session: Session, *, key: str = "") -> Document | None:
         return write_document(session, key)
 
-    def open_document(self, session: Session, models: Models, name: str, document: OpenedDocument) -> Screen:
-        if document.key != session.draft.key:
-            open_text(session, document)
+    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
+        open_text(session, document)
+
+    def reopened(self, session: Session, models: Models, name: str) -> Screen:
         return replace(write.overview(session, models, name), text=session.draft.text)
 
     @property

@@ -124,14 +124,14 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded]:
     session = Session(model=TRANSLATOR)
     run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
     assert session.translation is not None
-    run = session.run(session.translation.run)
+    run = session.run(session.translation.answer.run)
     alignment = alignment_value(run, models.get(TRANSLATOR))
     assert alignment is not None
     alignment["run"] = example_name(run.id)
     value = _inspected(session, models, run)
     value["selected"] = most_surprising(value)
     return (
-        {"model": TRANSLATOR, "text": SENTENCE, "turn": _turn(session.translation), "alignment": alignment},
+        {"model": TRANSLATOR, "text": SENTENCE, "turn": _turn(session.translation.answer), "alignment": alignment},
         {"model": TRANSLATOR, "text": "", "runs": [value], "layer": -1, "head": -1},
     )
 

@@ -18,6 +18,7 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, field, reply
 from ui.kit.packing import packed
 from ui.models import select
+from ui.models.select import PickerScreen
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
 from ui.runs.session import Session
@@ -70,6 +71,7 @@ class History:
             if field(event, "bring", bool) and model != session.model and self._models.is_at_hand(model):
                 yield from select.choose(session, self._models, model)
             with session.lock:
+                languages = session.languages.get(session.model)
                 if attempt > session.opened.get(kind, 0):
                     session.refuse_while_running()
                     tab.open_document(session, self._models, read_document(session, self._models, document))
@@ -82,6 +84,8 @@ class History:
         except AttendError:
             yield Screen(history_reply={"number": number})
             raise
+        if session.languages.get(session.model) != languages:
+            yield PickerScreen(model=select.picker_value(session, self._models))
         yield replace(screen, history_reply={"number": number, "opened": is_newest})
 
     def _tab(self, kind: str) -> Tab:

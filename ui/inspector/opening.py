@@ -8,6 +8,7 @@ from ui.inspector.contract import InspectorValue
 from ui.inspector.values import empty_inspector, inspector_value
 from ui.runs.attention import restore_attention
 from ui.runs.contract import RunMode
+from ui.runs.documents.document import complete_runs
 from ui.runs.memory import limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
@@ -25,7 +26,9 @@ def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, 
 def opened(session: Session, models: Models, run: RunRecord, selected: int | None = None) -> InspectorValue:
     """All of a run, with its attention computed again if it was dropped; `AttendError` if its model is not loaded and
     nothing else knows how its tokens are shown."""
-    if run.stored is not None and not models.is_loaded(run.model):
+    if run.stored is not None:
+        complete_runs(session, models)  # the model may be there by now, for another visitor
+    if run.stored is not None:
         session.shown = run.id
         return inspector_value(run, run.stored, busy=False, selected=selected)
     loaded = models.require_loaded(run.model)

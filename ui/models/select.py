@@ -76,7 +76,7 @@ def choose(
                 if session.choosing is not None:  # the newer choice updates the picker
                     return
             else:
-                _use(session, loaded)
+                _use(session, models, loaded)
             session.choosing = None
             session.model_changed = True  # a tab may have been kept open for the model that was loading
         del loaded  # from here on only the session keeps it in memory
@@ -91,13 +91,13 @@ def choose(
             session.choosing = None
 
 
-def _use(session: Session, loaded: AnyModel) -> None:
+def _use(session: Session, models: Models, loaded: AnyModel) -> None:
     """Make it the visitor's model."""
     if isinstance(loaded, LoadedModel):
         session.encoder = None
         session.model, session.kept_model = loaded.name, loaded
         session.last_models[task_of(loaded)] = loaded.name
-        complete_runs(session, loaded)
+        complete_runs(session, models)
     else:
         session.encoder = loaded
 

@@ -52,6 +52,15 @@ class Draft:
 
 
 @dataclass(slots=True, eq=False)
+class Translation:
+    """What Translate shows."""
+
+    text: str  # that was translated
+    answer: Turn
+    key: str = ""  # names it in the visitor's browser, once it is kept there
+
+
+@dataclass(slots=True, eq=False)
 class Choosing:
     """A visitor's request for another model."""
 
@@ -83,7 +92,7 @@ class Session:
     conversation: Conversation = field(default_factory=Conversation)
     system: str = ""  # the system prompt in its box, even if the model supports none
     cleared: Conversation | None = None  # the conversation that was cleared last, for its Undo
-    translation: Turn | None = None  # what Translate shows; the source is in its box
+    translation: Translation | None = None  # what Translate shows
     draft: Draft = field(default_factory=Draft)
     runs: dict[str, RunRecord] = field(default_factory=dict)  # oldest first
     shown: str | None = None  # the run that the inspector shows
@@ -206,7 +215,7 @@ class Session:
         translation, the draft, the comparison."""
         conversations = [self.conversation, *([self.cleared] if self.cleared else [])]
         turns = itertools.chain(
-            *(each.all_turns() for each in conversations), [self.translation] if self.translation else ()
+            *(each.all_turns() for each in conversations), [self.translation.answer] if self.translation else ()
         )
         used = {turn.run for turn in turns} | {self.draft.run}
         if self.comparison is not None:

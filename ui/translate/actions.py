@@ -21,12 +21,12 @@ from ui.runs.contract import AnswerUpdate
 from ui.runs.generation import RunProgress, alone, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
-from ui.runs.run import prompt_tokens
-from ui.runs.session import Session
+from ui.runs.run import RunRecord, prompt_tokens
+from ui.runs.session import Session, Translation
 from ui.runs.values import meter_value, turn_value
 from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
-from ui.translate.alignment import alignment_value
+from ui.translate.alignment import alignment_value, no_alignment
 from ui.translate.contract import AlignmentValue, TranslationValue
 from ui.translate.language_hint import language_hint, language_read
 
@@ -59,7 +59,7 @@ def examples(address: str) -> tuple[str, ...]:
 def translate(
     session: Session, models: Models, name: str, text: object, settings: DecodingSettings, *, example: bool = False
 ) -> Iterator[TranslateScreen]:
-    """Translate a text; replaces the last translation.
+    """Translate a text; replaces the last translation, whose place in the visitor's browser the same text keeps.
 
     Args:
         example: whether the text is an example, which also goes into the box.
@@ -74,7 +74,9 @@ def translate(
     source = trace.request.source
     run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
     answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
-    session.translation, session.shown = answer.turn, run.id
+    before = session.translation
+    key = before.key if before is not None and before.text == given else ""
+    session.translation, session.shown = Translation(given, answer.turn, key), run.id
     session.drop_unused_runs()
     passes = alone(models.decode(name, source, settings, 0))
     view = _Translation(session, loaded, answer, given if example else None)
@@ -121,13 +123,13 @@ class _Translation:
     @property
     def _shown(self) -> bool:
         """Whether it is still shown: it may have been cleared."""
-        return self.session.translation is self.answer.turn
+        translation = self.session.translation
+        return translation is not None and translation.answer is self.answer.turn
 
 
 def withdraw(session: Session, models: Models, name: str, text: str) -> TranslateScreen:
     """Take away a translation of another text than this one, which was refused."""
-    run = session.runs.get(session.translation.run or "") if session.translation else None
-    if session.busy or run is None or run.trace is None or run.trace.prompt.strip() == text.strip():
+    if session.busy or session.translation is None or session.translation.text.strip() == text.strip():
         return TranslateScreen()
     return replace(clear(session, models, name), given=None)
 
@@ -142,7 +144,7 @@ def clear(session: Session, models: Models, name: str) -> TranslateScreen:
 
 def open_token(session: Session, models: Models, index: int) -> Screen:
     """Show one token of the translation in the inspector."""
-    run = session.run(session.translation and session.translation.run)
+    run = session.run(session.translation and session.translation.answer.run)
     return Screen(inspector=inspect_token(session, models, run, index, again="translate the text again"))
 
 
@@ -152,19 +154,26 @@ def resend(session: Session, models: Models, name: str) -> TranslateScreen:
 
 
 def overview(session: Session, models: Models, name: str) -> TranslateScreen:
-    """The current state of Translate, without a translation of another model, but with one for other languages."""
+    """The current state of Translate; the translation may be another model's."""
     loaded = models.get(name)
-    run = session.runs.get(session.translation.run or "") if session.translation else None
-    if run is not None and not (models.is_loaded(run.model) and models.get(run.model).address == loaded.address):
-        run = session.translation = None
-    finished = run if run is not None and run.id not in session.growing else None
+    run = session.runs.get(session.translation.answer.run or "") if session.translation else None
     source = () if run is None else run.source
     return TranslateScreen(
         translation=translation_value(session, loaded),
-        alignment=finished is not None and (alignment_value(finished, loaded) or False),
+        alignment=_alignment(session, models, run),
         inspector=opened_if_loaded(session, models, run, "translate"),
         meter=meter_value(len(source), loaded.model.context_length),
     )
+
+
+def _alignment(session: Session, models: Models, run: RunRecord | None) -> AlignmentValue | Literal[False]:
+    """Where the run's model looked; False while it is being written."""
+    if run is None or run.id in session.growing:
+        return False
+    if run.stored is not None or not models.is_loaded(run.model):
+        model = models.display_name(run.model)
+        return no_alignment(run, f"{model} wrote this but isn’t loaded: choose it as the model to see the alignment.")
+    return alignment_value(run, models.get(run.model)) or False
 
 
 def awaiting_model(address: str) -> TranslationValue:
@@ -178,7 +187,7 @@ def awaiting_model(address: str) -> TranslationValue:
 
 def translation_value(session: Session, loaded: LoadedModel) -> TranslationValue:
     return {
-        "turns": [] if session.translation is None else [turn_value(session.translation)],
+        "turns": [] if session.translation is None else [turn_value(session.translation.answer)],
         "examples": list(examples(loaded.address)),
         "busy": session.busy,
     }

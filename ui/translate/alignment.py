@@ -7,6 +7,7 @@ source, which aligns the two. Holds the model's lock for that pass; knows nothin
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import Tensor
 
@@ -29,33 +30,35 @@ def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | Non
     if not source or run.first >= len(run.tokens):
         return None
     begin, text = len(source), run.ids[len(source) :]
+    layers, heads = run.shape
+    most = min(MOST_DRAWN, math.isqrt(MOST_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
+    if (longest := max(len(source), len(text) - 1)) > most:
+        return no_alignment(
+            run,
+            f"The longer text has {longest:,} tokens, but attention maps are shown for at most {most:,}: "
+            "translate one sentence at a time to see them.",
+        )
+    with loaded.lock:
+        attention = loaded.model.inspect(text[:-1], source=source).attention
+    first = run.first - begin - 1  # the pass that chose the first token
     label = loaded.tokenizer.label
-    value: AlignmentValue = {
+    return {
         "run": run.id,
         "reason": "",
         "source": [label(token) for token in source],
         "text": [label(token) for token in text],
         "first": run.first - begin,
         "controls": [loaded.tokenizer.is_special(token) for token in source],
-        "encoder": None,
-        "decoder": None,
-        "cross": None,
+        "encoder": None if attention.encoder is None else _heads(attention.encoder[0]),
+        "decoder": _heads(attention.decoder[0, :, :, first:], causal_from=first),
+        "cross": None if attention.cross is None else _heads(attention.cross[0, :, :, first:]),
     }
-    layers, heads = run.shape
-    most = min(MOST_DRAWN, math.isqrt(MOST_ROWS // 4 // max(1, layers * heads)))  # 3 maps, 4 characters for 3 bytes
-    if (longest := max(len(source), len(text) - 1)) > most:
-        return {
-            **value,
-            "reason": f"The longer text has {longest:,} tokens, but attention maps are shown for at most {most:,}: "
-            "translate one sentence at a time to see them.",
-        }
-    with loaded.lock:
-        attention = loaded.model.inspect(text[:-1], source=source).attention
-    first = run.first - begin - 1  # the pass that chose the first token
-    value["decoder"] = _heads(attention.decoder[0, :, :, first:], causal_from=first)
-    value["cross"] = None if attention.cross is None else _heads(attention.cross[0, :, :, first:])
-    value["encoder"] = None if attention.encoder is None else _heads(attention.encoder[0])
-    return value
+
+
+def no_alignment(run: RunRecord, reason: str) -> AlignmentValue:
+    """No maps of a run, and why."""
+    nothing: Any = {"source": [], "text": [], "controls": [], "encoder": None, "decoder": None, "cross": None}
+    return {"run": run.id, "reason": reason, "first": 0, **nothing}
 
 
 def _heads(weights: Tensor, causal_from: int | None = None) -> HeadsValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +20,14 @@ from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field
 from ui.kit.packing import packed
 from ui.kit.validation import checked_text
+from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.translate import actions as translate
 from ui.translate.actions import TranslateScreen, awaiting_model, translation_value
+from ui.translate.document import open_translation, translate_document
 from ui.translate.endpoint import translate_endpoint
 from ui.translate.reproduction import translate_reproduction
 
@@ -35,6 +38,7 @@ class TranslateTab(Tab):
     name = "Translate"
     element = "attend-translate"
     mode = "translate"
+    keeps_documents = True
     task = "translation"
     styles = (Path(__file__).parent / "tab.css",)
 
@@ -86,6 +90,16 @@ class TranslateTab(Tab):
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return translate.overview(session, models, name)
+
+    def document(self, session: Session, *, key: str = "") -> Document | None:
+        return translate_document(session, key)
+
+    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
+        open_translation(session, document)
+
+    def reopened(self, session: Session, models: Models, name: str) -> Screen:
+        given = session.translation and session.translation.text
+        return replace(translate.overview(session, models, name), given=given)
 
     @property
     def reproduced(self) -> Sequence[Component]:

@@ -8,7 +8,7 @@
 
 import { makeExampleNote } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
-import { exampleAlignment, shownTab } from '../kit/js/signals.js';
+import { exampleAlignment, restedText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
@@ -33,8 +33,11 @@ export function start(component) {
   followColour(root);
   offerTokens(root, (_, index) => trigger('token', { index }));
   followTurns(component, (value) => {
+    const hadText = shown.turns.length > 0;
     shown = value;
     draw(value);
+    const [answer] = value.turns;
+    if (answer ? answer.state !== 'streaming' : hadText) restedText.publish({ kind: 'translate', isEmpty: !answer });
   });
   shownTab.subscribe(root, async (tab) => {
     if (tab !== 'Translate' || !awaitsExample) return;

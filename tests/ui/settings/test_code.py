@@ -152,7 +152,7 @@ def test_a_translation_is_repeated_whatever_a_terminal_has_of_itself(
     list(translate.translate(session, models, tiny_translator.name, "Le chat est grand.", settings.seeded()))
     reproduction = translate_reproduction(session, tiny_translator, "Le chat est grand.", settings)
     assert session.translation is not None
-    assert tuple(map(str.strip, executed(reproduction, capsys))) == (session.translation.text.strip(),) * 2
+    assert tuple(map(str.strip, executed(reproduction, capsys))) == (session.translation.answer.text.strip(),) * 2
     assert code.command(reproduction).count("--strategy") == 1
 
 

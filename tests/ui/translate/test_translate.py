@@ -70,7 +70,9 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer.label)
     plain.collect(generate(tiny_translator.model, ids, BEAMS.strategy_for(request)))
     assert session.translation is not None
-    assert session.translation.text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
+    assert (
+        session.translation.answer.text == plain.text.removeprefix(" ") != ""
+    )  # a text of its own, which no space begins
     assert [update["state"] for screen in screens if (update := screen.answer)][-1] == "done"
     assert screens[0].alignment is False and not session.busy
 
@@ -136,12 +138,12 @@ def test_the_next_takes_the_place_of_the_last_and_clear_empties(both: Models, ti
         translate.open_token(session, both, 0)
 
 
-def test_another_models_translation_is_not_shown(both: Models, tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
+def test_another_models_translation_stays(both: Models, tiny: LoadedModel, tiny_translator: LoadedModel) -> None:
     session = Session()
-    run(session, both, tiny_translator.name, SOURCE)
-    shown_now = translate.overview(session, both, tiny.name)
-    assert shown_now.translation is not None and not shown_now.translation["turns"]
-    assert shown_now.alignment is False
+    before = shown(run(session, both, tiny_translator.name, SOURCE))
+    later = translate.overview(session, both, tiny.name)
+    assert later.translation is not None and later.translation["turns"][0]["model"] == tiny_translator.name
+    assert later.alignment == before  # its own model's, which is still in memory
 
 
 def test_clearing_ends_what_is_being_written(both: Models, tiny_translator: LoadedModel) -> None:
@@ -273,5 +275,5 @@ def test_a_text_of_another_language_gets_a_hint(text: str, is_hinted: bool) -> N
     models = Models(("attend-translate",), lambda name, _: catalog.load(name))
     session = Session(model="attend-translate")
     run(session, models, "attend-translate", text, DecodingSettings(strategy="beam", max_new_tokens=40))
-    note = session.translation and session.translation.note
+    note = session.translation and session.translation.answer.note
     assert note == ("low confidence: is this text in French?" if is_hinted else None)

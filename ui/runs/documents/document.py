@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from model.errors import AttendError
-from model.loaded import LoadedModel
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
 from ui.runs.documents.runs import MOST_NAME, packed_run, parsed_run, read_run, run_name, unpacked
 from ui.runs.models import Models
@@ -109,7 +108,7 @@ def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str
     for name, packed in listed.items():
         written = unpacked(packed, left)
         left -= len(written)
-        with suppress(InvalidDocument):  # without its run an answer keeps its words
+        with suppress(InvalidDocument, AttendError):  # without its run an answer keeps its words
             document = parsed_run(written)
             model = as_text("its model", document.get("model"), MOST_NAME)
             loaded = models.get(model) if models.is_loaded(model) else None
@@ -117,10 +116,10 @@ def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str
     return runs
 
 
-def complete_runs(session: Session, loaded: LoadedModel) -> None:
-    """Read the rest of the runs of a model that was loaded after them; a run of another model of this name stays."""
+def complete_runs(session: Session, models: Models) -> None:
+    """Read the rest of the runs whose model was loaded after them; a run of another model of this name stays."""
     for run in session.runs.values():
-        if run.stored is not None and run.model == loaded.name:
-            with suppress(InvalidDocument):
+        if run.stored is not None and models.is_loaded(run.model):
+            with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
                 document = parsed_run(unpacked(run.stored.packed, MOST_BYTES))
-                run.trace, run.stored = read_run(document, run.id, run.mode, loaded).trace, None
+                run.trace, run.stored = read_run(document, run.id, run.mode, models.get(run.model)).trace, None

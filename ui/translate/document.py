@@ -1,0 +1,49 @@
+"""What the visitor's browser keeps of Translate: the text and its translation, whose run names its model and languages."""
+
+from __future__ import annotations
+
+from model.text.languages import unmarked
+from ui.kit.validation import MOST_CHARACTERS
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.reader import InvalidDocument, as_text, wrong
+from ui.runs.documents.turns import read_turn, turn_document
+from ui.runs.run import new_key
+from ui.runs.session import Session, Translation
+
+
+def translate_document(session: Session, key: str = "") -> Document | None:
+    """None while there is no translation.
+
+    Args:
+        key: what it is called from now on; "" leaves it its name.
+    """
+    translation = session.translation
+    if translation is None:
+        return None
+    translation.key = key or translation.key or new_key()
+    run = session.runs.get(translation.answer.run or "")
+    model = session.model if run is None else unmarked(run.model)[0]
+    content = {"text": translation.text, "answer": turn_document(translation.answer, session.runs)}
+    title = first_words(translation.text)
+    return Document("translate", translation.key, title, model, content, [] if run is None else [run])
+
+
+def open_translation(session: Session, document: OpenedDocument) -> None:
+    """Put a translation that was kept in place of the one in view, and the model between its languages; `AttendError`
+    for what is none."""
+    try:
+        text = as_text("its text", document.content.get("text"), MOST_CHARACTERS)
+        answer = read_turn(document.content.get("answer"), document.runs)
+        if answer.role != "assistant":
+            raise wrong("the role of its translation", answer.role)
+    except InvalidDocument as error:
+        raise refused(error) from error
+    # nothing is refused from here on
+    session.translation = Translation(text, answer, document.key)
+    session.runs |= {run.id: run for run in document.runs.values()}
+    session.drop_unused_runs()
+    run = session.runs.get(answer.run or "")
+    if run is not None and run.stored is None:  # else its languages haven't been checked
+        model, languages = unmarked(run.model)
+        if languages is not None:
+            session.languages[model] = languages

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from decoding.parameters.parameter import shown
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import metrics
-from ui.compare.cards import checked_cards, message_prompt, passes_of, prepare, text_prompt, update_cards
+from ui.compare.cards import checked_cards, growths, message_prompt, passes_of, prepare, text_prompt, update_cards
 from ui.compare.contract import CompareValue
-from ui.compare.values import FROM_PANEL, comparison_value, no_comparison
+from ui.compare.values import FROM_PANEL, comparison_value, form_settings, no_comparison
 from ui.inspector.contract import InspectorValue
 from ui.inspector.opening import open_token as inspect_token
 from ui.inspector.opening import opened_if_loaded, streamed
@@ -81,7 +82,10 @@ def compare(
     comparison = prepare(loaded, prompt, settings, common_draws=common, identifier=identifier)
     session.system = instruction
     passes = passes_of(comparison, models, attention=True)
-    builders = [card.builder for card in comparison.cards]
+    comparison.history, comparison.seed = goes_on, panel.seed
+    for card, given in zip(comparison.cards, cast(list[dict[str, Any] | None], cards), strict=True):
+        card.form = form_settings(card.settings, given or {})
+    builders = [builder for builder, _ in growths(comparison)]
     yield from run_for_visitor(session, models, builders, passes, _Cards(session, models, loaded, comparison))
 
 

@@ -18,6 +18,8 @@ import { makeAnswer } from '../runs/answer.js';
 import { makeForm } from './form.js';
 import { makeMetrics } from './metrics.js';
 
+const LAST_WORDS = 6; // of the prompt, before each card's text
+
 /**
  * @param {CompareForm} offered
  * @param {{change: (settings: Settings) => void, panel: () => void, remove: () => void}} actions
@@ -164,3 +166,17 @@ export function makeCard(offered, actions) {
 
 /** @param {Result | null} result @param {number} index */
 const wordAt = (result, index) => `“${visibleText(result?.tokens[index]?.[0] ?? '')}”`;
+
+/** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
+export function reveal(token) {
+  const { bottom } = document.querySelector('.attend-inspector').getBoundingClientRect();
+  const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
+  if (room > 0) window.scrollBy({ top: room, behavior });
+}
+
+/** How a prompt ends. @param {string} prompt */
+export function lastWords(prompt) {
+  const words = prompt.split(/(?<=\s)/);
+  return words.length > LAST_WORDS ? `… ${words.slice(-LAST_WORDS).join('')}` : prompt;
+}

@@ -20,7 +20,8 @@ from model.loaded import LoadedModel
 from ui.compare.metrics import measure
 from ui.kit.validation import checked_start, on_card
 from ui.runs.answer_text import AnswerText
-from ui.runs.comparison import Card, Comparison, Prompt
+from ui.runs.answers import ending_note
+from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
 from ui.runs.generation import Pass, Passes, RunProgress, follow, timed
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings
@@ -126,21 +127,28 @@ def prepare(
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)
         text = AnswerText(loaded.tokenizer, card.stop_texts, begins=loaded.starts_new_text)
-        cards.append(Card(RunBuilder(run, trace), text, length=min(card.max_new_tokens, limit - len(prompt.ids))))
+        growth, longest = CardGrowth(RunBuilder(run, trace), text), min(card.max_new_tokens, limit - len(prompt.ids))
+        cards.append(Card(run, card, longest, growth))
     return Comparison(loaded.name, prompt, limit, common_draws, tuple(cards))
 
 
 def update_cards(comparison: Comparison, progress: RunProgress) -> None:
     """Let the cards say what their runs say, after every update and at the end."""
-    for card in comparison.cards:
-        builder = card.builder
-        made = builder.run.tokens[len(builder.request.attended) :]
-        card.tokens = answer_tokens(made, card.answer_text, finished=progress.ended or builder.reason is not None)
+    for card, (builder, text) in zip(comparison.cards, growths(comparison), strict=True):
+        made, reason = card.run.tokens[len(builder.request.attended) :], builder.reason
+        card.tokens = answer_tokens(made, text, finished=progress.ended or reason is not None)
         card.ids = tuple(token.id for token in made)
         card.metrics = measure(builder.trace, builder.seconds)
+        card.finish_reason = reason or "cancelled"
+        card.note = ending_note(card.run, "finished" if reason else progress.ending, reason)
         if progress.ended:
-            card.text, card.finish_reason = builder.trace.text, builder.trace.finish_reason
+            card.text = builder.trace.text
     comparison.ending = progress.ending
+
+
+def growths(comparison: Comparison) -> list[tuple[RunBuilder, AnswerText]]:
+    """What writes the cards of a comparison that was prepared."""
+    return [(card.growth.builder, card.growth.text) for card in comparison.cards if card.growth is not None]
 
 
 def passes_of(comparison: Comparison, models: Models, *, attention: bool) -> Passes:
@@ -159,7 +167,7 @@ def run_cards(
 ) -> Iterator[RunProgress]:
     """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
     the work."""
-    lock, builders = models.get(comparison.model).lock, [card.builder for card in comparison.cards]
+    lock, builders = models.get(comparison.model).lock, [builder for builder, _ in growths(comparison)]
     passes = passes_of(comparison, models, attention=attention)
     limits = {"time_limit": models.time_limit, "per_second": per_second}
     for progress in follow(builders, passes, lock=lock, stop=stop, **limits):

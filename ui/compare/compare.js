@@ -7,25 +7,24 @@
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
  */
 
-/** @import { CardValue, CompareForm, CompareValue } from './contract' */
+/** @import { CardValue, CompareForm, CompareRequest, CompareValue } from './contract' */
 /** @import { Result } from './card.js' */
 /** @import { Settings } from './form.js' */
 
 import { isExample, makeExampleNote } from '../examples/example.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { panelSettings, shownTab } from '../kit/js/signals.js';
+import { panelSettings, restedText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { download } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
-import { makeCard } from './card.js';
+import { lastWords, makeCard, reveal } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
 import { makeProgress } from './progress.js';
 import { makeSweep } from './sweep.js';
 
-const LAST_WORDS = 6; // of the prompt, before each card's text
 const fetchExample = () => import('../examples/comparison.js');
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -135,6 +134,7 @@ export function start({ element, props, trigger, watch }) {
   /** What the visitor changes of it and runs is their own. */
   async function showExample() {
     const { comparison: recorded } = await fetchExample();
+    if (run !== null) return; // what was kept has come back
     fill(recorded.settings);
     if (busy || results.size || text.value !== offered.example) return; // theirs came first, or a link's prompt
     text.value = recorded.text;
@@ -257,7 +257,9 @@ export function start({ element, props, trigger, watch }) {
     if ((value.update ?? 0) < newest) return;
     newest = value.update ?? 0;
     const focused = go === document.activeElement || halt === document.activeElement;
+    const hadRun = run !== null && !isExample(run);
     busy = value.busy;
+    if (value.request && value.run !== run) adopt(value.request);
     if (!put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
     hasChat = value.chats && value.history;
@@ -265,6 +267,21 @@ export function start({ element, props, trigger, watch }) {
     if (!value.chats) modes[0].input.checked = true;
     draw();
     if (focused) (busy ? halt : go).focus();
+    if (!busy && (value.run !== null || hadRun)) restedText.publish({ kind: 'compare', isEmpty: value.run === null });
+  }
+
+  /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */
+  function adopt(request) {
+    awaitsExample = false;
+    cards = request.cards.map((settings) => newCard(settings));
+    text.value = request.text;
+    modes[Number(request.answer)].input.checked = true;
+    [history.checked, common.checked] = [request.history, request.common];
+    submitted = cards.slice();
+    pending = {
+      prompt: JSON.stringify([request.text, request.answer, request.answer && request.history]), seed: request.seed,
+      cards: cards.map(({ settings }, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
+    };
   }
 
   /**
@@ -322,18 +339,4 @@ export function start({ element, props, trigger, watch }) {
     note.hidden = busy || isOwn || !started.length;
     progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });
   }
-}
-
-/** The inspector stands under the cards: scroll to it as far as the token stays in sight. @param {HTMLElement} token */
-function reveal(token) {
-  const { bottom } = document.querySelector('.attend-inspector').getBoundingClientRect();
-  const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
-  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
-  if (room > 0) window.scrollBy({ top: room, behavior });
-}
-
-/** How a prompt ends. @param {string} prompt */
-function lastWords(prompt) {
-  const words = prompt.split(/(?<=\s)/);
-  return words.length > LAST_WORDS ? `… ${words.slice(-LAST_WORDS).join('')}` : prompt;
 }

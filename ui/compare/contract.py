@@ -62,6 +62,18 @@ class CardValue(TypedDict):
     metrics: list[float | None]  # in the order of the form's
 
 
+class CompareRequest(TypedDict):
+    """What the visitor asked for, so that a page which has just been opened shows it again."""
+
+    text: str
+    answer: bool  # whether it is a message
+    history: bool  # whether the message continues the chat
+    common: bool  # whether all cards use the same random numbers
+    seed: int  # the one beside the text; -1 for a random one
+    cards: list[dict[str, Any]]  # each card's own settings, as typed
+    lengths: list[int]  # `max_new_tokens` of each, wherever it came from
+
+
 class CompareValue(TypedDict):
     """What Compare shows. Its events: `compare {text, answer, history, common, cards}`, `halt`,
     `token {run, index}`, `remove {runs}`, `missing`, and the questions that a `CompareReply` answers:
@@ -74,6 +86,7 @@ class CompareValue(TypedDict):
     history: bool  # whether there is a chat that a message could continue
     continued: str  # the end of the text that the cards continue; "" where they answer it
     cards: list[CardValue]
+    request: NotRequired[CompareRequest]  # where the cards are sent as a whole
     update: NotRequired[int]  # number of the page's update; an older one that arrives late is ignored
 
 

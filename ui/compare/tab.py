@@ -13,6 +13,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.compare import actions as compare
 from ui.compare.actions import CompareScreen
+from ui.compare.document import compare_document, open_comparison
 from ui.compare.endpoint import compare_endpoint
 from ui.compare.values import card_settings, compare_form, no_comparison
 from ui.examples.recorded import offers_examples
@@ -20,6 +21,7 @@ from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.component import component
 from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
+from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
 from ui.runs.session import Session
 from ui.screen import Screen
@@ -33,6 +35,7 @@ class CompareTab(Tab):
     element = "attend-compare"
     mode = "compare"
     fallback_task = "generation"
+    keeps_documents = True
     takes_system_prompt = True
 
     def lay_out(self, models: Models, *, first: bool) -> None:
@@ -63,6 +66,12 @@ class CompareTab(Tab):
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return compare.overview(session, models, name)
+
+    def document(self, session: Session, *, key: str = "") -> Document | None:
+        return compare_document(session, key)
+
+    def open_document(self, session: Session, models: Models, document: OpenedDocument) -> None:
+        open_comparison(session, document)
 
     def reproduction(
         self, session: Session, loaded: LoadedModel, settings: DecodingSettings, system: object, *values: object

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from decoding.parameters.parameter import Parameter
 from decoding.settings import PRESETS, DecodingSettings, parameters
 from ui.compare.cards import FEWEST, MOST, SWEEPS, sweep
-from ui.compare.contract import CardField, CardValue, CompareForm, CompareValue, MetricField
+from ui.compare.contract import CardField, CardValue, CompareForm, CompareRequest, CompareValue, MetricField
 from ui.compare.metrics import card_metrics
 from ui.kit.labels import LABELS
 from ui.kit.setting import setting_field
-from ui.runs.answers import ending_note
 from ui.runs.comparison import Card, CardMetrics, Comparison
 from ui.runs.values import OVERLAP
 from ui.settings.methods import RUN
@@ -100,13 +99,27 @@ def comparison_value(
     """
     starts = since or [0] * len(comparison.cards)
     cards = [_card_value(card, comparison, busy, start) for card, start in zip(comparison.cards, starts, strict=True)]
-    return {
+    value: CompareValue = {
         "run": comparison.cards[0].run.id.rpartition("-")[0],
         "busy": busy,
         "chats": chats,
         "history": history,
         "continued": _continued(comparison),
         "cards": cards,
+    }
+    return value if since is not None else {**value, "request": _request(comparison)}
+
+
+def _request(comparison: Comparison) -> CompareRequest:
+    """What the visitor asked for."""
+    return {
+        "text": comparison.prompt.text,
+        "answer": bool(comparison.prompt.messages),
+        "history": comparison.history,
+        "common": comparison.common_draws,
+        "seed": comparison.seed,
+        "cards": [dict(card.form) for card in comparison.cards],
+        "lengths": [card.settings.max_new_tokens for card in comparison.cards],
     }
 
 
@@ -139,7 +152,7 @@ def card_settings(settings: DecodingSettings) -> dict[str, Any]:
 
 
 def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> CardValue:
-    reason = card.builder.reason
+    is_finished = card.finish_reason != "cancelled"
     # a text held back for a possible stop text may be shown much later
     first = 0 if card.settings.stop_texts else max(0, since - len(comparison.prompt.ids) - OVERLAP)
     numbers = card_metrics(card, comparison.cards[0])
@@ -147,8 +160,8 @@ def _card_value(card: Card, comparison: Comparison, busy: bool, since: int) -> C
         "run": card.run.id,
         "since": first,
         "tokens": card.tokens[first:],
-        "state": "streaming" if busy and reason is None else "done" if reason else "stopped",
-        "note": ending_note(card.run, "finished" if reason else comparison.ending, reason),
+        "state": "done" if is_finished else "streaming" if busy else "stopped",
+        "note": card.note,
         "length": card.length,
         "first_difference": numbers.first_difference,
         "metrics": [_number(numbers, metric["name"]) for metric in METRICS],
@@ -173,6 +186,15 @@ def _sweep(name: str) -> list[dict[str, Any]]:
     base = DecodingSettings(strategy="beam" if name == "num_beams" else "sample")
     cards = sweep(base, name, SWEEPS[name])
     return [_changed(card) for card in cards]
+
+
+def form_settings(settings: DecodingSettings, names: Container[str]) -> dict[str, Any]:
+    """The settings of these names, as typed."""
+    return {
+        parameter.name: parameter.typed(getattr(settings, parameter.name))
+        for parameter in parameters()
+        if parameter.name in names
+    }
 
 
 def _changed(settings: DecodingSettings) -> dict[str, Any]:

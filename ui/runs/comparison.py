@@ -43,6 +43,14 @@ class CardMetrics:
     first_difference: int | None = None  # the first token that is not the first card's, from 0; None where none is
 
 
+@dataclass(frozen=True, slots=True)
+class CardGrowth:
+    """What writes a card."""
+
+    builder: RunBuilder
+    text: AnswerText
+
+
 @dataclass(slots=True)
 class Card:
     """One column: settings, and the continuation so far.
@@ -50,27 +58,23 @@ class Card:
     The text and the figures stay when the trace is dropped to save memory; see `ui/runs/memory.py`.
     """
 
-    builder: RunBuilder
-    answer_text: AnswerText
+    run: RunRecord  # that the inspector shows
+    settings: DecodingSettings  # with a definite seed
     length: int  # the most tokens it can have
+    growth: CardGrowth | None = None  # what writes it; None for one that was read back
+    form: Mapping[str, Any] = field(default_factory=dict)  # the settings that the visitor gave it, as typed
     tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of each
     ids: tuple[int, ...] = ()
     text: str = ""
-    finish_reason: FinishReason = "cancelled"
+    finish_reason: FinishReason = "cancelled"  # until it ended
+    note: str | None = None  # why it ended, where that is not obvious
     metrics: CardMetrics = field(default_factory=CardMetrics)  # all but the first difference
 
     @property
-    def settings(self) -> DecodingSettings:
-        return self.builder.settings
-
-    @property
-    def run(self) -> RunRecord:
-        """The run that the inspector shows."""
-        return self.builder.run
-
-    @property
     def trace(self) -> Trace:
-        """The record of the run; `AttendError` if it was too large to be kept."""
+        """The record of the run; `AttendError` if it was too large to be kept, or its model isn't loaded."""
+        if self.run.stored is not None:
+            raise AttendError("The model of these runs isn't loaded: choose it again, or download the CSV.")
         if self.run.trace is None:
             raise AttendError(
                 "These runs were too large to store: download the CSV, or compare fewer or shorter texts."
@@ -88,6 +92,9 @@ class Comparison:
     common_draws: bool
     cards: tuple[Card, ...]
     ending: Ending | None = None
+    history: bool = False  # whether the message continues the chat's conversation
+    seed: int = -1  # as it stands beside the text; -1 for a random one
+    key: str = ""  # names it in the visitor's browser, once it is kept there
 
 
 @dataclass(frozen=True, slots=True)

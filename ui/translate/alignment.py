@@ -7,7 +7,6 @@ source, which aligns the two. Holds the model's lock for that pass; knows nothin
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from torch import Tensor
 
@@ -57,8 +56,17 @@ def alignment_value(run: RunRecord, loaded: LoadedModel) -> AlignmentValue | Non
 
 def no_alignment(run: RunRecord, reason: str) -> AlignmentValue:
     """No maps of a run, and why."""
-    nothing: Any = {"source": [], "text": [], "controls": [], "encoder": None, "decoder": None, "cross": None}
-    return {"run": run.id, "reason": reason, "first": 0, **nothing}
+    return {
+        "run": run.id,
+        "reason": reason,
+        "source": [],
+        "text": [],
+        "first": 0,
+        "controls": [],
+        "encoder": None,
+        "decoder": None,
+        "cross": None,
+    }
 
 
 def _heads(weights: Tensor, causal_from: int | None = None) -> HeadsValue:

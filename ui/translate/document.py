@@ -1,4 +1,4 @@
-"""What the visitor's browser keeps of Translate: the text and its translation, whose run names its model and languages."""
+"""What the visitor's browser keeps of Translate: the text and its translation, whose run names model and languages."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
 from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import WITH_TEXT, rest, say, to_write
+from tests.helpers.visitor import WITH_TEXT, rest, say, to_tab, to_write
 from tests.helpers.waiting import eventually
 from ui.runs.documents.document import first_words
 from ui.runs.models import Models
@@ -113,4 +113,84 @@ def test_a_restart_of_the_server_changes_nothing(tab: Tab, tiny: LoadedModel) ->
         say(page, "And now?")
         assert turns(page)[:2] == before
         kept(page, "Hello there")
+    tab.leave()
+
+
+def test_translate_and_compare_come_back_after_a_restart_with_every_token(
+    tab: Tab, tiny: LoadedModel, tiny_translator: LoadedModel
+) -> None:
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
+    models, port, page = Models(tuple(by_name), lambda name, _: by_name[name]), unused_port(), tab.open()
+    page.set_viewport_size(DESK)
+    with page_of(models, port) as address:
+        forget(page, address)
+        load(page, f"{address}?{SHORT}&seed=7")
+        to_tab(page, "Compare")
+        expect(page.locator(".at-card").first).to_be_visible()
+        page.locator(".at-ask-text").fill("The old house")
+        page.locator("#attend-compare-go").click()
+        expect(page.locator(".at-compare-status")).to_contain_text("Done")
+        cards, numbers = page.locator(".at-card .at-text"), page.locator(".at-card .at-metrics")
+        compared = cards.all_text_contents(), numbers.all_text_contents()
+        page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2).click()
+        expect(page.locator(".at-headline")).to_contain_text("Token ")
+        headline = page.locator(".at-headline").inner_text()
+        kept(page, "The old house")
+        to_tab(page, "Translate")
+        expect(page.locator(".attend-model-coming")).to_have_attribute("data-current", "attend-translate")
+        page.locator("#attend-given textarea").fill("Le chat est grand.")
+        page.keyboard.press("Enter")
+        answer = page.locator(".attend-translation > .at-translated")  # not the example's
+        expect(answer).to_be_visible()
+        expect(page.locator("#attend-translate-stop")).to_be_hidden()
+        expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
+        translated = answer.locator(".at-tok").all_text_contents()
+        kept(page, "The old house", "Le chat est grand.")
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name]), port):
+        reload(page)
+        expect(page.locator("#attend-given textarea")).to_have_value("Le chat est grand.")
+        expect(answer.locator(".at-tok.at-shown")).to_have_count(1)
+        assert answer.locator(".at-tok").all_text_contents() == translated
+        expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
+        answer.locator(WITH_TEXT).first.click()
+        expect(page.locator(".at-table tbody tr").first).to_be_visible()
+        to_tab(page, "Compare")
+        expect(cards).to_have_text(compared[0])
+        assert numbers.all_text_contents() == compared[1]
+        expect(page.locator(".at-compare-status")).to_contain_text("Done")  # and nothing has changed since
+        expect(page.locator(".at-ask-text")).to_have_value("The old house")
+        page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2).click()
+        expect(page.locator(".at-headline")).to_have_text(headline, use_inner_text=True)
+        assert len(page.evaluate(KEPT)) == 2
+    tab.leave()
+
+
+def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Tab, url: str) -> None:
+    first = tab.open()
+    first.set_viewport_size(DESK)
+    forget(first, url)
+    load(first, f"{url}?{SHORT}&seed=7")
+    say(first, "Hello there")
+    kept(first, "Hello there")
+    shown = first.evaluate("sessionStorage.getItem('attend-shown')")
+    second = first.context.new_page()
+    second.set_viewport_size(DESK)
+    second.add_init_script(f"sessionStorage.setItem('attend-shown', {shown!r})")  # as "Duplicate tab" does
+    load(second, f"{url}?{SHORT}&seed=7", drawn=".at-headline")
+    assert turns(second) == turns(first)
+    say(second, "In the second tab")
+    eventually(lambda: second.evaluate(KEPT)[0]["revision"] == 2)
+    first.bring_to_front()
+    say(first, "In the first tab")
+    kept(first, "Hello there", "Hello there")  # under a new name, since the other has written it
+    first.locator("#attend-history-button").click()
+    oldest = first.locator(".at-kept-open").last
+    oldest.click()
+    expect(first.get_by_role("dialog", name="History")).to_be_hidden()
+    expect(first.locator(".at-log > .at-turn .at-bubble").nth(2)).to_contain_text("In the second tab")
+    assert turns(first) == turns(second)
+    say(first, "Both in one")
+    eventually(lambda: max(entry["revision"] for entry in first.evaluate(KEPT)) == 3)
+    assert len(first.evaluate(KEPT)) == 2
+    second.close()
     tab.leave()

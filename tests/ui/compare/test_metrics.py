@@ -21,7 +21,7 @@ from tests.ui.compare.test_compare_cards import SEEDED, compared
 from ui.compare import metrics
 from ui.compare.cards import update_cards
 from ui.runs.answer_text import AnswerText
-from ui.runs.comparison import Card, Comparison, Prompt
+from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
 from ui.runs.generation import RunProgress
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
@@ -55,7 +55,7 @@ def card_of(tokens: Sequence[int], ranks: Sequence[int], probabilities: Sequence
         reason = "length" if index == len(tokens) - 1 else None
         hypothesis = Hypothesis(tuple(tokens[: index + 1]), total, score, total, 0, choice, finish_reason=reason)
         builder.add([Step((hypothesis,), best=hypothesis, returned=(hypothesis,) if reason else ())])
-    card = Card(builder, AnswerText(Letters()), length=9)
+    card = Card(builder.run, builder.settings, 9, CardGrowth(builder, AnswerText(Letters())))
     update_cards(Comparison("tiny", Prompt("0", (0,)), 9, True, (card,)), RunProgress((0,), "finished"))
     return card
 

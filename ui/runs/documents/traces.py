@@ -110,7 +110,7 @@ def read_trace(
         request,
         settings,
         loaded.tokenizer.label,
-        _read_messages(document),
+        read_messages(document),
         _read_steps(steps, led, loaded.model.vocabulary_size),
     )
     if trace.ids != generated:
@@ -123,7 +123,7 @@ def _text_count(number: int, step: Mapping[str, Any]) -> int:
     return len(list_in(f"a text of step {number}", step, "hypotheses", MOST_BEAMS))
 
 
-def _read_messages(document: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
+def read_messages(document: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
     listed = list_in("the messages", document, "messages", MOST_MESSAGES)
     return [
         {str(name): as_text("a message", part, MOST_CHARACTERS) for name, part in as_mapping("a message", each).items()}

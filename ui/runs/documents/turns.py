@@ -50,9 +50,7 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
     role, state, note, run = (turn.get(name) for name in ("role", "state", "note", "run"))
     if role not in ("user", "assistant") or state not in ("done", "stopped"):
         raise wrong("the state of a message", state)
-    tokens = None
-    if turn.get("tokens") is not None:
-        tokens = [_read_token(each) for each in list_in("the tokens of a message", turn, "tokens", MOST_STEPS)]
+    tokens = None if turn.get("tokens") is None else read_tokens(turn)
     known = runs.get(run) if isinstance(run, str) else None
     return Turn(
         cast(Literal["user", "assistant"], role),
@@ -90,7 +88,12 @@ def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], k
     return Conversation.of(placed, key=key)
 
 
+def read_tokens(holder: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Text and probability of each token of an answer."""
+    return [_read_token(each) for each in list_in("the tokens of an answer", holder, "tokens", MOST_STEPS)]
+
+
 def _read_token(value: object) -> tuple[str, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise wrong("a token of a message", value)
-    return as_text("a token of a message", value[0], MOST_CHARACTERS), as_number("a probability", value[1], 0, 1)
+        raise wrong("a token of an answer", value)
+    return as_text("a token of an answer", value[0], MOST_CHARACTERS), as_number("a probability", value[1], 0, 1)

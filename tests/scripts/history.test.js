@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { called, exported, fitted, imported, isSame, search, surplus, withRuns } from '../../ui/history/documents.js';
+import { displayName, exported, imported, isSame, keysToEvict, search, withinLimit, withRuns } from '../../ui/history/documents.js';
 
 const KINDS = ['chat', 'write'];
 
@@ -15,17 +15,17 @@ const documentOf = (key, runs, names = Object.keys(runs)) =>
 
 test('the oldest documents go first, until the others keep to both limits, and those in view stay', () => {
   const entries = [entry('a', { changed: 3 }), entry('b', { changed: 1 }), entry('c', { changed: 2, size: 100 })];
-  assert.deepEqual(surplus(entries, []), []);
-  assert.deepEqual(surplus(entries, [], { count: 2, size: 1000 }), ['b']);
-  assert.deepEqual(surplus(entries, ['b'], { count: 2, size: 1000 }), ['c']);
-  assert.deepEqual(surplus(entries, [], { count: 9, size: 20 }), ['b', 'c']); // 120, 110, 10
+  assert.deepEqual(keysToEvict(entries, []), []);
+  assert.deepEqual(keysToEvict(entries, [], { count: 2, size: 1000 }), ['b']);
+  assert.deepEqual(keysToEvict(entries, ['b'], { count: 2, size: 1000 }), ['c']);
+  assert.deepEqual(keysToEvict(entries, [], { count: 9, size: 20 }), ['b', 'c']); // 120, 110, 10
 });
 
 test('what is too large to be sent loses its oldest runs and keeps its texts', () => {
   const long = documentOf('a', { one: 'x'.repeat(500), two: 'y'.repeat(500) });
-  assert.deepEqual(fitted(long, 5000), long);
-  assert.deepEqual(Object.keys(fitted(long, 900).runs), ['two']);
-  assert.deepEqual(fitted(long, 10), { ...long, runs: {} });
+  assert.deepEqual(withinLimit(long, 5000), long);
+  assert.deepEqual(Object.keys(withinLimit(long, 900).runs), ['two']);
+  assert.deepEqual(withinLimit(long, 10), { ...long, runs: {} });
 });
 
 test('a new state takes the runs that it lacks from earlier ones, and those alone that it names', () => {
@@ -41,7 +41,7 @@ test('a search finds all words of a name in any case, the newest first', () => {
   assert.deepEqual(search(entries, 'tea').map(({ key }) => key), ['tea', 'old']);
   assert.deepEqual(search(entries, ' tea  green').map(({ key }) => key), ['old']);
   assert.equal(search(entries, '').length, 3);
-  assert.deepEqual([called(entry('a')), called(entry('a', { name: 'Mine' })), called(entry('a', { title: '' }))],
+  assert.deepEqual([displayName(entry('a')), displayName(entry('a', { name: 'Mine' })), displayName(entry('a', { title: '' }))],
     ['About a', 'Mine', 'Untitled']);
 });
 

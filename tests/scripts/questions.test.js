@@ -35,3 +35,24 @@ test('what was dropped changes nothing when it comes', () => {
   questions.settle({ number: 1 });
   assert.deepEqual([questions.open, replies], [0, []]);
 });
+
+test('a question whose reply is lost is asked again, until there is one or it is given up', (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const { questions, sent, keep, replies } = asking();
+  questions.ask('open', { key: 'a', bring: true }, keep, { bring: false });
+  context.mock.timers.tick(4999);
+  assert.equal(sent.length, 1);
+  context.mock.timers.tick(5001);
+  const repeated = ['open', { key: 'a', bring: false, number: 1 }];
+  assert.deepEqual(sent, [['open', { key: 'a', bring: true, number: 1 }], repeated, repeated]);
+  questions.settle({ number: 1, opened: true });
+  questions.settle({ number: 1, opened: true }); // the reply to the second
+  questions.ask('keep', {}, keep, {});
+  context.mock.timers.tick(300_000);
+  assert.equal(sent.length, 3 + 12);
+  assert.deepEqual([questions.open, replies], [0, [{ number: 1, opened: true }, { number: 2 }]]);
+  questions.drop(questions.ask('keep', {}, keep, {}));
+  questions.ask('file', {}, keep);
+  context.mock.timers.tick(300_000);
+  assert.equal(sent.length, 15 + 2); // what was dropped, or is asked once
+});

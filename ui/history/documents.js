@@ -15,7 +15,7 @@ export const MOST_SENT = 900_000; // characters of a document; the server takes 
  * @param {Entry[]} entries
  * @param {Iterable<string>} needed keys that stay
  */
-export function surplus(entries, needed, { count = MOST_DOCUMENTS, size = MOST_KEPT } = {}) {
+export function keysToEvict(entries, needed, { count = MOST_DOCUMENTS, size = MOST_KEPT } = {}) {
   const stays = new Set(needed);
   const oldest = entries.toSorted((one, other) => one.changed - other.changed).filter(({ key }) => !stays.has(key));
   let left = entries.length;
@@ -32,7 +32,7 @@ export function surplus(entries, needed, { count = MOST_DOCUMENTS, size = MOST_K
  * A document as it can be sent: without its oldest runs, whose texts stay, where it is too large.
  * @param {DocumentValue} document
  */
-export function fitted(document, most = MOST_SENT) {
+export function withinLimit(document, most = MOST_SENT) {
   const runs = { ...document.runs };
   const oldest = document.names.filter((name) => name in runs);
   let length = JSON.stringify(document).length;
@@ -60,13 +60,13 @@ export function withRuns(document, ...earlier) {
 export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** What an entry is called. @param {Entry} entry */
-export const called = ({ name, title }) => name || title || 'Untitled';
+export const displayName = ({ name, title }) => name || title || 'Untitled';
 
 /** The entries whose name has all words, the newest first. @param {Entry[]} entries @param {string} words */
 export function search(entries, words) {
   const wanted = words.toLocaleLowerCase().split(/\s+/);
   return entries
-    .filter((entry) => wanted.every((word) => called(entry).toLocaleLowerCase().includes(word)))
+    .filter((entry) => wanted.every((word) => displayName(entry).toLocaleLowerCase().includes(word)))
     .toSorted((one, other) => other.changed - one.changed);
 }
 

@@ -9,12 +9,10 @@
 /** @import { DocumentValue } from './contract' */
 /** @import { Store } from './store.js' */
 
-import { fitted, isSame, surplus, withRuns } from './documents.js';
+import { isSame, keysToEvict, withinLimit, withRuns } from './documents.js';
 
 const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
-const LOST = 5000; // ms after which a question to open something is asked again; twice changes nothing
-const MOST_ASKED = 12; // times, then it is given up
-const PAUSE = 300; // ms that a text rests before it is kept
+const DEBOUNCE_MS = 300; // that a text rests before it is kept
 
 export class Keeper {
   #store;
@@ -53,7 +51,7 @@ export class Keeper {
     clearTimeout(pending.timer);
     this.#questions.drop(pending.question);
     if (isEmpty || !this.isKeeping) this.show(kind, '');
-    else pending.timer = window.setTimeout(() => this.#keep(kind).catch(this.#failed), PAUSE);
+    else pending.timer = window.setTimeout(() => this.#keep(kind).catch(this.#failed), DEBOUNCE_MS);
     this.#pending.set(kind, pending);
   }
 
@@ -80,21 +78,9 @@ export class Keeper {
     if (!kept) return false;
     const { entry, document } = kept;
     this.#attempts += 1;
-    const sent = { attempt: this.#attempts, document: fitted(document), shown: isShown };
-    const opened = await new Promise((resolve) => {
-      let asked = 0;
-      const settle = (/** @type {boolean} */ isOpen) => {
-        clearInterval(asking);
-        resolve(isOpen);
-      };
-      const ask = () => {
-        if (asked === MOST_ASKED) return settle(false);
-        const question = { ...sent, bring: bring && asked === 0 }; // a model whose loading was cancelled stays away
-        asked += 1;
-        this.#questions.ask('open', question, (reply) => settle(Boolean(reply.opened)));
-      };
-      const asking = setInterval(ask, LOST);
-      ask();
+    const question = { attempt: this.#attempts, document: withinLimit(document), shown: isShown, bring };
+    const { opened = false } = await new Promise((resolve) => {
+      this.#questions.ask('open', question, resolve, { bring: false }); // a model whose loading was cancelled stays away
     });
     if (opened) {
       this.#revisions.set(key, entry.revision);
@@ -106,9 +92,10 @@ export class Keeper {
   /** @param {string} kind @param {string} [key] its new name */
   async #keep(kind, key = '') {
     const before = (await this.#store.read(this.#shown[kind] ?? ''))?.document;
-    const question = this.#questions.ask('keep', { kind, known: Object.keys(before?.runs ?? {}), key }, ({ document }) => {
+    const asked = { kind, known: Object.keys(before?.runs ?? {}), key };
+    const question = this.#questions.ask('keep', asked, ({ document }) => {
       if (document && this.isKeeping) this.#writing = this.#writing.then(() => this.#write(document, before)).catch(this.#failed);
-    });
+    }, {});
     this.#pending.set(kind, { timer: 0, question });
   }
 
@@ -125,7 +112,7 @@ export class Keeper {
       if (revision === null) return this.#keep(kind, newKey());
       this.#revisions.set(key, revision);
     }
-    await this.#store.remove(surplus(await this.#store.list(), Object.values(this.#shown)));
+    await this.#store.remove(keysToEvict(await this.#store.list(), Object.values(this.#shown)));
     this.#report('');
   }
 

@@ -9,7 +9,7 @@ import { makeDialog } from '../kit/js/dialog.js';
 import { iconButton, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { download } from '../kit/js/transfer.js';
-import { called, exported, imported, search } from './documents.js';
+import { displayName, exported, imported, search } from './documents.js';
 
 const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const FAILED = 'This browser couldn’t do that: its storage may be full or switched off.';
@@ -60,7 +60,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
 
   /** @param {Entry} entry */
   function row(entry) {
-    const name = called(entry);
+    const name = displayName(entry);
     const item = make('li', {},
       make('button', { type: 'button', class: 'at-kept-open', dir: 'auto', onclick: () => act(() => show(entry)) },
         make('b', { text: name }),
@@ -78,7 +78,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
 
   /** @param {HTMLElement} item @param {Entry} entry */
   function rename(item, entry) {
-    const field = make('input', { type: 'text', class: 'at-text-field', value: called(entry), 'aria-label': 'New name', maxlength: 200 });
+    const field = make('input', { type: 'text', class: 'at-text-field', value: displayName(entry), 'aria-label': 'New name', maxlength: 200 });
     const form = make('form', { class: 'at-kept-rename' }, field, make('button', { type: 'submit', class: 'at-plain', text: 'Rename' }));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -97,7 +97,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
     const undo = button('Undo', () => act(async () => {
       await store.write(kept.entry, kept.document, 0);
     }));
-    status.replaceChildren(`Deleted “${called(entry)}”. `, ...(kept ? [undo] : []));
+    status.replaceChildren(`Deleted “${displayName(entry)}”. `, ...(kept ? [undo] : []));
   }
 
   /** Everything goes only after a second click. */

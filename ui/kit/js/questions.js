@@ -3,6 +3,9 @@
  * number alone, since the visitor has already seen the reason.
  */
 
+const RETRY_MS = 5000; // after which a question is asked again
+const MOST_ASKED = 12; // times, then it counts as refused
+
 export class Questions {
   /** @type {(event: string, data: object) => void} */
   #trigger;
@@ -19,13 +22,28 @@ export class Questions {
    * @param {string} event
    * @param {object} detail
    * @param {(reply: any) => void} then
+   * @param {object | null} again where replies may be lost and asking twice changes nothing: what is different in the
+   *   question when it is asked again; null: it is asked once
    * @returns {number} of the question, from 1
    */
-  ask(event, detail, then) {
+  ask(event, detail, then, again = null) {
     this.#last += 1;
-    this.#waiting.set(this.#last, then);
-    this.#trigger(event, { ...detail, number: this.#last });
-    return this.#last;
+    const number = this.#last;
+    this.#waiting.set(number, then);
+    this.#trigger(event, { ...detail, number });
+    if (again) this.#repeat(event, { ...detail, ...again, number });
+    return number;
+  }
+
+  /** @param {string} event @param {{number: number}} question */
+  #repeat(event, question) {
+    let asked = 1;
+    const timer = setInterval(() => {
+      if (!this.#waiting.has(question.number)) return clearInterval(timer);
+      if (asked === MOST_ASKED) return this.settle({ number: question.number });
+      asked += 1;
+      this.#trigger(event, question);
+    }, RETRY_MS);
   }
 
   /** Ignore its reply. @param {number} number */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { displayName, exported, imported, isSame, keysToEvict, search, withinLimit, withRuns } from '../../ui/history/documents.js';
+import { displayName, exported, imported, isSame, keysToEvict, search, sizeOf, withinLimit, withRuns } from '../../ui/history/documents.js';
 
 const KINDS = ['chat', 'write'];
 
@@ -26,6 +26,8 @@ test('what is too large to be sent loses its oldest runs and keeps its texts', (
   assert.deepEqual(withinLimit(long, 5000), long);
   assert.deepEqual(Object.keys(withinLimit(long, 900).runs), ['two']);
   assert.deepEqual(withinLimit(long, 10), { ...long, runs: {} });
+  const french = { ...long, content: { text: 'é'.repeat(500) } }; // 500 characters of two bytes each
+  assert.deepEqual(Object.keys(withinLimit(french, 2100).runs), ['two']);
 });
 
 test('a new state takes the runs that it lacks from earlier ones, and those alone that it names', () => {
@@ -47,7 +49,7 @@ test('a search finds all words of a name in any case, the newest first', () => {
 
 test('what was exported can be imported, and nothing else', () => {
   const kept = [{ entry: entry('a'), document: documentOf('a', { one: '1' }) }];
-  const size = JSON.stringify(kept[0].document).length; // counted anew
+  const size = sizeOf(kept[0].document); // counted anew
   assert.deepEqual(imported(exported([...kept, null]), KINDS), [{ ...kept[0], entry: { ...kept[0].entry, size } }]);
   const spoiled = [
     'x', 'null', '{}', JSON.stringify({ schema: 'attend.history/2', kept }), exported([{ ...kept[0], entry: entry('b') }]),

@@ -23,14 +23,14 @@ def chat_document(session: Session, key: str = "") -> Document | None:
         return None
     conversation.key = key or conversation.key or new_key()
     content = {"system": session.system, "messages": conversation_document(conversation, session.runs)}
-    named = [session.runs[placed.turn.run] for placed in messages if placed.turn.run in session.runs]
+    named = [session.runs.get(placed.turn.run or "") or placed.turn.kept_run for placed in messages]
     return Document(
         "chat",
         conversation.key,
         first_words((session.turns or [messages[0].turn])[0].text),
         session.model,
         content,
-        named,
+        [run for run in named if run],
     )
 
 

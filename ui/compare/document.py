@@ -61,7 +61,7 @@ def compare_document(session: Session, key: str = "") -> Document | None:
         "seed": comparison.seed,
         "cards": [_card_document(card) for card in comparison.cards],
     }
-    model, runs = unmarked(comparison.model)[0], [card.run for card in comparison.cards]
+    model, runs = unmarked(comparison.model)[0], [card.kept_run or card.run for card in comparison.cards]
     return Document("compare", comparison.key, first_words(prompt.text), model, content, runs)
 
 
@@ -86,7 +86,7 @@ def _card_document(card: Card) -> dict[str, Any]:
         "settings": card.settings.to_dict(),
         "form": dict(card.form),
         "length": card.length,
-        "run": run_name(card.run),
+        "run": card.kept_run or run_name(card.run),
         "tokens": card.tokens,
         "ids": list(card.ids),
         "finish_reason": card.finish_reason,
@@ -126,10 +126,11 @@ def _read_comparison(document: OpenedDocument, identifier: str) -> Comparison:
 
 
 def _read_card(card: Mapping[str, Any], runs: Mapping[str, RunRecord], model: str, identifier: str) -> Card:
-    run, reason, note = card.get("run"), card.get("finish_reason"), card.get("note")
+    reason, note = card.get("finish_reason"), card.get("note")
     if reason not in get_args(FinishReason):
         raise wrong("the end of a card", reason)
-    known = runs.get(run) if isinstance(run, str) else None
+    name = as_text("the run of a card", card.get("run"))
+    known = runs.get(name)
     form = as_mapping("the settings of a card", card.get("form"))
     read = Card(
         RunRecord(identifier, "compare", model, [], forgotten=True)
@@ -137,6 +138,7 @@ def _read_card(card: Mapping[str, Any], runs: Mapping[str, RunRecord], model: st
         else dataclasses.replace(known, id=identifier),
         _read_settings(card.get("settings")),
         as_count("the length of a card", card.get("length"), 0, MOST_TOKENS),
+        kept_run="" if known else name,
         form=form_settings(_read_settings(form), form),
         tokens=read_tokens(card),
         ids=ids_in("the tokens of a card", card, "ids", MOST_STEPS),

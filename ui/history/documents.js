@@ -7,8 +7,8 @@
 /** @import { Entry } from './store.js' */
 
 export const MOST_DOCUMENTS = 200;
-export const MOST_KEPT = 200_000_000; // characters of all documents together
-export const MOST_SENT = 900_000; // characters of a document; the server takes requests of 1,000,000 bytes
+export const MOST_KEPT = 200_000_000; // bytes of all documents together
+export const MOST_SENT = 900_000; // bytes of a document; the server takes requests of 1,000,000
 
 /**
  * The keys of the oldest documents, without which the others keep to the limits.
@@ -28,6 +28,9 @@ export function keysToEvict(entries, needed, { count = MOST_DOCUMENTS, size = MO
   }).map(({ key }) => key);
 }
 
+/** Bytes of a document. @param {DocumentValue} document */
+export const sizeOf = (document) => new TextEncoder().encode(JSON.stringify(document)).length;
+
 /**
  * A document as it can be sent: without its oldest runs, whose texts stay, where it is too large.
  * @param {DocumentValue} document
@@ -35,10 +38,10 @@ export function keysToEvict(entries, needed, { count = MOST_DOCUMENTS, size = MO
 export function withinLimit(document, most = MOST_SENT) {
   const runs = { ...document.runs };
   const oldest = document.names.filter((name) => name in runs);
-  let length = JSON.stringify(document).length;
-  while (length > most && oldest.length) {
+  let size = sizeOf(document);
+  while (size > most && oldest.length) {
     const name = oldest.shift();
-    length -= runs[name].length;
+    size -= runs[name].length; // in base64, a byte a character
     delete runs[name];
   }
   return { ...document, runs };
@@ -93,7 +96,7 @@ export function imported(text, kinds) {
     throw new Error('This isn’t an Attend history: choose a file saved with “Export all”.');
   }
   return value.kept.map(({ entry: { key, kind, title, name, model, changed, revision }, document }) => ({
-    entry: { key, kind, title, name, model, changed, revision, size: JSON.stringify(document).length }, document,
+    entry: { key, kind, title, name, model, changed, revision, size: sizeOf(document) }, document,
   }));
 }
 

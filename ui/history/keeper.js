@@ -9,7 +9,7 @@
 /** @import { DocumentValue } from './contract' */
 /** @import { Store } from './store.js' */
 
-import { isSame, keysToEvict, withinLimit, withRuns } from './documents.js';
+import { isSame, keysToEvict, sizeOf, withinLimit, withRuns } from './documents.js';
 
 const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
 const DEBOUNCE_MS = 300; // that a text rests before it is kept
@@ -106,7 +106,7 @@ export class Keeper {
     const old = await this.#store.read(key);
     const whole = withRuns(document, old?.document, before);
     if (!isSame(whole, old?.document)) {
-      const size = JSON.stringify(whole).length;
+      const size = sizeOf(whole);
       const entry = { key, kind, title, name: old?.entry.name ?? '', model, changed: Date.now(), size };
       const revision = await this.#store.write(entry, whole, this.#revisions.get(key) ?? 0);
       if (revision === null) return this.#keep(kind, newKey());

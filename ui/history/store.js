@@ -7,7 +7,7 @@
 
 /**
  * @typedef {{key: string, kind: string, title: string, name: string, model: string, changed: number, revision: number,
- *   size: number}} Entry `name` is given by hand, "" for none; `changed` in ms since 1970; `size` in characters
+ *   size: number}} Entry `name` is given by hand, "" for none; `changed` in ms since 1970; `size` in bytes
  */
 
 const ENTRIES = 'entries';

@@ -62,6 +62,7 @@ class Card:
     settings: DecodingSettings  # with a definite seed
     length: int  # the most tokens it can have
     growth: CardGrowth | None = None  # what writes it; None for one that was read back
+    kept_run: str = ""  # of one without its run: what the visitor's browser calls the one that it didn't send
     form: Mapping[str, Any] = field(default_factory=dict)  # the settings that the visitor gave it, as typed
     tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of each
     ids: tuple[int, ...] = ()

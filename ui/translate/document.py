@@ -22,10 +22,11 @@ def translate_document(session: Session, key: str = "") -> Document | None:
         return None
     translation.key = key or translation.key or new_key()
     run = session.runs.get(translation.answer.run or "")
+    named = run or translation.answer.kept_run
     model = session.model if run is None else unmarked(run.model)[0]
     content = {"text": translation.text, "answer": turn_document(translation.answer, session.runs)}
     title = first_words(translation.text)
-    return Document("translate", translation.key, title, model, content, [] if run is None else [run])
+    return Document("translate", translation.key, title, model, content, [named] if named else [])
 
 
 def open_translation(session: Session, document: OpenedDocument) -> None:

@@ -88,6 +88,7 @@ def test_a_card_without_its_run_keeps_its_text_and_numbers(models: Models) -> No
     assert [card["tokens"] for card in after["cards"]] == [card["tokens"] for card in before["cards"]]
     assert [card["metrics"] for card in after["cards"]] == [card["metrics"] for card in before["cards"]]
     assert comparing.overview(again, models, models.default).inspector is not None
+    assert kept(again, models) == {**document, "runs": {}}  # it names what the browser still has
     with pytest.raises(AttendError, match="no longer stored"):
         comparing.open_token(again, models, after["cards"][0]["run"], 0)
 

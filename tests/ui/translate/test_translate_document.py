@@ -136,5 +136,6 @@ def test_without_its_run_the_words_stay(both: Models) -> None:
     screen = shown(session, both)
     assert screen.translation is not None and screen.translation["turns"][0]["text"]
     assert screen.alignment is False and not session.runs
+    assert kept(session, both) == {**document, "runs": {}}  # it names the run that the browser still has
     with pytest.raises(AttendError, match="no longer stored"):
         translate.open_token(session, both, 0)

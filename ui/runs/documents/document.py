@@ -32,7 +32,7 @@ class Document:
     title: str  # its first words
     model: str  # the visitor's
     content: Mapping[str, Any]  # what the tab adds: texts, settings, names of runs
-    runs: Sequence[RunRecord]  # that the content names
+    runs: Sequence[RunRecord | str]  # that the content names; of one that only the browser has, its name
 
     def value(self, models: Models, known: Collection[str]) -> dict[str, Any]:
         """The document for the page.
@@ -47,8 +47,8 @@ class Document:
             "title": self.title,
             "model": self.model,
             "content": dict(self.content),
-            "names": [run_name(run) for run in self.runs],
-            "runs": dict(_packed(self.runs, models, known)),
+            "names": [run if isinstance(run, str) else run_name(run) for run in self.runs],
+            "runs": dict(_packed([run for run in self.runs if isinstance(run, RunRecord)], models, known)),
         }
 
 

@@ -32,7 +32,7 @@ def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
         "role": turn.role,
         "text": turn.text,
         "tokens": turn.tokens,
-        "run": run and run_name(run),
+        "run": run_name(run) if run is not None else turn.kept_run or None,
         "state": "stopped" if turn.state == "streaming" else turn.state,
         "note": turn.note,
         "model": turn.model,
@@ -51,7 +51,8 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
     if role not in ("user", "assistant") or state not in ("done", "stopped"):
         raise wrong("the state of a message", state)
     tokens = None if turn.get("tokens") is None else read_tokens(turn)
-    known = runs.get(run) if isinstance(run, str) else None
+    name = "" if run is None else as_text("the run of a message", run)
+    known = runs.get(name)
     return Turn(
         cast(Literal["user", "assistant"], role),
         as_text("a message", turn.get("text"), MOST_CHARACTERS),
@@ -61,6 +62,7 @@ def read_turn(value: object, runs: Mapping[str, RunRecord]) -> Turn:
         None if note is None else as_text("the note of a message", note),
         as_text("the model of a message", turn.get("model"), MOST_NAME),
         as_switch("the end of a message", turn.get("unfinished")) and known is not None,
+        kept_run="" if known else name,
     )
 
 

@@ -32,6 +32,7 @@ class Turn:
     model: str = ""  # the display name of the one that wrote it
     unfinished: bool = False  # whether the model could go on where the answer ends
     version: int = 0  # number of its updates
+    kept_run: str = ""  # of an answer without a run: what the visitor's browser calls the one that it didn't send
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,9 @@ def test_without_its_run_an_answer_keeps_its_words(models: Models) -> None:
     document = kept(answered(models, SAMPLE), models)
     again = reopened({**document, "runs": {}}, models)
     assert again.turns[1].text == document["content"]["messages"][1]["text"]
+    later = kept(again, models)
+    (name,) = document["names"]
+    assert later["names"] == [name] == [later["content"]["messages"][1]["run"]]  # the browser still has it
     with pytest.raises(AttendError, match="no longer stored"):
         chat.open_token(again, models, 1, 0)
 

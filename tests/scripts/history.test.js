@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { displayName, exported, imported, isSame, keysToEvict, search, sizeOf, withinLimit, withRuns } from '../../ui/history/documents.js';
+import { displayName, exported, imported, importNote, isSame, keysToEvict, search, sizeOf, withinLimit, withRuns } from '../../ui/history/documents.js';
 
 const KINDS = ['chat', 'write'];
 
@@ -57,4 +57,11 @@ test('what was exported can be imported, and nothing else', () => {
     exported([{ ...kept[0], entry: entry('a', { changed: 1e300 }) }]), exported([{ ...kept[0], entry: entry('a', { kind: 'x' }) }]), exported([/** @type {any} */ ({ entry: 5 })]),
   ];
   for (const text of spoiled) assert.throws(() => imported(text, KINDS), /isn’t an Attend history/);
+});
+
+test('an import says what it had to delete', () => {
+  assert.equal(importNote({ added: 3, known: 0, evicted: 0 }), '3 imported.');
+  assert.equal(importNote({ added: 3, known: 2, evicted: 1 }),
+    '3 imported, 2 already here. The history holds 200 entries, up to 200 MB: the oldest entry was deleted.');
+  assert.match(importNote({ added: 3, known: 0, evicted: 2 }), /: the 2 oldest entries were deleted\.$/u);
 });

@@ -100,6 +100,17 @@ export function imported(text, kinds) {
   }));
 }
 
+/**
+ * What is said after an import.
+ * @param {{added: number, known: number, evicted: number}} counts what came, what was here before, and how many of the oldest
+ *   had to go
+ */
+export function importNote({ added, known, evicted }) {
+  const oldest = evicted === 1 ? 'the oldest entry was' : `the ${evicted} oldest entries were`;
+  return `${added} imported${known ? `, ${known} already here` : ''}.`
+    + (evicted ? ` The history holds ${MOST_DOCUMENTS} entries, up to ${MOST_KEPT / 1e6} MB: ${oldest} deleted.` : '');
+}
+
 /** @param {any} kept @param {string[]} kinds @returns {boolean} */
 function isKept(kept, kinds) {
   const { entry, document } = kept ?? {};

@@ -35,6 +35,7 @@ export function start({ element, props, trigger, watch }) {
     const list = makeList(store, tabs, {
       open: (entry) => open(keeper, entry),
       forget: (keys) => keeper.forget(keys),
+      evict: () => keeper.evict(),
       keep(isKeeping) {
         keeper.isKeeping = isKeeping;
         remember('history', isKeeping ? 'kept' : 'nothing');

@@ -112,8 +112,15 @@ export class Keeper {
       if (revision === null) return this.#keep(kind, newKey());
       this.#revisions.set(key, revision);
     }
-    await this.#store.remove(keysToEvict(await this.#store.list(), Object.values(this.#shown)));
+    await this.evict();
     this.#report('');
+  }
+
+  /** Delete the oldest documents over the limits, but none in view. @returns {Promise<number>} how many */
+  async evict() {
+    const keys = keysToEvict(await this.#store.list(), Object.values(this.#shown));
+    await this.#store.remove(keys);
+    return keys.length;
   }
 
   #failed = (/** @type {Error} */ error) => {

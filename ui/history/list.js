@@ -9,7 +9,7 @@ import { makeDialog } from '../kit/js/dialog.js';
 import { iconButton, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { download } from '../kit/js/transfer.js';
-import { displayName, exported, imported, search } from './documents.js';
+import { displayName, exported, imported, importNote, search } from './documents.js';
 
 const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const FAILED = 'This browser couldn’t do that: its storage may be full or switched off.';
@@ -17,10 +17,11 @@ const FAILED = 'This browser couldn’t do that: its storage may be full or swit
 /**
  * @param {Store} store
  * @param {Record<string, string>} tabs the name of each kind's tab
- * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => void, keep: (isKeeping: boolean) => void}} wiring
- *   `open` says whether it is in view now; `forget` is told of what was deleted
+ * @param {{open: (entry: Entry) => Promise<boolean>, forget: (keys: string[]) => void, evict: () => Promise<number>,
+ *   keep: (isKeeping: boolean) => void}} wiring `open` says whether it is in view now; `forget` is told of what was deleted;
+ *   `evict` deletes what is over the limits
  */
-export function makeList(store, tabs, { open, forget, keep }) {
+export function makeList(store, tabs, { open, forget, evict, keep }) {
   /** @type {Entry[]} */
   let entries = [];
   const box = make('input', { type: 'search', class: 'at-text-field', placeholder: 'Search', 'aria-label': 'Search the history', oninput: draw });
@@ -123,7 +124,7 @@ export function makeList(store, tabs, { open, forget, keep }) {
     const known = new Set(entries.map(({ key }) => key));
     const fresh = found.filter(({ entry }) => !known.has(entry.key));
     for (const { entry, document } of fresh) await store.write(entry, document, 0);
-    report(`${fresh.length} imported${fresh.length < found.length ? `, ${found.length - fresh.length} already here` : ''}.`);
+    report(importNote({ added: fresh.length, known: found.length - fresh.length, evicted: await evict() }));
   }
 
   /** @param {string} sentence */

@@ -63,5 +63,5 @@ test('an import says what it had to delete', () => {
   assert.equal(importNote({ added: 3, known: 0, evicted: 0 }), '3 imported.');
   assert.equal(importNote({ added: 3, known: 2, evicted: 1 }),
     '3 imported, 2 already here. The history holds 200 entries, up to 200 MB: the oldest entry was deleted.');
-  assert.match(importNote({ added: 3, known: 0, evicted: 2 }), /: the 2 oldest entries were deleted\.$/u);
+  assert.ok(importNote({ added: 3, known: 0, evicted: 2 }).endsWith(': the 2 oldest entries were deleted.'));
 });

@@ -14,7 +14,7 @@
 import { isExample, makeExampleNote } from '../examples/example.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { panelSettings, restedText, shownTab } from '../kit/js/signals.js';
+import { panelSettings, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { download } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
@@ -267,7 +267,7 @@ export function start({ element, props, trigger, watch }) {
     if (!value.chats) modes[0].input.checked = true;
     draw();
     if (focused) (busy ? halt : go).focus();
-    if (!busy && (value.run !== null || hadRun)) restedText.publish({ kind: 'compare', isEmpty: value.run === null });
+    if (!busy && (value.run !== null || hadRun)) settledText.publish({ kind: 'compare', isEmpty: value.run === null });
   }
 
   /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */

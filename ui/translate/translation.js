@@ -8,7 +8,7 @@
 
 import { makeExampleNote } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
-import { exampleAlignment, restedText, shownTab } from '../kit/js/signals.js';
+import { exampleAlignment, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { copy } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
@@ -37,7 +37,7 @@ export function start(component) {
     shown = value;
     draw(value);
     const [answer] = value.turns;
-    if (answer ? answer.state !== 'streaming' : hadText) restedText.publish({ kind: 'translate', isEmpty: !answer });
+    if (answer ? answer.state !== 'streaming' : hadText) settledText.publish({ kind: 'translate', isEmpty: !answer });
   });
   shownTab.subscribe(root, async (tab) => {
     if (tab !== 'Translate' || !awaitsExample) return;

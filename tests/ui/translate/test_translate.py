@@ -70,9 +70,8 @@ def test_the_text_is_that_of_the_plain_loop(both: Models, tiny_translator: Loade
     plain = Trace("", SOURCE, request, BEAMS, tiny_translator.tokenizer.label)
     plain.collect(generate(tiny_translator.model, ids, BEAMS.strategy_for(request)))
     assert session.translation is not None
-    assert (
-        session.translation.answer.text == plain.text.removeprefix(" ") != ""
-    )  # a text of its own, which no space begins
+    text = session.translation.answer.text
+    assert text == plain.text.removeprefix(" ") != ""  # a text of its own, which no space begins
     assert [update["state"] for screen in screens if (update := screen.answer)][-1] == "done"
     assert screens[0].alignment is False and not session.busy
 

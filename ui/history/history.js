@@ -62,7 +62,12 @@ export function start({ element, props, trigger, watch }) {
     if (!keys.length) return;
     await new Promise((resolve) => onceConnected(() => resolve(undefined)));
     const isShown = (kind) => tabs[kind] === document.body.dataset.tab;
+    const hasPrompt = partOf('prompt') !== null; // a link's, for the box of the tab in sight (ui/page.js)
     for (const [kind, key] of keys.toSorted(([one], [other]) => Number(isShown(other)) - Number(isShown(one)))) {
+      if (hasPrompt && isShown(kind) && kind !== 'chat') { // whose box is for the next message
+        keeper.show(kind, ''); // what it held before stays in the list
+        continue;
+      }
       const bring = isShown(kind) && !partOf('model') && !history.state?.model; // else ui/models/picker.js brings that one
       await keeper.open(key, { isShown: isShown(kind), bring });
       await new Promise(requestAnimationFrame);

@@ -91,6 +91,9 @@ def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
     expect(tokens).to_have_text(before)
     tokens.last.click()
     expect(page.locator(".at-table tbody tr").first).to_be_visible()
+    load(page, f"{url}?{SHORT}&tab=Write&prompt=Another+beginning")  # a link's prompt wins
+    expect(text).to_have_value("Another beginning")
+    kept(page, first_words(written), "Another beginning")
     page.locator("#attend-empty").click()
     expect(text).to_have_value("")
     reload(page)

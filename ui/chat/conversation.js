@@ -59,6 +59,7 @@ export function start(component) {
 
   /** @param {ConversationValue} value */
   function draw({ turns, examples, busy }) {
+    const isBeginning = busy && !isRunning;
     isRunning = busy;
     const grown = turns.length > views.length;
     const hadTurns = views.length > 0;
@@ -67,7 +68,7 @@ export function start(component) {
     else drawEmpty(examples, busy);
     log.setAttribute('aria-busy', String(busy)); // a reader hears the answer once, when it is whole
     if (turns.length && (pinned || grown)) scrolling ||= requestAnimationFrame(toEnd);
-    if (!busy && (turns.length || hadTurns)) settledText.publish({ kind: 'chat', isEmpty: !turns.length });
+    if (busy ? isBeginning : turns.length || hadTurns) settledText.publish({ kind: 'chat', isEmpty: !turns.length, isGrowing: busy });
   }
 
   /** Once a frame, since asking for the height lays the page out. */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ui.kit.validation import checked_system
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, list_in
 from ui.runs.documents.turns import conversation_document, read_conversation
 from ui.runs.run import new_key
@@ -22,8 +22,9 @@ def chat_document(session: Session, key: str = "") -> Document | None:
     if not messages:
         return None
     conversation.key = key or conversation.key or new_key()
-    content = {"system": session.system, "messages": conversation_document(conversation, session.runs)}
-    named = [session.runs.get(placed.turn.run or "") or placed.turn.kept_run for placed in messages]
+    runs = runs_so_far(session)
+    content = {"system": session.system, "messages": conversation_document(conversation, runs)}
+    named = [runs.get(placed.turn.run or "") or placed.turn.kept_run for placed in messages]
     return Document(
         "chat",
         conversation.key,

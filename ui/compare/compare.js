@@ -258,6 +258,7 @@ export function start({ element, props, trigger, watch }) {
     newest = value.update ?? 0;
     const focused = go === document.activeElement || halt === document.activeElement;
     const hadRun = run !== null && !isExample(run);
+    const isBeginning = value.busy && !busy;
     busy = value.busy;
     if (value.request && value.run !== run) adopt(value.request);
     if (!put(value.run, value.cards) && !busy) trigger('missing', {});
@@ -267,7 +268,9 @@ export function start({ element, props, trigger, watch }) {
     if (!value.chats) modes[0].input.checked = true;
     draw();
     if (focused) (busy ? halt : go).focus();
-    if (!busy && (value.run !== null || hadRun)) settledText.publish({ kind: 'compare', isEmpty: value.run === null });
+    if (busy ? isBeginning : value.run !== null || hadRun) {
+      settledText.publish({ kind: 'compare', isEmpty: !busy && value.run === null, isGrowing: busy });
+    }
   }
 
   /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */

@@ -15,7 +15,7 @@ from ui.compare.cards import MOST
 from ui.compare.values import form_settings
 from ui.kit.validation import MOST_CHARACTERS
 from ui.runs.comparison import Card, CardMetrics, Comparison, Prompt
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import (
     InvalidDocument,
     as_count,
@@ -48,7 +48,8 @@ def compare_document(session: Session, key: str = "") -> Document | None:
     if comparison is None:
         return None
     comparison.key = key or comparison.key or new_key()
-    prompt = comparison.prompt
+    prompt, runs = comparison.prompt, runs_so_far(session)
+    cards = [(card, card.kept_run or runs[card.run.id]) for card in comparison.cards]
     content = {
         "model": comparison.model,
         "text": prompt.text,
@@ -59,10 +60,10 @@ def compare_document(session: Session, key: str = "") -> Document | None:
         "common": comparison.common_draws,
         "history": comparison.history,
         "seed": comparison.seed,
-        "cards": [_card_document(card) for card in comparison.cards],
+        "cards": [_card_document(card, run) for card, run in cards],
     }
-    model, runs = unmarked(comparison.model)[0], [card.kept_run or card.run for card in comparison.cards]
-    return Document("compare", comparison.key, first_words(prompt.text), model, content, runs)
+    model, title = unmarked(comparison.model)[0], first_words(prompt.text)
+    return Document("compare", comparison.key, title, model, content, [run for _, run in cards])
 
 
 def open_comparison(session: Session, document: OpenedDocument) -> None:
@@ -81,12 +82,12 @@ def open_comparison(session: Session, document: OpenedDocument) -> None:
     session.drop_unused_runs()
 
 
-def _card_document(card: Card) -> dict[str, Any]:
+def _card_document(card: Card, run: RunRecord | str) -> dict[str, Any]:
     return {
         "settings": card.settings.to_dict(),
         "form": dict(card.form),
         "length": card.length,
-        "run": card.kept_run or run_name(card.run),
+        "run": run if isinstance(run, str) else run_name(run),
         "tokens": card.tokens,
         "ids": list(card.ids),
         "finish_reason": card.finish_reason,

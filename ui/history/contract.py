@@ -35,4 +35,5 @@ class HistoryReply(TypedDict):
 
     number: int
     document: NotRequired[DocumentValue]  # none where there is nothing to keep
+    busy: NotRequired[bool]  # whether something is being written, so that there will be more
     opened: NotRequired[bool]

@@ -47,7 +47,7 @@ export function start({ element, props, trigger, watch }) {
     button.hidden = false;
     button.addEventListener('click', () => list.present(keeper.isKeeping));
     await restore(keeper);
-    settledText.subscribe(root, ({ kind, isEmpty }) => keeper.rested(kind, isEmpty));
+    settledText.subscribe(root, (text) => keeper.follow(text));
   }
 
   /** @param {Keeper} keeper @param {import('./store.js').Entry} entry @returns {Promise<boolean>} whether it is in view */

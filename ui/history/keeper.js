@@ -13,6 +13,7 @@ import { isSame, keysToEvict, sizeOf, withinLimit, withRuns } from './documents.
 
 const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
 const DEBOUNCE_MS = 300; // that a text rests before it is kept
+const GROWING_MS = 4000; // between two states of a text that grows
 
 export class Keeper {
   #store;
@@ -45,13 +46,17 @@ export class Keeper {
     return { ...this.#shown };
   }
 
-  /** A tab's text has come to rest. @param {string} kind @param {boolean} isEmpty */
-  rested(kind, isEmpty) {
+  /**
+   * Keep a tab's text: once it has come to rest, and while it grows every few seconds, since the page may be left.
+   * @param {{kind: string, isEmpty: boolean, isGrowing?: boolean}} text
+   */
+  follow({ kind, isEmpty, isGrowing = false }) {
     const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
+    const keep = () => this.#keep(kind).catch(this.#failed);
     clearTimeout(pending.timer);
     this.#questions.drop(pending.question);
     if (isEmpty || !this.isKeeping) this.show(kind, '');
-    else pending.timer = window.setTimeout(() => this.#keep(kind).catch(this.#failed), DEBOUNCE_MS);
+    else pending.timer = isGrowing ? window.setInterval(keep, GROWING_MS) : window.setTimeout(keep, DEBOUNCE_MS);
     this.#pending.set(kind, pending);
   }
 
@@ -93,10 +98,13 @@ export class Keeper {
   async #keep(kind, key = '') {
     const before = (await this.#store.read(this.#shown[kind] ?? ''))?.document;
     const asked = { kind, known: Object.keys(before?.runs ?? {}), key };
-    const question = this.#questions.ask('keep', asked, ({ document }) => {
+    const question = this.#questions.ask('keep', asked, ({ document, busy }) => {
+      if (!busy) clearTimeout(this.#pending.get(kind)?.timer); // nothing grows
       if (document && this.isKeeping) this.#writing = this.#writing.then(() => this.#write(document, before)).catch(this.#failed);
     }, {});
-    this.#pending.set(kind, { timer: 0, question });
+    const pending = this.#pending.get(kind) ?? { timer: 0, question: 0 };
+    this.#questions.drop(pending.question);
+    this.#pending.set(kind, { ...pending, question });
   }
 
   /** @param {DocumentValue} document @param {DocumentValue | undefined} before what the tab showed */

@@ -53,10 +53,11 @@ class History:
     def _kept(self, session: Session, event: gr.EventData) -> dict[str, Any]:
         tab, known = self._tab(field(event, "kind", str)), field(event, "known", list)
         with session.lock:
-            document = None if session.busy else tab.document(session, key=field(event, "key", str))
+            document = tab.document(session, key=field(event, "key", str))
             if document is None:
-                return {}
-            return {"document": document.value(self._models, {str(name) for name in known})}
+                return {"busy": session.busy}
+            value = document.value(self._models, {str(name) for name in known})
+            return {"document": value, "busy": session.busy}
 
     def open(self, session: Session, event: gr.EventData) -> Iterator[Screen]:
         """Show a document that was kept, with the model that wrote it where that is at hand.

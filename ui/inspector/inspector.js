@@ -182,12 +182,12 @@ export function start({ element, props, trigger, watch }) {
     settle();
   }
 
-  /** The box of Write has no script: that its text has come to rest is seen by its run. */
+  /** The box of Write has no script: that its text grows, or has come to rest, is seen by its run. */
   function keepText() {
-    const text = run.tokens.length ? `${run.name} ${run.tokens.length}` : '';
-    if (run.mode !== 'write' || run.busy || isExample(run.name) || text === lastSettled) return;
+    const text = run.busy ? run.name : run.tokens.length ? `${run.name} ${run.tokens.length}` : '';
+    if (run.mode !== 'write' || isExample(run.name) || text === lastSettled) return;
     lastSettled = text;
-    settledText.publish({ kind: 'write', isEmpty: !text });
+    settledText.publish({ kind: 'write', isEmpty: !text, isGrowing: run.busy });
   }
 
   /** Why there is nothing to show. @param {string} [unloaded] the model that wrote the text, no longer loaded */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.text.languages import unmarked
 from ui.kit.validation import MOST_CHARACTERS
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.turns import read_turn, turn_document
 from ui.runs.run import new_key
@@ -21,10 +21,11 @@ def translate_document(session: Session, key: str = "") -> Document | None:
     if translation is None:
         return None
     translation.key = key or translation.key or new_key()
-    run = session.runs.get(translation.answer.run or "")
+    runs = runs_so_far(session)
+    run = runs.get(translation.answer.run or "")
     named = run or translation.answer.kept_run
     model = session.model if run is None else unmarked(run.model)[0]
-    content = {"text": translation.text, "answer": turn_document(translation.answer, session.runs)}
+    content = {"text": translation.text, "answer": turn_document(translation.answer, runs)}
     title = first_words(translation.text)
     return Document("translate", translation.key, title, model, content, [named] if named else [])
 

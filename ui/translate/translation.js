@@ -33,11 +33,11 @@ export function start(component) {
   followColour(root);
   offerTokens(root, (_, index) => trigger('token', { index }));
   followTurns(component, (value) => {
-    const hadText = shown.turns.length > 0;
+    const [[before], [answer]] = [shown.turns, value.turns];
+    const isGrowing = answer?.state === 'streaming';
     shown = value;
     draw(value);
-    const [answer] = value.turns;
-    if (answer ? answer.state !== 'streaming' : hadText) settledText.publish({ kind: 'translate', isEmpty: !answer });
+    if (isGrowing ? before?.state !== 'streaming' : answer || before) settledText.publish({ kind: 'translate', isEmpty: !answer, isGrowing });
   });
   shownTab.subscribe(root, async (tab) => {
     if (tab !== 'Translate' || !awaitsExample) return;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ui.kit.validation import MOST_CHARACTERS
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused
+from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.runs import run_name
 from ui.runs.run import new_key
@@ -17,7 +17,7 @@ def write_document(session: Session, key: str = "") -> Document | None:
         key: what it is called from now on; "" leaves it its name.
     """
     draft = session.draft
-    run = session.runs.get(draft.run or "")
+    run = runs_so_far(session).get(draft.run or "")
     if run is None:
         return None
     draft.key = key or draft.key or new_key()

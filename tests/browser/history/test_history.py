@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from model.loaded import LoadedModel
 from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
-from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of
+from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, rest, say, to_tab, to_write
 from tests.helpers.waiting import eventually
@@ -197,4 +197,21 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     eventually(lambda: max(entry["revision"] for entry in first.evaluate(KEPT)) == 3)
     assert len(first.evaluate(KEPT)) == 2
     second.close()
+    tab.leave()
+
+
+def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, tiny: LoadedModel) -> None:
+    page = tab.open()
+    page.set_viewport_size(DESK)
+    with serving(tiny, pause=0.15) as address:
+        forget(page, address)
+        load(page, f"{address}?max_new_tokens=100&seed=7&min_new_tokens=100")
+        page.locator("#attend-message textarea").fill("Hello there")
+        page.keyboard.press("Enter")
+        kept(page, "Hello there")
+        expect(page.locator(".at-caret")).to_be_visible()  # it goes on
+        reload(page)
+        expect(page.locator(".at-assistant .at-note").last).to_contain_text("stopped")
+        page.locator(f".at-log > .at-assistant {WITH_TEXT}").first.click()
+        expect(page.locator(".at-table tbody tr").first).to_be_visible()
     tab.leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -63,3 +64,21 @@ def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
         ask(session, models, document, 1)
     session.cancel()
     ask(session, models, document, 1)
+
+
+def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: Models) -> None:
+    session = Session(model=models.default)
+    screens = chat.send(session, models, models.default, "Hello", replace(SAMPLE, max_new_tokens=40))
+    while len(session.turns) < 2 or len(session.turns[1].tokens or ()) < 3:
+        next(screens)
+    document = kept(session, models)
+    list(screens)
+    again = Session(model=models.default)
+    ask(again, models, document, 1)
+    answer, whole = again.turns[1], session.turns[1]
+    assert answer.state == "stopped" and whole.tokens is not None
+    assert answer.tokens and answer.tokens == whole.tokens[: len(answer.tokens)]
+    inspector = chat.open_token(again, models, 1, 1).inspector
+    assert inspector is not None and inspector["steps"] and inspector["rows"]  # its tokens are explained
+    last(chat.retry(again, models, models.default, 1, SAMPLE))
+    assert len(kept(again, models)["names"]) == 2

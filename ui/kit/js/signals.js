@@ -67,7 +67,8 @@ export const exampleAlignment = new Subject();
 
 /**
  * What a tab shows has changed and come to rest, so that it can be kept: its kind of documents, and whether it shows none.
- * @type {Subject<{kind: string, isEmpty: boolean}>}
+ * @type {Subject<{kind: string, isEmpty: boolean, isGrowing?: boolean}>} `isGrowing`: it has begun to grow instead, which is
+ *   said once
  */
 export const settledText = new Subject();
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from model.errors import AttendError
@@ -60,6 +60,13 @@ class OpenedDocument:
     model: str
     content: Mapping[str, Any]
     runs: Mapping[str, RunRecord]  # by the names that the content has for them
+
+
+def runs_so_far(session: Session) -> dict[str, RunRecord]:
+    """The session's runs as they stand: one that is being written without its record, which isn't whole yet."""
+    return {
+        name: replace(run, trace=None) if name in session.growing else run for name, run in list(session.runs.items())
+    }
 
 
 def first_words(text: str) -> str:

@@ -161,6 +161,7 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         to_tab(page, "Compare")
         expect(cards).to_have_text(compared[0])
         assert numbers.all_text_contents() == compared[1]
+        expect(page.locator(".at-card").first.locator(".at-tok.at-shown")).to_have_count(1)  # all of it has come
         expect(page.locator(".at-compare-status")).to_contain_text("Done")  # and nothing has changed since
         expect(page.locator(".at-ask-text")).to_have_value("The old house")
         page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2).click()

@@ -23,15 +23,21 @@ export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-history');
   const { tabs } = /** @type {HistoryForm} */ (unpacked(props.form));
   const questions = new Questions((event, data) => trigger(event, data));
+  const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
   document.body.toggleAttribute('data-restoring', true);
   root.replaceChildren(make('span'));
   watch('value', () => props.value && questions.settle(unpacked(props.value)));
   openStore().then(keep).catch(() => {}) // a browser that forbids it keeps nothing
     .finally(() => document.body.removeAttribute('data-restoring'));
 
+  /** Say what went wrong, on the page itself, until the next change is kept. @param {string} problem "" for nothing */
+  function warn(problem) {
+    if (notice.textContent !== problem) notice.textContent = problem;
+  }
+
   /** @param {import('./store.js').Store} store */
   async function keep(store) {
-    const keeper = new Keeper(store, questions, (problem) => list.report(problem));
+    const keeper = new Keeper(store, questions, warn);
     const list = makeList(store, tabs, {
       open: (entry) => open(keeper, entry),
       forget: (keys) => keeper.forget(keys),
@@ -43,6 +49,7 @@ export function start({ element, props, trigger, watch }) {
     });
     keeper.isKeeping = remembered('history', 'kept') === 'kept';
     root.append(list.node);
+    find(document.body, '.attend-header').after(notice);
     const button = find(document.body, '#attend-history-button');
     button.hidden = false;
     button.addEventListener('click', () => list.present(keeper.isKeeping));

@@ -141,7 +141,7 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
     dialog.showModal();
   }
 
-  return { node: dialog, present, report };
+  return { node: dialog, present };
 }
 
 /** @param {string} text @param {() => void} onclick */

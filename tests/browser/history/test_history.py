@@ -26,6 +26,8 @@ KEPT = """() => new Promise((resolve, reject) => {
   };
 })"""
 
+FULL = "() => { IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') } }"
+
 
 def kept(page: Page, *titles: str) -> None:
     """Wait until exactly these documents are kept."""
@@ -69,6 +71,11 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     forget(page, url)  # as a visitor clears the data of sites while the page is open: the browser closes the database
     say(page, "Once more")
     kept(page, "Once more")
+    page.evaluate(FULL)
+    say(page, "Too much")
+    expect(page.locator(".at-kept-notice")).to_contain_text(
+        "storage is full"
+    )  # said on the page, not in the closed list
     tab.leave()
 
 

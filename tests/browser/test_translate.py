@@ -111,7 +111,7 @@ def test_a_tab_brings_its_model_and_going_back_brings_the_one_before(
     expect(page.locator(".attend-translation .at-note")).to_contain_text("attend-translate")
     words = page.locator(".attend-translation .at-text").inner_text()
     to_tab(page, "Compare")
-    uses(page, "Compare", "attend-translate")  # which any model will do for
+    uses(page, "Compare", "attend-chat")  # it leaves the translator with Translate
     to_tab(page, "Chat")
     uses(page, "Chat", "attend-chat")
     expect(page.locator(".at-turn")).to_have_count(2)

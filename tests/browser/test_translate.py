@@ -169,6 +169,7 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     page.locator("#attend-tabs label", has_text="Compare").click()
     expect(page.locator("#attend-compare textarea").first).to_be_visible()
     page.locator("#attend-tabs label", has_text="Translate").click()
+    uses(page, "Translate", "attend-translate")
     expect(page.locator(".attend-translation .at-tok").first).to_be_visible()
     take(page, "attend-chat")
     uses(page, "Chat", "attend-chat")

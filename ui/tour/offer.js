@@ -22,7 +22,8 @@ export function offerTour() {
     if (!isExample(run) || modeOf(run) !== 'chat' || isSeen()) return;
     remember('tour', 'seen');
     if (!isSeen()) return; // a browser that remembers nothing would begin it at every visit
-    const { begin } = await fetchTour();
-    begin({ isRequested: false });
+    const { begin, canBegin } = await fetchTour();
+    const beginOnceDrawn = () => (canBegin() ? begin({ isRequested: false }) : requestAnimationFrame(beginOnceDrawn));
+    beginOnceDrawn();
   });
 }

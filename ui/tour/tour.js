@@ -11,6 +11,9 @@ import { STEPS } from './steps.js';
 
 let end = () => {}; // of the tour that is going on
 
+/** Whether its first step has something to point at. */
+export const canBegin = () => Boolean(inSight(STEPS[0].targets));
+
 /** @param {{isRequested: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
 export function begin({ isRequested }) {
   end();

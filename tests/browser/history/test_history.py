@@ -91,6 +91,8 @@ def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
     expect(text).not_to_have_value("Once upon")
     rest(page)
     expect(tokens.nth(5)).to_be_visible()
+    rest(page)
+    expect(page.locator("#attend-continue")).to_be_visible()
     before, written = tokens.all_inner_texts(), text.input_value()
     kept(page, first_words(written))
     reload(page)

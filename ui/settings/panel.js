@@ -11,6 +11,7 @@ import { onceConnected, partOf, takeParts, untaken, whenMoved, writeParts } from
 import { find, make } from '../kit/js/dom.js';
 import { isInvalid, rangeText, readSetting } from '../kit/js/setting.js';
 import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
+import { unpacked } from '../kit/js/values.js';
 import { isDrawable } from './distribution.js';
 import { makeField } from './fields.js';
 import { makeMethodList } from './method_list.js';
@@ -20,7 +21,7 @@ import { movedStage, stageNames, stagesInOrder } from './stages.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger }) {
-  const form = /** @type {PanelForm} */ (props.form);
+  const form = /** @type {PanelForm} */ (unpacked(props.form));
   const state = { method: form.first.method, values: { ...form.first.values } };
   /** @type {Map<string, import('./fields.js').Field>} by name */
   const fields = new Map();

@@ -19,6 +19,7 @@ from decoding.strategies.registry import SPECS
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.labels import LABELS
+from ui.kit.packing import packed
 from ui.kit.setting import setting_field
 from ui.settings.contract import MethodValue, PanelField, PanelForm
 from ui.settings.methods import DEFAULT_METHOD, FIRST_VALUES, METHODS, RUN, Method, settings_of, shared_settings_of
@@ -104,7 +105,7 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         js_on_load=assets.loader("settings/panel.js", "opened"),
         apply_default_css=False,
         elem_id="attend-form",
-        form=declared,
+        form=packed(declared),  # an input of events: Gradio copies every leaf of it at each update of the page
     )
     with gr.Row(elem_id="attend-panel-buttons"):
         used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")

@@ -48,7 +48,8 @@ CARDS: tuple[dict[str, Any], ...] = (
 CARDS_SETTINGS = DecodingSettings(
     max_new_tokens=16, top_candidates=5, seed=8
 )  # four runs: short, to be fetched quickly
-SENTENCE = "Mon frère a une voiture rouge."  # the adjective changes its place
+SENTENCE = "Mon frère a une voiture rouge."
+MOVED_WORD = "red"  # in its translation: the adjective stands before the noun
 TRANSLATE_SETTINGS = DecodingSettings.from_dict(for_translator({"max_new_tokens": 24}))
 
 Recorded = dict[str, Any]  # as its contract in ui/examples/contract.py says
@@ -119,7 +120,7 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded]:
     """A sentence with its translation.
 
     Returns:
-        The translation and its alignment, and the run.
+        The translation and its alignment, and the run with the word selected that changes its place.
     """
     session = Session(model=TRANSLATOR)
     run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
@@ -129,7 +130,7 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded]:
     assert alignment is not None
     alignment["run"] = example_name(run.id)
     value = _inspected(session, models, run)
-    value["selected"] = most_surprising(value)
+    value["selected"] = _token_with(value, MOVED_WORD)
     return (
         {"model": TRANSLATOR, "text": SENTENCE, "turn": _turn(session.translation.answer), "alignment": alignment},
         {"model": TRANSLATOR, "text": "", "runs": [value], "layer": -1, "head": -1},
@@ -162,6 +163,12 @@ def _name_begins(value: InspectorValue) -> int:
         for number in range(first + 1, len(texts))
         if texts[number][:1].isupper() and texts[number] in texts[:first]
     )
+
+
+def _token_with(value: InspectorValue, word: str) -> int:
+    """The generated token that is this word."""
+    texts = [text.strip() for text, _, _ in value["tokens"]]
+    return texts.index(word, value["first"])
 
 
 def example_name(run: str) -> str:

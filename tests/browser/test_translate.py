@@ -151,8 +151,11 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         uses(page, "Write", "attend-chat")
         to_tab(page, "Translate")
         expect(page.locator(".attend-loading")).to_have_text("Loading attend-translate …")
+        box = page.locator("#attend-given textarea")
+        before = box.bounding_box()
         come.set()
         uses(page, "Translate", "attend-translate")
+        assert box.bounding_box() == before  # the note lies over the page
         expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)
         translate(page, SOURCE)
 

@@ -26,6 +26,7 @@ const LAST_WORDS = 6; // of the prompt, before each card's text
  */
 export function makeCard(offered, actions) {
   const title = make('h3', {});
+  const settings = make('p', { class: 'at-card-words' });
   const editButton = iconButton('edit', 'Change the settings of this card', () => open(form.node.hidden));
   const widenButton = iconButton('widen', 'Show this card at full width', () => widen(!node.classList.contains('at-wide')));
   widenButton.classList.add('at-widen');
@@ -40,7 +41,7 @@ export function makeCard(offered, actions) {
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), form.node, text, parted, note, metrics.node);
+    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, parted, note, metrics.node);
   let partedToken = null;
   let growing = false;
   let pinned = true; // whether the end is in view
@@ -89,8 +90,8 @@ export function makeCard(offered, actions) {
     const label = `Card ${number}: ${[strategy, ...words].join(', ')}`;
     if (node.getAttribute('aria-label') !== label) { // most often only the text has grown
       node.setAttribute('aria-label', label);
-      title.replaceChildren(make('b', { text: number }), ` ${strategy} `,
-        make('span', { class: 'at-card-words', text: words.join(' · ') }));
+      title.replaceChildren(make('b', { text: number }), ` ${strategy}`);
+      settings.textContent = words.join(' · ');
     }
     node.classList.toggle('at-stale', Boolean(now.stale));
     form.node.disabled = now.busy;

@@ -77,6 +77,12 @@ def download(page: Page, kind: str, folder: Path) -> str:
     return (folder / kind).read_text(encoding="utf-8")
 
 
+def headings(page: Page) -> list[tuple[str, str]]:
+    """Each card's number with its strategy, and its settings in words."""
+    cards = page.locator(".at-card").all()
+    return [(card.locator("h3").inner_text(), card.locator(".at-card-words").inner_text()) for card in cards]
+
+
 def test_a_card_that_has_finished_begins_at_its_beginning_and_shows_where_it_parts(
     embedded_url: str, visit: Opener
 ) -> None:
@@ -107,8 +113,8 @@ def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Ope
     set_number(page, "seed", 5)
     set_number(page, "max-new-tokens", 64)
     expect(page.locator(".at-sidebar-settings")).to_have_text("Maximum length 64 · seed 5 (sidebar settings)")
-    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
-        f"{number} Sampling Temperature {heat}" for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
+    assert headings(page) == [
+        (f"{number} Sampling", f"Temperature {heat}") for number, heat in enumerate((0, 0.5, 1, 1.5), start=1)
     ]
     page.evaluate(WATCH)
     compare(page)
@@ -150,8 +156,8 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     page = visit()
     to_compare(page)
     page.get_by_role("button", name="Beams", exact=True).click()
-    assert [words.split("\n")[0] for words in page.locator(".at-card h3").all_inner_texts()] == [
-        f"{number} Beam search Beams {beams}" for number, beams in enumerate((1, 2, 4, 8), start=1)
+    assert headings(page) == [
+        (f"{number} Beam search", f"Beams {beams}") for number, beams in enumerate((1, 2, 4, 8), start=1)
     ]
     add = page.get_by_role("button", name="Add card")
     add.click()
@@ -178,7 +184,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     heat.fill("0.3")
     form.locator("[data-name=max_new_tokens]").fill("7")
     form.locator("[data-name=max_new_tokens]").press("Tab")
-    expect(card(page, 2).locator("h3")).to_contain_text("Temperature 0.3")
+    expect(card(page, 2).locator(".at-card-words")).to_contain_text("Temperature 0.3")
 
     page.locator(".at-ask-row label", has_text="answer as a message").click()
     compare(page)
@@ -267,8 +273,8 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
     expect(length).to_have_attribute("placeholder", "12")  # the panel's holds
     set_number(page, "max-new-tokens", 8)
     expect(length).to_have_attribute("placeholder", "8")
-    words = "2 Sampling Repetition penalty 1.3 · Banned words cat, dog"
-    expect(second.locator("h3")).to_have_text(words)
+    words = "Repetition penalty 1.3 · Banned words cat, dog"
+    expect(second.locator(".at-card-words")).to_have_text(words)
 
     for _ in range(2):  # a second run changes nothing either
         compare(page)
@@ -276,7 +282,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
         page.locator("#attend-tabs label", has_text="Write").click()
         expect(page.locator(".attend-compare")).to_be_hidden()
         to_compare(page)
-        expect(second.locator("h3")).to_have_text(words)
+        expect(second.locator(".at-card-words")).to_have_text(words)
         expect(penalty).to_have_value("1.3")
         assert all(1 <= card.locator(".at-tok").count() <= 8 for card in page.locator(".at-card").all())
 
@@ -291,7 +297,7 @@ def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None
         form.get_by_role("button", name=f"Remove {name}").click()
     expect(penalty).to_have_count(0)
     expect(more).to_be_focused()
-    expect(second.locator("h3")).to_have_text("2 Sampling Banned words cat, dog")
+    expect(second.locator(".at-card-words")).to_have_text("Banned words cat, dog")
 
 
 def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:

@@ -145,8 +145,10 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         expect(page.locator(".at-compare-status")).to_contain_text("Done")
         cards, numbers = page.locator(".at-card .at-text"), page.locator(".at-card .at-metrics")
         compared = cards.all_text_contents(), numbers.all_text_contents()
-        page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2).click()
-        expect(page.locator(".at-headline")).to_contain_text("Token ")
+        token = page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2)
+        token.click()
+        number = int(token.get_attribute("data-index") or "") + 1
+        expect(page.locator(".at-headline")).to_contain_text(f"Token {number} of 12")  # and not the first card's last
         headline = page.locator(".at-headline").inner_text()
         kept(page, "The old house")
         to_tab(page, "Translate")
@@ -173,7 +175,7 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         expect(page.locator(".at-card").first.locator(".at-tok.at-shown")).to_have_count(1)  # all of it has come
         expect(page.locator(".at-compare-status")).to_contain_text("Done")  # and nothing has changed since
         expect(page.locator(".at-ask-text")).to_have_value("The old house")
-        page.locator(".at-card").nth(1).locator(WITH_TEXT).nth(2).click()
+        token.click()
         expect(page.locator(".at-headline")).to_have_text(headline, use_inner_text=True)
         assert len(page.evaluate(KEPT)) == 2
     tab.leave()

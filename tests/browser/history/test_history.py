@@ -34,6 +34,10 @@ def kept(page: Page, *titles: str) -> None:
     eventually(lambda: sorted(entry["title"] for entry in page.evaluate(KEPT)) == sorted(titles))
 
 
+def newest_revision(page: Page) -> int:
+    return max(entry["revision"] for entry in page.evaluate(KEPT))
+
+
 def reload(page: Page) -> None:
     page.reload()
     page.locator(READY).wait_for()
@@ -195,7 +199,7 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     load(second, f"{url}?{SHORT}&seed=7", drawn=".at-headline")
     assert turns(second) == turns(first)
     say(second, "In the second tab")
-    eventually(lambda: second.evaluate(KEPT)[0]["revision"] == 2)
+    eventually(lambda: second.evaluate(KEPT)[0]["revision"] >= 2)
     first.bring_to_front()
     say(first, "In the first tab")
     kept(first, "Hello there", "Hello there")  # under a new name, since the other has written it
@@ -205,8 +209,9 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     expect(first.get_by_role("dialog", name="History")).to_be_hidden()
     expect(first.locator(".at-log > .at-turn .at-bubble").nth(2)).to_contain_text("In the second tab")
     assert turns(first) == turns(second)
+    before = newest_revision(first)
     say(first, "Both in one")
-    eventually(lambda: max(entry["revision"] for entry in first.evaluate(KEPT)) == 3)
+    eventually(lambda: newest_revision(first) > before)
     assert len(first.evaluate(KEPT)) == 2
     second.close()
     tab.leave()
@@ -215,7 +220,7 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
 def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, tiny: LoadedModel) -> None:
     page = tab.open()
     page.set_viewport_size(DESK)
-    with serving(tiny, pause=0.15) as address:
+    with serving(tiny, pause=0.4) as address:  # a slow machine still sees it growing
         forget(page, address)
         load(page, f"{address}?max_new_tokens=100&seed=7&min_new_tokens=100")
         page.locator("#attend-message textarea").fill("Hello there")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import generate
-from tests.helpers.browsing import PHONE, SHORT, Opener, forget, reload, watch
+from tests.helpers.browsing import PHONE, SHORT, Opener, forget, reload, revisit, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import UNFOLD, choose, rest, say, set_number, to_write
 
@@ -187,7 +187,7 @@ def test_a_hostile_address_is_only_text(visit: Opener) -> None:
     assert notice.locator("img").count() == 0
 
 
-def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener) -> None:
+def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener, url: str) -> None:
     page = visit("")
     choose(page, "Contrastive")
     expect(page.locator("#attend-top-k")).to_be_visible()
@@ -202,7 +202,7 @@ def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener) -
         ("method=Contrastive", "4"),
         ("way=Contrastive", "4"),
     ):
-        assert number(visit(f"?{address}"), "top-k") == candidates
+        assert number(revisit(page, url, f"?{address}"), "top-k") == candidates
 
 
 @pytest.mark.parametrize(

@@ -152,9 +152,9 @@ _TOO_WIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("options", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
-def test_nothing_is_wider_than_the_page(visit: Opener, options: dict[str, object]) -> None:
-    page = visit(**options)
+@pytest.mark.parametrize(("path", "device"), [("", PHONE), ("?__theme=dark", {})], ids=["phone", "dark"])
+def test_nothing_is_wider_than_the_page(visit: Opener, path: str, device: dict[str, object]) -> None:
+    page = visit(path, **device)
     wide = {}
     for title in (TOKENS, VOCABULARY, *([VECTORS] if "attend-chat" in names.embedded() else [])):
         learn(page, title)

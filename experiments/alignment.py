@@ -9,32 +9,28 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from decoding.generate import generate
-from decoding.request import Request
-from decoding.settings import DecodingSettings
 from model import catalog
 from model.command_line import Parser, exit_code
 from model.errors import AttendError
 from model.loaded import LoadedModel
+
+LONGEST = 60  # tokens of a translation
 
 
 def draw(sentence: str, models: Mapping[str, LoadedModel], path: Path) -> None:
     """Draw each model's greedy translation with the cross-attention of its last layer, averaged over the heads."""
     from matplotlib.figure import Figure
 
+    from lesson.recurrence.translation import translate  # brings torch, which takes seconds
+
     figure = Figure(figsize=(5.5 * len(models), 5), layout="constrained")
     for axes, (name, loaded) in zip(figure.subplots(1, len(models), squeeze=False)[0], models.items(), strict=True):
-        source = loaded.prompt(sentence)
-        settings = DecodingSettings(strategy="greedy", max_new_tokens=60)
-        request = Request.of(loaded, source)
-        *_, last = generate(loaded.model, source, settings.strategy_for(request))
-        tokens = last.returned[0].tokens
-        # A token was chosen by the pass that read the token before it, so its query is that token.
-        cross = loaded.model.inspect((*request.prompt, *tokens[:-1]), source=source).attention.cross
-        assert cross is not None
-        axes.imshow(cross[0, -1].mean(dim=0).numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
-        axes.set_xticks(range(len(source)), [loaded.tokenizer.label(token) for token in source], rotation=60)
-        axes.set_yticks(range(len(tokens)), [loaded.tokenizer.label(token) for token in tokens])
+        found = translate(loaded, sentence, LONGEST)
+        assert found.alignment is not None
+        axes.imshow(found.alignment.numpy(), cmap="Blues", vmin=0.0, vmax=1.0)  # (T, S)
+        source, tokens = ([loaded.tokenizer.label(token) for token in side] for side in (found.source, found.tokens))
+        axes.set_xticks(range(len(source)), source, rotation=60)
+        axes.set_yticks(range(len(tokens)), tokens)
         axes.set_title(name)
     figure.savefig(path, dpi=110)
 

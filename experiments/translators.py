@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,23 @@ from tqdm import tqdm
 from benchmarks.timing import machine, table
 from decoding.settings import DecodingSettings
 from experiments.alignment import draw
-from experiments.recurrent import Recurrent, RecurrentConfig
+from model import catalog
 from model.loaded import LoadedModel
+from model.names import EMBEDDED
+from model.recurrent import checkpoint as recurrent_checkpoint
+from model.recurrent.network import Recurrent, RecurrentConfig
+from model.transformer import checkpoint
 from model.transformer.encoder_decoder import build
 from training.pairs import SOURCE_FILE, by_source, read_pairs, split_pairs
 from training.run.loop import learn
+from training.run.machine import fastest_precision
 from training.run.optimizer import lr_schedule, make_optimizers
 from training.settings import TRANSLATE
 from training.translate import LONGEST_ANSWER, scored, translated
 from training.translation import TranslationTask
 
 BUDGET = 3_000_000  # target tokens
+PUBLISHED_BUDGET = 1_500_000  # of the two that Learn shows
 TIMED_STEPS, ROUNDS = 10, 3
 SETTINGS = replace(
     TRANSLATE,
@@ -56,6 +63,8 @@ MODELS: Mapping[str, Any] = {
     "GRU with attention": RECURRENT,
     "GRU without attention": replace(RECURRENT, attention=False),
 }
+PUBLISHED = {"gru": "GRU without attention", "gru-attention": "GRU with attention"}  # folder → its model
+REFERENCE = "attend-translate"  # whose vocabulary they share
 
 
 def make_network(kind: Any) -> Any:
@@ -71,11 +80,11 @@ def learning_rate_of(kind: Any) -> float:
     return RECURRENT_RATE if isinstance(kind, RecurrentConfig) else SETTINGS.learning_rate
 
 
-def within_budget(task: TranslationTask) -> Iterator[Sequence[Any]]:
-    """The first batches, up to the budget of target tokens."""
+def within_budget(task: TranslationTask, budget: int) -> Iterator[Sequence[Any]]:
+    """The first batches, up to a budget of target tokens."""
     learned = 0
     for batch in task.batches:
-        if learned >= BUDGET:
+        if learned >= budget:
             return
         learned += task.target_tokens(batch)
         yield batch
@@ -85,7 +94,9 @@ def train(
     model: nn.Module, name: str, task: TranslationTask, batches: Sequence[Sequence[Any]], *, highest: float
 ) -> None:
     """Train a model in place, at a learning rate that rises to the highest and falls again."""
-    accelerator = Accelerator(mixed_precision=SETTINGS.precision, cpu=not torch.cuda.is_available())
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    precision = fastest_precision(device) if SETTINGS.precision == "auto" else SETTINGS.precision
+    accelerator = Accelerator(mixed_precision=precision, cpu=device.type == "cpu")
     (plain,) = make_optimizers(model, SETTINGS.optimizer, learning_rate=highest, weight_decay=SETTINGS.weight_decay)
     prepared, optimizer = accelerator.prepare(model.train(), plain)
     with tqdm(batches, desc=name, unit="step", mininterval=5) as bar:
@@ -101,7 +112,7 @@ def train(
 
 def speeds(task: TranslationTask) -> dict[str, int]:
     """Target tokens per second of training, the best of several rounds in which all models take turns."""
-    batches = list(within_budget(task))
+    batches = list(within_budget(task, BUDGET))
     timed, best = batches[:: max(1, len(batches) // TIMED_STEPS)], dict.fromkeys(MODELS, 0.0)
     tokens = sum(map(task.target_tokens, timed))
     for _ in range(ROUNDS):
@@ -116,16 +127,19 @@ def bleu_by_length(loaded: LoadedModel, references: Mapping[str, Sequence[str]])
     """BLEU of greedy translations: of all, and by the number of words in the source."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=LONGEST_ANSWER)
     translations = dict(zip(references, translated(loaded, list(references), settings, progress=True), strict=True))
-    parts = {"all": list(references)}
-    for least, most in WORDS:
-        parts[f"{least}-{most}" if most < 999 else f"{least}+"] = [
-            source for source in references if least <= len(source.split()) <= most
-        ]
     return {
         name: round(scored([translations[source] for source in part], [references[source] for source in part]).bleu, 2)
-        for name, part in parts.items()
-        if part
+        for name, part in by_words(references).items()
     }
+
+
+def by_words(sources: Iterable[str]) -> dict[str, list[str]]:
+    """All sources, and those of each length; words are what spaces separate, so " ?" counts as one."""
+    parts = {"all": list(sources)}
+    for least, most in WORDS:
+        name = f"{least}-{most}" if most < 999 else f"{least}+"
+        parts[name] = [source for source in parts["all"] if least <= len(source.split()) <= most]
+    return {name: part for name, part in parts.items() if part}
 
 
 def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
@@ -142,7 +156,7 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
         run_name = name if highest is None else f"{name}, {highest:g}"
         weights, model = output / f"{run_name}.safetensors", make_network(kind)
         if not weights.exists():
-            train(model, name, task, list(within_budget(task)), highest=rates[name])
+            train(model, name, task, list(within_budget(task, BUDGET)), highest=rates[name])
             save_model(model, str(weights))
         load_model(model, weights)
         models[name] = LoadedModel.from_transformer(name, model.eval(), task.tokenizer)
@@ -164,3 +178,31 @@ def run(folder: Path, output: Path, *, highest: float | None = None) -> None:
         output / "alignment.png",
     )
     print(json.dumps({"experiment": "one_budget", "target_tokens": BUDGET, "models": figures, **machine()}))
+
+
+def publish(folder: Path, output: Path) -> None:
+    """Write what Learn shows of the recurrent translators: both checkpoints, and BLEU by length as `bleu.json`.
+
+    They share attend-translate's vocabulary, which was learned from the same pairs. A checkpoint in `output` is kept.
+    """
+    task = TranslationTask(SETTINGS, folder, EMBEDDED / REFERENCE)
+    references = by_source(split_pairs(read_pairs(folder / SOURCE_FILE))["test"])
+    for key, name in PUBLISHED.items():
+        if not (output / key / checkpoint.WEIGHTS).exists():
+            model = make_network(MODELS[name])
+            train(
+                model, name, task, list(within_budget(task, PUBLISHED_BUDGET)), highest=learning_rate_of(MODELS[name])
+            )
+            recurrent_checkpoint.save(model, output / key)
+    translators = {
+        key: LoadedModel.from_transformer(key, recurrent_checkpoint.load(output / key), task.tokenizer)
+        for key in PUBLISHED
+    }
+    measured = {**translators, REFERENCE: catalog.load(REFERENCE)}
+    figures = {
+        "metric": f"BLEU of greedy translations (sacreBLEU {version('sacrebleu')})",
+        "command": "python -m experiments.gru_translate DATA checkpoints/gru-translate",
+        "sentences": {name: len(part) for name, part in by_words(references).items()},
+        "bleu": {key: bleu_by_length(loaded, references) for key, loaded in measured.items()},
+    }
+    (output / "bleu.json").write_text(json.dumps(figures, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""The small trainings side by side: the recurrent translators run every way alike, and six are taught and compared."""
+"""The small trainings side by side: six translators are taught and compared, and two of them published."""
 
 from __future__ import annotations
 
@@ -7,46 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
-from experiments import alignment, one_budget, translators
-from experiments.recurrent import Recurrent, RecurrentConfig
-from model.interface import Want
+from experiments import alignment, gru_translate, one_budget, translators
 from model.loaded import LoadedModel
+from model.recurrent import checkpoint
+from model.recurrent.network import RecurrentConfig
 from tests.helpers.trainings import write_pairs
-
-PADDING = 29
-LONG, SHORT = [1, 2, 3, 4, 5, 6], [7, 8, 9]
-TEXT = [3, 5, 7, 2]
-SAME = 1e-5
-
-
-@pytest.mark.parametrize("attention", [True, False], ids=["attention", "no attention"])
-def test_however_it_is_run_the_logits_are_the_same(attention: bool) -> None:
-    """Step by step, in one pass, in training with padding on both sides, and with others in the batch."""
-    torch.manual_seed(0)
-    model = Recurrent(RecurrentConfig(PADDING + 1, 16, attention=attention)).eval()
-    alone = {}
-    for name, source in (("long", LONG), ("short", SHORT)):
-        passes = [model.prefill(source)]
-        for token in TEXT:
-            passes.append(model.step([token], passes[-1].cache))
-        alone[name] = torch.cat([one.logits for one in passes])  # (T, V)
-        torch.testing.assert_close(model.logits(source, [*TEXT, 0]), alone[name], atol=SAME, rtol=0)
-    sources = torch.tensor([LONG, [*SHORT, *[PADDING] * 3]])
-    taught = model(sources, torch.tensor([[PADDING, *TEXT], [PADDING, *TEXT[:2], PADDING, PADDING]]))
-    torch.testing.assert_close(taught[0], alone["long"][:, :-1], atol=SAME, rtol=0)
-    torch.testing.assert_close(taught[1, :3], alone["short"][:3, :-1], atol=SAME, rtol=0)
-    together = model.prefill(LONG).cache.join(model.prefill(SHORT).cache).select([1, 0, 1])
-    for index, token in enumerate(TEXT, start=1):
-        forward = model.step([token] * 3, together, want=Want(attention=attention))
-        together = forward.cache
-        for row, name in enumerate(("short", "long", "short")):
-            torch.testing.assert_close(forward.logits[row], alone[name][index], atol=SAME, rtol=0)
-        if forward.attention is not None:
-            assert forward.attention.cross is not None
-            assert forward.attention.cross.shape == (3, 1, 1, 1, len(LONG))
-            assert not forward.attention.cross[0, ..., len(SHORT) :].any()
 
 
 def test_six_models_are_taught_once_and_compared(
@@ -77,6 +43,28 @@ def test_six_models_are_taught_once_and_compared(
         assert one.pop("target_tokens_per_second") > 0  # which is measured anew
     assert again == first
     assert {path: path.stat().st_mtime_ns for path in output.glob("*.safetensors")} == written
+
+
+def test_the_recurrent_ones_are_published_with_their_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As half-precision checkpoints on attend-translate's vocabulary; those already there are kept."""
+    output = write_pairs(tmp_path) / "published"
+    small = {name: replace(translators.MODELS[name], width=16) for name in translators.PUBLISHED.values()}
+    monkeypatch.setattr(translators, "MODELS", small)
+    monkeypatch.setattr(translators, "PUBLISHED_BUDGET", 100)
+    monkeypatch.setattr(translators, "LONGEST_ANSWER", 6)
+    assert gru_translate.main([str(tmp_path), str(output)]) == 0
+    first = json.loads((output / "bleu.json").read_text())
+    assert list(first["bleu"]) == ["gru", "gru-attention", "attend-translate"]
+    assert first["bleu"]["attend-translate"]["all"] > first["bleu"]["gru"]["all"]
+    assert list(first["sentences"]) == ["all", "5-8"]  # there are no other lengths
+    written = {path: path.stat().st_mtime_ns for path in output.glob("*/model.safetensors")}
+    assert {path.parent.name: checkpoint.load(path.parent).config.attention for path in written} == {
+        "gru": False,
+        "gru-attention": True,
+    }
+    assert gru_translate.main([str(tmp_path), str(output)]) == 0
+    assert json.loads((output / "bleu.json").read_text()) == first
+    assert {path: path.stat().st_mtime_ns for path in output.glob("*/model.safetensors")} == written
 
 
 def test_the_alignment_of_a_translator_is_drawn(

@@ -18,19 +18,31 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from model.errors import AttendError
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length, check_room
 
 
 @dataclass(frozen=True, slots=True)
 class RecurrentConfig:
-    """Padding is the last token, as in `model.transformer.encoder_decoder`."""
+    """Padding is the last token, as in `model.transformer.encoder_decoder`. Raises `AttendError` for a value that no
+    network could have."""
 
     vocabulary_size: int
     width: int
     attention: bool
     context_length: int = 128
     dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary_size", "width", "context_length"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise AttendError(f"{name} is {value!r}, but must be a whole number of at least 1.")
+        if not isinstance(self.attention, bool):
+            raise AttendError(f"attention is {self.attention!r}, but must be true or false.")
+        if not isinstance(self.dropout, int | float) or not 0.0 <= self.dropout < 1.0:
+            raise AttendError(f"dropout is {self.dropout!r}, but must be between 0 and 1.")
 
     @property
     def padding(self) -> int:
@@ -180,7 +192,7 @@ class Recurrent(nn.Module):
         and the alignment, (R, S)."""
         weights = None
         if context is None:
-            scores = self.score((encoded.keys + self.query_proj(state)[:, None]).tanh())[..., 0]  # (R, S)
+            scores = additive_scores(self.query_proj(state), encoded.keys, self.score.weight[0])  # (R, S)
             weights = scores.masked_fill(~encoded.mask, float("-inf")).softmax(dim=-1)
             context = torch.bmm(weights[:, None], encoded.states)[:, 0]  # (R, 2W)
         state = self.decoder(torch.cat((given, context), dim=-1), state)
@@ -199,6 +211,20 @@ class Recurrent(nn.Module):
     def _row(self, tokens: Sequence[int]) -> Tensor:
         check_length(len(tokens), self.context_length)
         return torch.tensor([list(tokens)])
+
+
+def additive_scores(queries: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
+    """Bahdanau's score of each key for its row's query, weights · tanh(query + key).
+
+    Args:
+        queries: the decoder's states, projected, (R, W).
+        keys: the encoder's states, projected, (R, S, W).
+        weights: (W,).
+
+    Returns:
+        (R, S).
+    """
+    return (keys + queries[:, None]).tanh() @ weights
 
 
 def _padded(source: EncodedSource, length: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,1 @@
+"""What the transformer replaced: an encoder and a decoder that carry one state from token to token."""

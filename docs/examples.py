@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ from decoding.settings import PRESETS, DecodingSettings, for_translator
 from model import catalog
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
+from ui.chat.document import chat_document
 from ui.compare import actions as compare
 from ui.compare.values import EXAMPLE, METRICS, card_settings, comparison_value
 from ui.examples.recorded import MODEL, MODELS, TRANSLATOR
 from ui.inspector.contract import InspectorValue
 from ui.inspector.opening import opened
 from ui.runs.contract import TurnValue
+from ui.runs.documents.document import Document
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
@@ -32,7 +34,9 @@ from ui.runs.values import turn_value
 from ui.runs.versions.conversation import Turn
 from ui.translate import actions as translate
 from ui.translate.alignment import alignment_value
+from ui.translate.document import translate_document
 from ui.write import actions as write
+from ui.write.document import write_document
 
 FOLDER = Path(__file__).resolve().parents[1] / "ui" / "examples"
 DIALOGUE = ("I have a dog called Biscuit.", "What is my dog called?")
@@ -61,11 +65,11 @@ def run_to_end(screens: Iterable[object]) -> None:
         pass
 
 
-def record_chat(models: Models) -> tuple[Recorded, Recorded]:
+def record_chat(models: Models) -> tuple[Recorded, Recorded, Recorded]:
     """Record a dialogue whose last answer looks up a name.
 
     Returns:
-        The turns, and the runs of the answers with the first token of the name selected.
+        The turns, the runs of the answers with the first token of the name selected, and all of it as a document.
     """
     session = Session(model=MODEL)
     for message in DIALOGUE:
@@ -77,17 +81,19 @@ def record_chat(models: Models) -> tuple[Recorded, Recorded]:
     layer, head = most_attentive(value, query)
     return (
         {"model": MODEL, "turns": turns},
-        {"model": MODEL, "text": "", "runs": runs, "layer": layer, "head": head},
+        {"model": MODEL, "runs": runs, "layer": layer, "head": head},
+        _kept(session, models, chat_document),
     )
 
 
-def record_write(models: Models) -> Recorded:
-    """A beginning and its continuation, with the token selected that surprised the model most."""
+def record_write(models: Models) -> tuple[Recorded, Recorded]:
+    """A beginning and its continuation, with the token selected that surprised the model most, and as a document."""
     session = Session(model=MODEL)
     run_to_end(write.write(session, models, MODEL, BEGINNING, WRITE_SETTINGS))
     value = _inspected(session, models, session.run(session.draft.run))
     value["selected"] = most_surprising(value)
-    return {"model": MODEL, "text": BEGINNING, "runs": [value], "layer": -1, "head": -1}
+    recorded = {"model": MODEL, "runs": [value], "layer": -1, "head": -1}
+    return recorded, _kept(session, models, write_document)
 
 
 def record_compare(models: Models) -> tuple[Recorded, Recorded]:
@@ -112,15 +118,16 @@ def record_compare(models: Models) -> tuple[Recorded, Recorded]:
     runs[-1]["selected"] = most_surprising(runs[-1])
     return (
         {"model": MODEL, "text": EXAMPLE, "settings": settings, **recorded},
-        {"model": MODEL, "text": "", "runs": runs, "layer": -1, "head": -1},
+        {"model": MODEL, "runs": runs, "layer": -1, "head": -1},
     )
 
 
-def record_translate(models: Models) -> tuple[Recorded, Recorded]:
+def record_translate(models: Models) -> tuple[Recorded, Recorded, Recorded]:
     """A sentence with its translation.
 
     Returns:
-        The translation and its alignment, and the run with the word selected that changes its place.
+        The translation and its alignment, the run with the word selected that changes its place, and all of it as a
+        document.
     """
     session = Session(model=TRANSLATOR)
     run_to_end(translate.translate(session, models, TRANSLATOR, SENTENCE, TRANSLATE_SETTINGS))
@@ -133,7 +140,8 @@ def record_translate(models: Models) -> tuple[Recorded, Recorded]:
     value["selected"] = _token_with(value, MOVED_WORD)
     return (
         {"model": TRANSLATOR, "text": SENTENCE, "turn": _turn(session.translation.answer), "alignment": alignment},
-        {"model": TRANSLATOR, "text": "", "runs": [value], "layer": -1, "head": -1},
+        {"model": TRANSLATOR, "runs": [value], "layer": -1, "head": -1},
+        _kept(session, models, translate_document),
     )
 
 
@@ -185,6 +193,15 @@ def _inspected(session: Session, models: Models, run: RunRecord) -> InspectorVal
     return {**opened(session, models, run), "run": example_name(run.id)}
 
 
+def _kept(session: Session, models: Models, document_of: Callable[[Session], Document | None]) -> Recorded:
+    """What the history would keep of a tab, but without a name: whoever takes it over has a document of their own."""
+    for run in session.runs.values():
+        run.key = example_name(run.id)
+    document = document_of(session)
+    assert document is not None
+    return {**document.value(models, ()), "key": ""}
+
+
 def module(name: str, kind: str, value: Recorded, room: str = "examples") -> str:
     """A script that exports the value.
 
@@ -202,17 +219,21 @@ def modules(loaded: Sequence[LoadedModel]) -> dict[str, str]:
     """The text of every module, by its file's name; of models in the order of `MODELS`."""
     by_name: dict[str, LoadedModel] = dict(zip(MODELS, loaded, strict=True))
     models = Models(MODELS, lambda name, _: by_name[name])
-    dialogue, answers = record_chat(models)
+    dialogue, answers, conversation = record_chat(models)
+    written, text = record_write(models)
     comparison, cards = record_compare(models)
-    translation, translated = record_translate(models)
+    translation, translated, translated_text = record_translate(models)
     return {
         "dialogue.js": module("dialogue", "RecordedDialogue", dialogue),
         "chat.js": module("recorded", "RecordedRuns", answers),
-        "write.js": module("recorded", "RecordedRuns", record_write(models)),
+        "chat_document.js": module("document", "DocumentValue", conversation, "history"),
+        "write.js": module("recorded", "RecordedRuns", written),
+        "write_document.js": module("document", "DocumentValue", text, "history"),
         "comparison.js": module("comparison", "RecordedComparison", comparison, "compare"),
         "compare.js": module("recorded", "RecordedRuns", cards),
         "translation.js": module("translation", "RecordedTranslation", translation, "translate"),
         "translate.js": module("recorded", "RecordedRuns", translated),
+        "translate_document.js": module("document", "DocumentValue", translated_text, "history"),
     }
 
 

@@ -26,6 +26,16 @@ class WordAttention:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadTargets:
+    """How many heads attend most to what; each head counts once, in the first group that fits."""
+
+    itself: int  # the word's own tokens
+    first: int  # the first token of the text
+    previous: int  # the token before the word
+    elsewhere: int
+
+
+@dataclass(frozen=True, slots=True)
 class WordInContext:
     """A word in the context of the text before it."""
 
@@ -52,6 +62,14 @@ def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> W
     if attention is None:
         raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
     return WordAttention(tokens, span, attention[0, :, :, span.start : span.stop].float().mean(dim=2))  # (L, H, T)
+
+
+def head_targets(attention: WordAttention) -> HeadTargets:
+    """Counts the heads by the token that gets the most of their attention, the earlier one where two get the same."""
+    most = attention.weights.argmax(dim=-1).flatten().tolist()  # L H positions
+    groups = (("itself", set(attention.word)), ("first", {0}), ("previous", {attention.word.start - 1}))
+    named = [next((name for name, places in groups if at in places), "elsewhere") for at in most]
+    return HeadTargets(**{name: named.count(name) for name in HeadTargets.__slots__})
 
 
 def token_span(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:

@@ -8,7 +8,7 @@ Shapes: V vocabulary, W model width, N words.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Self
@@ -23,6 +23,7 @@ from model.text.tokenizer import TextTokenizer
 from model.transformer.decoder import Transformer
 
 _ROWS = 16_384  # of the matrix, converted to float32 at a time
+_SAMPLE, _SEED = 600, 0  # words whose cosines are the baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,17 @@ class Analogy:
 
     nearest: list[Neighbour]
     rank: int | None  # of the expected token, 1 being the nearest; None if none was given, or a word of several tokens
+    rank_without: int | None  # the same where c alone is looked up: the control of Linzen (2016)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The cosines of words drawn at random: what a cosine must exceed to mean anything."""
+
+    words: int
+    mean: float
+    low: float  # the 5th percentile
+    high: float  # the 95th
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +122,32 @@ class Vectors:
         """The tokens nearest to a - b + c, without those of a, b and c: what is to c as a is to b.
 
         The vectors are normalized to length 1 first (Mikolov et al., 2013, "Linguistic Regularities in Continuous Space
-        Word Representations").
+        Word Representations"). Where c alone has the same nearest token, the analogy shows nothing (Linzen, 2016,
+        "Issues in evaluating semantic spaces using word analogies").
         """
         first, second, third = _normalized([a.vector, b.vector, c.vector])
-        cosines = self._cosines([first - second + third])[0]
-        found = self._by_cosine(cosines, but={*a.ids, *b.ids, *c.ids})
-        nearest, rank = list(islice(found, most)), None
-        if expected is not None and len(expected.ids) == 1:
-            numbered = enumerate((neighbour.id for neighbour in chain(nearest, found)), start=1)
-            rank = next((position for position, token in numbered if token == expected.ids[0]), None)
-        return Analogy(nearest, rank)
+        with_step, without = self._cosines([first - second + third, third])  # (V,) each
+        but = {*a.ids, *b.ids, *c.ids}
+        found = self._by_cosine(with_step, but=but)
+        nearest = list(islice(found, most))
+        if expected is None or len(expected.ids) != 1:
+            return Analogy(nearest, None, None)
+        token = expected.ids[0]
+        rank, rank_without = _rank(token, chain(nearest, found)), _rank(token, self._by_cosine(without, but=but))
+        return Analogy(nearest, rank, rank_without)
+
+    def baseline(self) -> Baseline | None:
+        """The cosines of all pairs of a seeded sample of words: tokens of letters alone that begin with a space. None
+        where the vocabulary has fewer than two of them."""
+        order = torch.randperm(self.size[0], generator=torch.Generator().manual_seed(_SEED)).tolist()
+        words = list(islice(filter(self._is_word, order), _SAMPLE))
+        if len(words) < 2:
+            return None
+        rows = _normalized([self.of_token(word) for word in words])  # (N, W)
+        one, other = torch.triu_indices(len(words), len(words), offset=1)
+        cosines = (rows @ rows.T)[one, other]  # (N (N - 1) / 2,)
+        low, high = cosines.quantile(torch.tensor([0.05, 0.95])).tolist()
+        return Baseline(len(words), float(cosines.mean()), low, high)
 
     def _cosines(self, vectors: Sequence[Tensor]) -> Tensor:
         """Cosine similarities of vectors (W,) and all tokens: (N, V)."""
@@ -141,6 +169,15 @@ class Vectors:
     def _is_text(self, token: int) -> bool:
         text = self._tokenizer.decode([token])
         return bool(text.strip()) and "\ufffd" not in text and text.strip().isprintable()
+
+    def _is_word(self, token: int) -> bool:
+        text = self._tokenizer.label(token)
+        return text.startswith(" ") and len(text) > 2 and text[1:].isalpha()
+
+
+def _rank(token: int, neighbours: Iterable[Neighbour]) -> int | None:
+    """The place of a token, the nearest being 1; None if it is not among them."""
+    return next((rank for rank, neighbour in enumerate(neighbours, start=1) if neighbour.id == token), None)
 
 
 def plane(vectors: Sequence[Tensor]) -> Plane:

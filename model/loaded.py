@@ -16,6 +16,7 @@ from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Toke
 from model.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
+    from model.recurrent.network import Recurrent
     from model.transformer.decoder import Transformer
 
 
@@ -46,7 +47,7 @@ class LoadedModel:
     lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
 
     @classmethod
-    def from_transformer(cls, name: str, model: Transformer, tokenizer: Tokenizer) -> Self:
+    def from_transformer(cls, name: str, model: Transformer | Recurrent, tokenizer: Tokenizer) -> Self:
         """One of our own networks: a decoder continues texts, and chats if its vocabulary has role tokens; an
         encoder-decoder answers one text with another.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -132,6 +132,10 @@ class HuggingFaceModel:
     @property
     def device(self) -> torch.device:
         return input_device(self._hf_model)
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """Its weights by the names that transformers gives them."""
+        return self._hf_model.named_parameters()
 
     @torch.inference_mode()
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[HuggingFaceCache]:

@@ -10,7 +10,7 @@ model width, V vocabulary.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -125,6 +125,10 @@ class Seq2SeqModel:
         positions = getattr(hf_model.get_decoder(), "embed_positions", None)
         if self.joinable and positions is not None:
             follow_padding(positions)
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """Its weights by the names that transformers gives them."""
+        return self._hf_model.named_parameters()
 
     def with_decoder_start(self, start: Sequence[int]) -> Self:
         """The same model, whose answers begin with other tokens."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from lesson.sentences import attention_of_word, token_span, word_in_context
+from lesson.sentences import HeadTargets, WordAttention, attention_of_word, head_targets, token_span, word_in_context
 from model import catalog, names
 from model.encoder import cosines
 from model.errors import AttendError
@@ -36,6 +38,16 @@ def test_a_decoders_word_looks_back_and_an_encoders_both_ways(tiny: LoadedModel,
     read = attention_of_word(tiny_translator, "the cat sat", "the", 96)
     assert (read.weights.sum(dim=-1) - 1).abs().max() < 1e-5
     assert read.weights[:, :, read.word.stop :].sum() > 0
+
+
+def test_heads_are_counted_by_what_gets_most_of_their_attention() -> None:
+    """Two layers of two heads on five tokens, the word at 2 and 3: one looks at itself, two at the first token (one of
+    them as much at the last), one at the token before the word."""
+    weights = [[0.1, 0.2, 0.1, 0.5, 0.1], [0.4, 0.1, 0.1, 0.0, 0.4], [0.3, 0.4, 0.1, 0.1, 0.1], [0.9, 0.1, 0, 0, 0]]
+    found = WordAttention((5, 6, 7, 8, 9), range(2, 4), torch.tensor(weights).unflatten(0, (2, 2)))  # (2, 2, 5)
+    assert head_targets(found) == HeadTargets(itself=1, first=2, previous=1, elsewhere=0)
+    later = replace(found, weights=torch.eye(5)[[4, 4, 3, 1]].unflatten(0, (2, 2)))  # (2, 2, 5)
+    assert head_targets(later) == HeadTargets(itself=1, first=0, previous=1, elsewhere=2)
 
 
 def test_a_long_text_is_refused_before_its_maps_are_computed(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from lesson import vectors
@@ -82,6 +85,24 @@ def test_an_analogy_by_hand(by_hand: Vectors) -> None:
     assert by_hand.analogy(a, b, c, 1, a).rank is None and by_hand.analogy(a, b, c, 1).rank is None  # left out
 
 
+def test_the_control_of_an_analogy_is_its_third_word_alone(by_hand: Vectors) -> None:
+    """Of boy, (0, 0, 1), without the three words: girl .707, son and go 0, step -1."""
+    a, b, c = map(by_hand.word, ("woman", "man", "boy"))
+    ranks = {word: by_hand.analogy(a, b, c, 1, by_hand.word(word)).rank_without for word in ("girl", "son", "step")}
+    assert ranks == {"girl": 1, "son": 2, "step": 4}
+    assert by_hand.analogy(a, b, c, 1).rank_without is None
+
+
+def test_the_baseline_is_that_of_all_pairs_of_words(by_hand: Vectors) -> None:
+    """Six of the tokens are whole words: " " and "son" are not."""
+    words = [by_hand.word(text).vector for text in ("man", "woman", "boy", "girl", "step", "go")]
+    cosines = [float(functional.cosine_similarity(a, b, dim=0)) for a, b in itertools.combinations(words, 2)]
+    found = by_hand.baseline()
+    assert found is not None and found.words == 6 and found.mean == pytest.approx(sum(cosines) / 15, abs=1e-6)
+    assert (found.low, found.high) == pytest.approx(np.quantile(cosines, (0.05, 0.95)), abs=1e-6)
+    assert Vectors(MATRIX[:4], Words()).baseline() is None  # one word has no pair
+
+
 def test_half_precision_is_read_in_chunks_like_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(3)
     matrix = torch.randn(10, 64, dtype=torch.bfloat16)
@@ -150,6 +171,26 @@ def test_what_our_models_have_learned(name: str, analogy: str, expected: str) ->
     learned = Vectors.of(catalog.load(name))
     a, b, c = map(learned.word, analogy.split())
     assert learned.analogy(a, b, c, 1, learned.word(expected)).rank == 1
+
+
+@EMBEDDED
+@pytest.mark.parametrize(
+    ("analogy", "without"),
+    [("going go come coming", 180), ("these this that those", 16), ("two first third three", 2374)],
+)
+def test_an_analogy_that_shows_something_needs_its_step(analogy: str, without: int) -> None:
+    """The ranks without it were measured on attend-chat's weights, where the lesson shows them."""
+    learned = Vectors.of(catalog.load(CHAT))
+    a, b, c, expected = map(learned.word, analogy.split())
+    found = learned.analogy(a, b, c, 1, expected)
+    assert (found.rank, found.rank_without) == (1, without)
+
+
+@EMBEDDED
+def test_an_analogy_that_shows_nothing_is_found_out() -> None:
+    learned = Vectors.of(catalog.load(CHAT))
+    a, b, c, expected = map(learned.word, ["mother", "father", "brother", "sister"])
+    assert learned.analogy(a, b, c, 1, expected).rank_without == 1
 
 
 @EMBEDDED

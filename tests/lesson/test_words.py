@@ -61,7 +61,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_nobody_changed_is_the_default_and_what_is_sent_back_stays(chapter: str, models: Models) -> None:
     answered = CHAPTERS[chapter](models, {})
     assert sent(answered) < LARGEST
-    assert CHAPTERS[chapter](models, dict(lessons.FIRST[chapter])) == answered, "the page's fields hold something else"
+    assert CHAPTERS[chapter](models, dict(lessons.CHAPTERS[chapter].first)) == answered, (
+        "the page's fields hold something else"
+    )
     inputs = {
         "tokens": ("text",),
         "vocabulary": ("text", "merges", "new"),
@@ -130,7 +132,7 @@ def test_what_cannot_be_shown_is_one_sentence(
     chapter: str, given: dict[str, Any], sentence: str, models: Models
 ) -> None:
     with pytest.raises(AttendError, match=sentence) as refused:
-        lessons.CHAPTERS[chapter](models, given)
+        lessons.CHAPTERS[chapter].answer(models, given)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 

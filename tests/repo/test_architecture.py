@@ -30,6 +30,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "model.lazy": (),
     "model.transformer": ("model.interface", "model.errors", "model.limits"),
     "model.compiled": ("model.transformer", "model.interface", "model.errors", "model.device"),
+    "model.recurrent": ("model.transformer.checkpoint", "model.interface", "model.errors", "model.limits"),
     "model.text": ("model.errors", "model.limits"),
     "model.huggingface": ("model",),
     "model.hub": ("model.errors", "model.progress", "model.device"),
@@ -63,7 +64,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "ui.tour", "attend", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
-    "experiments": ("training", "benchmarks.timing", "decoding", "model"),
+    "experiments": ("lesson.recurrence.translation", "training", "benchmarks.timing", "decoding", "model"),
 }
 
 # Library → the only modules that may import it.

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).resolve().parent.parent  # ui/: every room keeps its scr
 STYLESHEET = "attend.css"
 STYLES = (  # of equally specific rules the later one wins
     "kit/shared",
+    "kit/change_bars",
     "switch",
     "models/picker",
     "runs/answer",
@@ -32,9 +33,9 @@ STYLES = (  # of equally specific rules the later one wins
     *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
     *(f"translate/{name}" for name in ("translation", "alignment")),
     "encoder/reading",
-    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "positions/chapter")),
-    *(f"learn/{name}" for name in ("attention/chapter", "sentences/chapter", "explanation", "block/chapter")),
-    "learn/training/chapter",
+    *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "explanation", "exercises")),
+    *(f"learn/{name}/chapter" for name in ("positions", "attention", "sentences", "block", "recurrence")),
+    *(f"learn/{name}/chapter" for name in ("training", "generation", "today")),
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)

@@ -56,7 +56,7 @@ export function rangeHint(box) {
   box.required = true; // an empty field is no number
   const node = make('output', { class: 'at-lesson-limits' });
   const right = () => {
-    const kind = box.step === 'any' ? 'a number' : 'a whole number';
+    const kind = Number.isInteger(Number(box.step)) ? 'a whole number' : 'a number';
     node.textContent = box.checkValidity() ? '' : `${kind} from ${box.min} to ${box.max}`.replaceAll('-', '−');
     return !node.textContent;
   };
@@ -89,4 +89,25 @@ export function numberSlider(name, range, onChange) {
   /** @param {number} min @param {number} max the range from now on */
   const reach = (min, max) => [slider, box].forEach((input) => Object.assign(input, { min, max }));
   return { node, put, reach };
+}
+
+/**
+ * A choice between a few words, in one row.
+ * @param {string} name what is chosen
+ * @param {[value: string, text: string][]} options
+ * @param {(value: string) => void} onChange
+ */
+export function choiceSwitch(name, options, onChange) {
+  const group = `lesson-${name.toLowerCase().replaceAll(' ', '-')}`;
+  const inputs = options.map(([value]) => make('input', {
+    type: 'radio', class: 'at-hidden', name: group, value, onchange: () => onChange(value),
+  }));
+  const labels = inputs.map((input, index) => make('label', {}, input, make('span', { text: options[index][1] })));
+  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name, 'aria-hidden': 'true' }),
+    make('fieldset', { class: 'at-switch' }, make('legend', { class: 'at-hidden', text: name }), ...labels));
+  /** @param {string} value */
+  const put = (value) => inputs.forEach((input) => {
+    input.checked = input.value === value;
+  });
+  return { node, put };
 }

@@ -18,14 +18,15 @@ _LESSONS = 4  # questions that are answered at the same time, of all visitors
 
 
 class LearnTab(Tab):
-    """The same for every model and every visitor."""
+    """The course: it keeps nothing of a visitor and takes no settings."""
 
     name = "Learn"
     element = "attend-lesson"
     takes_settings = False
 
     def lay_out(self, models: Models, *, first: bool) -> None:
-        self.lesson = component("learn/learn.js", "ask", name="lesson", form=dict(chapters.FIRST))
+        form = {name: chapter.first for name, chapter in chapters.CHAPTERS.items() if chapter.first}
+        self.lesson = component("learn/learn.js", "ask", name="lesson", form=form)
 
     def wire(self, frame: Frame) -> None:
         models = frame.models

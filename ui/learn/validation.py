@@ -67,7 +67,7 @@ def matrix(
     right = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == rows
     if not right or not all(isinstance(row, Sequence) and len(row) == columns for row in value):
         raise AttendError(
-            f"{_subject(name)} must have {rows} rows of {columns} numbers: reload the page to start again."
+            f"{_subject(name)} must have {counted(rows, 'row')} of {columns} numbers: reload the page to start again."
         )
     for row in value:
         for cell in row:

@@ -32,7 +32,7 @@ METHODS: Mapping[str, Method] = {
     "Greedy": Method("Takes the top token.", "greedy", RUN),
     "Temperature": Method("Safer or bolder choices.", "sample", ("temperature", *RUN)),
     "Top-k": Method("Draws from the top k.", "sample", ("top_k", *RUN)),
-    "Top-p": Method("Draws from the top share.", "sample", ("top_p", *RUN)),
+    "Top-p": Method("Fewer options when sure.", "sample", ("top_p", *RUN)),
     "Beam search": Method("Seeks the likeliest text.", "beam", ("num_beams", "length_penalty", *RUN)),
     "Beam sampling": Method(
         "Draws several texts.",

@@ -91,9 +91,9 @@ class Panel:
 
     @staticmethod
     def read_shared(values: Sequence[object]) -> DecodingSettings:
-        """What holds for every card of a comparison, with a definite seed."""
+        """What holds for every card of a comparison, with a seed of -1 where it is left to chance."""
         (form,) = values
-        return shared_settings_of(form).seeded()
+        return shared_settings_of(form)
 
 
 def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:

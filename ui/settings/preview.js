@@ -7,6 +7,7 @@
 /** @import { StepValue } from '../inspector/contract' */
 /** @import { Filter, Picture } from './distribution.js' */
 
+import { changeList, changeRow } from '../kit/js/change_bars.js';
 import { make } from '../kit/js/dom.js';
 import { shownStep } from '../kit/js/signals.js';
 import { tokenChip, visibleText } from '../kit/js/text.js';
@@ -22,7 +23,7 @@ const THROTTLE_MS = 50; // and while a slider moves
  *   than one step; null where the method says nothing about a single step
  */
 export function makePreview(owner, settings) {
-  const list = make('ul');
+  const list = changeList();
   const note = make('p', { class: 'at-help' });
   const estimate = make('span', { class: 'at-hint', text: 'estimate', title: 'Only the most probable tokens are recorded individually.' });
   const node = make('section', { id: 'attend-preview', 'aria-label': 'Preview at the selected token', hidden: true },
@@ -71,14 +72,8 @@ function othersOf({ bars, rest }) {
 }
 
 /** @param {HTMLElement} label @param {string} name @param {number} before @param {number} after @param {number} largest */
-function barRow(label, name, before, after, largest) {
-  const [bars, cut] = [make('span', { class: 'at-bars', 'aria-hidden': 'true' }), after < 1e-9];
-  bars.style.setProperty('--before', String(Math.min(1, before / largest)));
-  bars.style.setProperty('--after', String(Math.min(1, after / largest)));
-  return make('li', { class: cut && 'at-gone', title: `${name}: ${share(before)} → ${cut ? 'cut' : share(after)}` },
-    label, bars, make('span', { class: 'at-hidden', text: `${share(before)} before, ` }),
-    make('span', { class: 'at-share', text: cut ? 'cut' : share(after) }));
-}
+const barRow = (label, name, before, after, largest) =>
+  changeRow(label, { name, before, after, largest, gone: after < 1e-9 ? 'cut' : '', written: share });
 
 /** @param {number} p short enough for the panel */
 const share = (p) => (p > 0 && p < 0.001 ? '<0.1\u00a0%' : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)}\u00a0%`);

@@ -95,6 +95,33 @@ def test_attention_by_hand_is_computed_again_and_a_wrong_number_loses_nothing(sh
     expect(fruit).to_have_value("0.25")
 
 
+def test_why_attention_from_one_state_to_three_translators(shared_page: Page) -> None:
+    part = chapter(shared_page, "Why attention")
+    cards, maps = part.locator(".at-translator"), part.locator(".at-alignments .at-matrix")
+    expect(cards).to_have_count(3)
+    expect(maps).to_have_count(2)
+    expect(part.locator(".at-bleu li")).to_have_count(12)  # three models, four lengths
+    expect(part.get_by_text("0.8 · 0.7 + 0.2 · 0.3 = 0.62")).to_be_visible()  # a lecture's, as in REFERENCE.md
+    steps = part.locator(".at-unrolled-step")
+    expect(steps).to_have_count(7)
+    steps.nth(4).click()
+    expect(part.get_by_role("grid", name="Decoder, word 2 of 4: “am”")).to_be_visible()
+    pair = part.get_by_role("grid", name="Two states").get_by_label("decoder, 1")
+    pair.fill("1")
+    pair.press("Enter")
+    expect(part.get_by_text("1 · 0.7 + 0.2 · 0.3 = 0.76")).to_be_visible()
+    expect(cards).to_have_count(3)
+    before = cards.all_inner_texts()
+    part.get_by_role("button", name="Tom est mon ami.").click()
+    expect(maps.first.locator("thead th").first).to_have_text("Tom")
+    assert cards.all_inner_texts() != before
+    sentence = part.get_by_label("French sentence")
+    sentence.fill("漢" * 50)
+    sentence.press("Enter")
+    expect(part.get_by_role("alert").filter(has_text="The French sentence has")).to_be_visible()
+    expect(cards).to_have_count(3)
+
+
 def test_shuffled_words_have_the_same_vectors_until_positions_are_added(shared_page: Page) -> None:
     part = chapter(shared_page, "Attention by hand")
     part.get_by_role("button", name="Shuffle the words").click()
@@ -126,9 +153,67 @@ def test_a_words_attention_head_by_head(shared_page: Page) -> None:
     expect(part.page.get_by_role("alert").filter(has_text="is not a word of")).to_be_visible()
 
 
+def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_page: Page) -> None:
+    part = chapter(shared_page, "How a text is generated")
+    strip, candidates = part.locator(".at-gen-written"), part.get_by_role("list", name="Most probable next tokens")
+    expect(candidates.get_by_role("button").first).to_be_visible()
+    for count in (1, 2):
+        part.get_by_role("button", name="Next token").click()
+        expect(strip).to_have_count(count)
+    candidates.get_by_role("button").nth(1).click()  # the visitor's choice, not the loop's
+    expect(strip).to_have_count(3)
+    expect(candidates.get_by_role("button").first).to_be_focused()
+    expect(part.locator(".at-gen-steps tbody tr")).to_have_count(3)
+    part.get_by_role("button", name="To the end").click()
+    expect(part.get_by_role("button", name="Next token")).to_be_disabled()
+    expect(part.get_by_role("button", name="Undo")).to_be_focused()
+    expect(
+        part.get_by_text("the loop stops, whether or not").or_(part.get_by_text("the text is finished"))
+    ).to_be_visible()
+    part.get_by_role("button", name="Undo").click()
+    expect(part.get_by_role("button", name="Next token")).to_be_enabled()
+    part.get_by_text("at random, by probability").click()
+    expect(strip).to_have_count(0)
+    expect(part.get_by_text("The random number 0.")).to_be_visible()
+
+    bars = part.get_by_role("list", name="Probability of each word").get_by_role("listitem")
+    expect(bars.first).to_have_attribute("title", "forward: 57.21\u00a0% → 57.21\u00a0%")
+    part.get_by_role("button", name="top-p 0.9").click()
+    expect(bars.nth(2)).to_contain_text("cut by top-p")
+    part.get_by_label("Temperature, as a number").fill("7")
+    expect(part.get_by_text("a number from 0.1 to 5")).to_be_visible()
+    used = part.get_by_role("grid", name="Times used so far").get_by_label("pizza")
+    used.fill("12")
+    used.press("Enter")
+    expect(part.page.get_by_role("alert").filter(has_text="A word is used 12 times")).to_be_in_viewport()
+    used.press("Escape")
+    expect(
+        part.locator(".at-lesson-refused, .at-lesson-waits").filter(visible=True).filter(has_text=" ")
+    ).to_have_count(0)
+
+    expect(part.get_by_text("“The dog has”: 0.4 × 0.9 = 0.36")).to_be_visible()
+    part.get_by_text("1", exact=True).and_(part.locator(".at-switch span")).click()
+    expect(part.get_by_text("With one beam, beam search is greedy decoding.")).to_be_visible()
+    part.get_by_text("3", exact=True).and_(part.locator(".at-switch span")).click()
+    house = part.get_by_label("Probability of house after nice")
+    house.fill("1,5")
+    house.press("Enter")
+    expect(part.get_by_role("alert").filter(has_text="“1,5” can’t be a probability")).to_be_visible()
+    house.fill("0")
+    house.press("Enter")
+    expect(part.get_by_text("The numbers after “nice” add up to 0.7")).to_be_visible()
+
+    prompt = part.get_by_label("Text", exact=True).input_value()
+    part.get_by_role("button", name="Open in Compare").click()
+    cards = shared_page.locator(".at-card h3")
+    expect(cards).to_have_text(["1 Greedy", "2 Beam search", "3 Sampling", "4 Sampling"])
+    expect(shared_page.locator(".at-card-words").last).to_contain_text("Top-p 0.9")
+    expect(shared_page.get_by_label("Prompt for all cards")).to_have_value(prompt)
+
+
 def test_the_lesson_fits_a_phone(visit: Opener) -> None:
     page = visit(**PHONE)
-    for title in ("Positions", "Attention by hand", "Attention in real sentences"):
+    for title in ("Positions", "Attention by hand", "How a text is generated", "Attention in real sentences"):
         chapter(page, title)
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -86,7 +86,7 @@ def test_merges_are_walked_and_a_new_word_is_cut(shared_page: Page) -> None:
     expect(chapter).to_contain_text("Merges: 4 of 15")
     expect(new.locator(".at-piece")).to_have_text(["lo", "w", "est</w>"])
     expect(chapter.get_by_role("region", name="Pairs").locator("tbody tr").first).to_contain_text("next")
-    number = chapter.get_by_role("spinbutton", name="Merges")
+    number = chapter.get_by_role("spinbutton", name="Merges, as a number")
     for wrong in ("99", "-1", "2.5", ""):
         number.fill(wrong)
         expect(chapter.get_by_text("a whole number from 0 to 15")).to_be_visible()
@@ -106,9 +106,11 @@ def test_merges_are_walked_and_a_new_word_is_cut(shared_page: Page) -> None:
 @EMBEDDED
 def test_analogies_say_where_they_fail(shared_page: Page) -> None:
     chapter = learn(shared_page, VECTORS)
-    expect(chapter).to_contain_text("mother − father + brother is nearest to sister, as expected.")
-    chapter.get_by_role("button", name="woman − man + king").click()
-    expect(chapter).to_contain_text("“queen” is left out: it is not a single token of this model.")
+    expect(chapter).to_contain_text("going − go + come is nearest to coming, as expected. To “come” alone, it is only")
+    chapter.get_by_role("button", name="mother − father + brother").click()
+    expect(chapter).to_contain_text("But so is “brother” alone, without the step: this analogy shows nothing.")
+    chapter.get_by_label("Expected").fill("unheard")
+    expect(chapter).to_contain_text("“unheard” is left out: it is not a single token of this model.")
     chapter.get_by_label("Model", exact=True).select_option("attend-translate")
     expect(chapter).to_contain_text("6,000 tokens")
     expect(chapter).to_contain_text(

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from ui.kit import assets
 from ui.kit.declarations import contracts, declarations
 from ui.server.security import POLICY, Guard
+from ui.styles import styles
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +71,14 @@ def test_a_module_needs_what_its_imports_need() -> None:
 
 def test_a_chapter_of_the_lesson_is_fetched_when_it_is_opened() -> None:
     chapter = "learn/attention/chapter.js"
-    assert chapter in assets.imported("learn/learn.js")
+    assert chapter in assets.imported("learn/course.js")
     assert chapter not in assets.needed("learn/learn.js")
+
+
+def test_every_style_sheet_is_part_of_the_page() -> None:
+    page = styles() + assets.files()[assets.STYLESHEET].decode()
+    unused = [path.name for path in assets.FOLDER.rglob("*.css") if path.read_text(encoding="utf-8") not in page]
+    assert unused == []
 
 
 def test_an_unknown_file_is_refused_when_the_page_is_made() -> None:

@@ -13,12 +13,12 @@ import { plainButton, labelled, lessonPart, sideBySide, numberSlider, checkbox, 
 import { matrixTable } from '../matrix.js';
 
 const FIELDS = [ // of a result: what the next question sends back
-  'similarities', 'vectors', 'dots', 'width', 'scores', 'mask', 'sentence', 'shuffle', 'positions',
+  'pair', 'similarities', 'vectors', 'dots', 'width', 'scores', 'mask', 'line', 'sentence', 'shuffle', 'positions',
 ];
-const WORDS = ['apple', 'fruit'];
+const WORDS = ['apple', 'fruit']; // until the visitor types others
 const AXES = ['x', 'y'];
 const KEYS = ['key 1', 'key 2'];
-const TOKENS = ['1', '2', '3', '4'];
+const TOKENS = ['I', 'am', 'a', 'student'];
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
@@ -50,13 +50,30 @@ export function build(root, ask) {
 
   return (result) => {
     now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
-    typed.forEach((table, key) => table.update(result[key]));
+    const pair = result.pair.split(' ');
+    const line = result.line.split(' ');
+    const names = {
+      similarities: { caption: `Similarity of ${pair[0]} to`, columnNames: pair }, vectors: { rowNames: pair },
+      scores: { rowNames: line, columnNames: line },
+    };
+    typed.forEach((table, key) => table.update(result[key], names[key]));
     parts.forEach(({ draw }) => draw(result));
   };
 }
 
+/** A field for the words that stand beside a table. @param {AttentionControls} controls @param {string} key @param {string} name */
+function wordsField({ change }, key, name) {
+  const input = make('input', { type: 'text', maxlength: 60, onchange: () => change({ [key]: input.value }) });
+  const put = (text) => {
+    input.value = text;
+  };
+  return { node: sideBySide(labelled(name, input)), put };
+}
+
 /** Weights from similarities. @param {AttentionControls} controls @returns {AttentionPart} */
-function mixingPart({ numbers }) {
+function mixingPart(controls) {
+  const { numbers } = controls;
+  const words = wordsField(controls, 'pair', 'Words');
   const similarities = numbers('similarities', 'Similarity of apple to', { columnNames: WORDS });
   const vectors = numbers('vectors', 'Word vectors', { rowNames: WORDS, columnNames: AXES });
   const mixtures = ['division', 'softmax'].map((key) => {
@@ -71,14 +88,17 @@ function mixingPart({ numbers }) {
       + 'of 1 and 0.25 give 0.8 and 0.2. That is plain division. Softmax gives 0.68 and 0.32 instead: it depends '
       + 'on differences, not ratios, so it works with any numbers, even negative ones. A lead of 1 makes a weight '
       + '2.72 times as large, a lead of 5 makes it 148 times as large. Transformers use softmax.'),
+    words.node,
     make('div', { class: 'at-three' }, make('div', {}, similarities.node, vectors.node),
       ...mixtures.map((mixture) => mixture.node), plane));
 
   function draw(result) {
+    const pair = result.pair.split(' ');
+    words.put(result.pair);
     mixtures.forEach(({ key, weights, vector, sum }) => {
       const mixed = result[key];
-      weights.update(mixed.weights);
-      vector.update(mixed.vector);
+      weights.update(mixed.weights, { columnNames: pair });
+      vector.update(mixed.vector, { caption: `New vector of ${pair[0]}` });
       sum.textContent = sumText(mixed.weights[0], result.vectors, mixed.vector[0]);
     });
     plane.replaceChildren(arrowsPicture(result));
@@ -103,10 +123,15 @@ function scalingPart({ numbers, change }) {
   const weights = keyTable('Softmax with scaling', 'share');
   const unscaled = keyTable('Softmax without scaling', 'share');
   const node = lessonPart('Why scores are scaled',
-    paragraph('Dot products of vectors with d numbers grow with d, typically like √d. The softmax of large '
-      + 'numbers gives almost everything to one word, and the model stops learning. Dividing by √d prevents this '
-      + '(Vaswani et al., 2017, section 3.2.1; `attention_weights` in model/transformer/attention.py). 112 and 96 are '
-      + 'what two pairs of vectors with 64 numbers may give; the slider changes only the divisor.'),
+    paragraph('From here on, a word has three vectors: a query (what it asks for), a key (what it can be found by) and a '
+      + 'value (what it gives). A score is the dot product of a query and a key.'),
+    paragraph('Dot products of vectors with d numbers grow with d, typically like √d, and so do '
+      + 'their differences. Softmax then gives almost everything to one word, and there its gradient nearly vanishes, so '
+      + 'training gets slow. '
+      + 'Dividing by √d prevents this (Vaswani et al., 2017, section 3.2.1; `attention_weights` in '
+      + 'model/transformer/attention.py). The lecture’s 112 and 96 are far larger than chance would give: for vectors of '
+      + '64 independent numbers with mean 0 and variance 1, the dot product has a standard deviation of √64 = 8. The '
+      + 'slider changes only the divisor.'),
     sideBySide(width.node),
     make('div', { class: 'at-three' }, dots.node, scaled.node, weights.node, unscaled.node));
 
@@ -121,21 +146,25 @@ function scalingPart({ numbers, change }) {
 }
 
 /** The mask hides later words. @param {AttentionControls} controls @returns {AttentionPart} */
-function maskingPart({ numbers, change }) {
+function maskingPart(controls) {
+  const { numbers, change } = controls;
+  const line = wordsField(controls, 'line', 'Words');
   const names = { rowNames: TOKENS, columnNames: TOKENS };
   const scores = numbers('scores', 'Scores', names);
   const mask = checkbox('hide later words', (checked) => change({ mask: checked }));
   const masked = matrixTable({ caption: 'Scores that remain', ...names, scale: 'plain' });
   const looked = matrixTable({ caption: 'Softmax, row by row', ...names, scale: 'share' });
   const node = lessonPart('The mask',
-    paragraph('A model that generates text must not see the word it is about to choose. Scores of later words are '
-      + 'set to −∞ before the softmax, so their weights become 0 and the rest of the row still adds up to 1.'),
-    sideBySide(mask.node), make('div', { class: 'at-three' }, scores.node, masked.node, looked.node));
+    paragraph('In training, a model reads a whole text at once and predicts every next word, so no position may see '
+      + 'the words after it. Scores of later words are set to −∞ before the softmax, so their weights become 0 and the rest of the row still adds up to 1.'),
+    line.node, sideBySide(mask.node), make('div', { class: 'at-three' }, scores.node, masked.node, looked.node));
 
   function draw(result) {
+    const words = result.line.split(' ');
+    line.put(result.line);
     mask.put(result.mask);
-    masked.update(result.masked);
-    looked.update(result.looked);
+    masked.update(result.masked, { rowNames: words, columnNames: words });
+    looked.update(result.looked, { rowNames: words, columnNames: words });
   }
 
   return { node, draw };
@@ -183,8 +212,9 @@ function shuffleVerdict({ moved, shuffle, positions }) {
 }
 
 /** The word vectors as arrows, and what apple becomes by division. */
-function arrowsPicture({ vectors, division, softmax }) {
-  const arrows = [...vectors.map((point, index) => [point, WORDS[index], 'at-arrow-word']),
+function arrowsPicture({ pair, vectors, division, softmax }) {
+  const words = pair.split(' ');
+  const arrows = [...vectors.map((point, index) => [point, words[index], 'at-arrow-word']),
     [softmax.vector[0], 'by softmax', 'at-arrow-softmax'], [division.vector[0], 'by division', 'at-arrow-new']];
   const across = [0, ...arrows.map(([[x]]) => x)];
   const down = [0, ...arrows.map(([[, y]]) => y)];
@@ -198,7 +228,7 @@ function arrowsPicture({ vectors, division, softmax }) {
     makeSvg('line', { x1: zero, y1: 15, x2: zero, y2: 215, class: 'at-arrows-axis' }));
   arrows.forEach(([point, name, kind], index) => {
     const [x, y] = at(point);
-    const isWord = index < WORDS.length; // beside its arrow's head, a mixture above it: each on a side of its own
+    const isWord = index < words.length; // beside its arrow's head, a mixture above it: each on a side of its own
     const leftwards = name === 'by softmax' || (isWord && point[0] < (left + Math.max(...across)) / 2);
     const label = makeSvg('text', {
       x: x + (leftwards ? -1 : 1) * (isWord ? 8 : 2), y: y + (isWord ? 5 : -9), class: kind,

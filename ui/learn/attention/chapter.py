@@ -18,12 +18,14 @@ WIDTH = 6  # of the vectors of a sentence's words
 MOST_WORDS = 10
 FIRST: Mapping[str, Any] = {
     # apple beside fruit, from lectures: similarities 1 and .25, vectors (5, 7) and (0, 8)
+    "pair": "apple fruit",
     "similarities": [[1.0, 0.25]],
     "vectors": [[5.0, 7.0], [0.0, 8.0]],
     "dots": [[112.0, 96.0]],
     "width": 64,
     "scores": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.3, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3]],
     "mask": True,
+    "line": "I am a student",
     "sentence": "the dog bites the man",
     "shuffle": 0,
     "positions": False,
@@ -50,6 +52,7 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     scaled = scale_scores(torch.tensor(dots[0]), width)
     shown, weights = mask_scores(torch.tensor(scores), mask=mask)  # (T, T) each
     return {
+        "pair": _labels(given, "pair", len(vectors)),
         "similarities": similarities,
         "vectors": vectors,
         "division": _mixed(by_division(near, points)),
@@ -61,10 +64,20 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "unscaled": rounded_rows(scaled.unscaled[None]),
         "scores": scores,
         "mask": mask,
+        "line": _labels(given, "line", len(scores)),
         "masked": rounded_rows(shown),
         "looked": rounded_rows(weights),
         **_order(given),
     }
+
+
+def _labels(given: Given, name: str, count: int) -> str:
+    """The words that stand beside a table's rows and columns, so many as it has."""
+    label = text(given, name, FIRST[name], 60, "The text")
+    words = label.split()
+    if len(words) != count:
+        raise AttendError(f"The text has {counted(len(words), 'word')}, but this table needs {count}: change it.")
+    return " ".join(words)
 
 
 def _order(given: Given) -> dict[str, Any]:

@@ -120,8 +120,7 @@ function makeTrace(edit, say) {
     given = result.given;
     stages = new Map(result.stages.map((stage) => [stage.name, stage]));
     views.forEach((one, name) => one.update(shownStage(stages.get(name), given)));
-    loss.textContent = `The average loss is ${result.loss.toFixed(3)}. Training lowers it, as the next chapter `
-      + 'shows.';
+    loss.textContent = `The average loss is ${result.loss.toFixed(3)}. Training lowers it: see “One training step”.`;
   }
 
   return { nodes: [...parts, loss], draw, forget: () => views.forEach((one) => one.forget()) };

@@ -23,10 +23,23 @@ const twoDecimals = (number) => matrixNumber(number, 2);
 /** A test for cells of a row, a column and a head; an axis left out matches all. */
 export const cellsWhere = (wanted) => (cell) => Object.entries(wanted).every(([axis, value]) => cell[axis] === value);
 
+/** Where the weights come from that are not drawn at random, as lesson/block.py fills them. @type {Record<string, string>} */
+const WEIGHT_ORIGINS = {
+  ...Object.fromEntries(['queries', 'keys', 'values', 'output'].map((part) => [
+    `encoder.self.${part}_weights`, 'a weight chosen so that the lecture’s numbers come out; training would learn it',
+  ])),
+  ...Object.fromEntries(['first_weights', 'first_bias'].map((part) => [
+    `encoder.feed_forward.${part}`, 'a weight printed in the lecture; training would learn it',
+  ])),
+  'output.weights': `a number of the embedding matrix, without the factor √${WIDTH}`,
+};
+
 /** How each operation of lesson/forward_trace.py is explained. @type {Record<string, (made: BlockMade) => BlockExplanation>} */
 const EXPLANATIONS = {
   given: ({ cell: { row, column }, stage }) => {
-    if (!stage.name.endsWith('.positions')) return { text: 'a weight: learned, not computed', from: [] };
+    if (!stage.name.endsWith('.positions')) {
+      return { text: WEIGHT_ORIGINS[stage.name] ?? 'a weight drawn at random; training would learn it', from: [] };
+    }
     const wave = column % 2 ? 'cos' : 'sin';
     return { text: `${wave}(${row} / 10000^(${column - (column % 2)}/${WIDTH}))`, from: [] };
   },

@@ -9,7 +9,7 @@
  */
 
 /** The steps of one attention, which differ in where queries and keys come from. @returns {BlockStep[]} */
-const attentionSteps = (name, { given, looked, code, text }) => [
+const attentionSteps = (name, { given, looked, code, text, call = 'attention(x)' }) => [
   {
     name: 'Queries, keys, values', formula: `Q = ${given} W_Q,  K = ${looked} W_K,  V = ${looked} W_V`,
     code: `\`${code}\``, text: text.made,
@@ -36,7 +36,7 @@ const attentionSteps = (name, { given, looked, code, text }) => [
     weights: [[`${name}.output_weights`, 'Output weights']],
   },
   {
-    name: 'Add and norm', formula: 'LayerNorm(x + attention(x))', code: '`Block._add` in model/transformer/layers.py',
+    name: 'Add and norm', formula: `LayerNorm(x + ${call})`, code: '`Block._add` in model/transformer/layers.py',
     text: text.added,
     stages: [[`${name}.added`, 'After add'], [`${name}.spread`, 'Of each row'], [`${name}.normed`, 'After norm']],
   },
@@ -45,9 +45,9 @@ const attentionSteps = (name, { given, looked, code, text }) => [
 /** @returns {BlockStep[]} */
 const feedForwardSteps = (name, text) => [
   {
-    name: 'Feed-forward', formula: 'max(0, x W₁ + b₁) W₂', code: '`FeedForward` in model/transformer/layers.py',
+    name: 'Feed-forward', formula: 'max(0, x W₁ + b₁) W₂ + b₂', code: '`FeedForward` in model/transformer/layers.py',
     text: text.made,
-    stages: [[`${name}.before`, 'x W₁ + b₁'], [`${name}.after`, 'After ReLU'], [`${name}.output`, 'Times W₂']],
+    stages: [[`${name}.before`, 'x W₁ + b₁'], [`${name}.after`, 'After ReLU'], [`${name}.output`, 'Times W₂, + b₂']],
     weights: [[`${name}.first_weights`, 'W₁'], [`${name}.first_bias`, 'b₁'], [`${name}.second_weights`, 'W₂']],
   },
   {
@@ -76,8 +76,8 @@ export const PARTS = [
     title: 'The encoder: words in', open: true,
     steps: embeddingSteps('encoder', {
       embeddings: 'Every word has an id, which selects a row of the embedding matrix. The row is multiplied by √6, '
-        + 'the square root of its width, so that the positions don’t drown it out (Vaswani et al., 2017, section '
-        + '3.4). The table shows the rows already multiplied by √6. Those of “how”, “are” and “you” come from a '
+        + 'the square root of its width (Vaswani et al., 2017, section 3.4). The paper gives no reason; a common one '
+        + 'is that small embeddings would be drowned out by the positions. The table shows the rows already multiplied by √6. Those of “how”, “are” and “you” come from a '
         + 'lecture; the others are ours, drawn at random. Change any number.',
       positions: 'Attention knows nothing about word order, so every position has a vector of its own that is '
         + 'added to the word’s. Each pair of columns is a wave of one length; here there is room for three.',
@@ -101,7 +101,8 @@ export const PARTS = [
         joined: 'The heads’ results are put side by side again and mixed by the output weights. The lecture prints '
           + 'only the sum in the next step, so these weights, too, are the smallest that lead there.',
         added: 'The result of attention is added to what was there before (the residual connection). Then each row '
-          + 'is shifted and scaled to mean 0 and standard deviation 1. The deviation divides by 6, not by 5. A '
+          + 'is shifted and scaled to mean 0 and standard deviation 1 (Ba, Kiros and Hinton, 2016). The lecture '
+          + 'speaks of columns, but the means that it prints are those of rows. The deviation divides by 6, not by 5. A '
           + 'learned scale and shift would follow; they start at 1 and 0.',
       },
     }),
@@ -110,15 +111,16 @@ export const PARTS = [
     title: 'The encoder: feed-forward', open: true,
     steps: feedForwardSteps('encoder.feed_forward', {
       made: 'Each word on its own: two linear layers, with negative numbers set to zero in between. W₁ and b₁ are '
-        + 'the lecture’s, W₂ is ours. The inner layer is usually four times as wide.',
+        + 'the lecture’s, W₂ is ours and b₂ is 0. For the first number of x W₁ + b₁ the lecture prints 1.20, but its '
+        + 'own numbers give 1.18. The inner layer is usually four times as wide.',
       added: 'The encoder’s output: one vector for each source word, which the decoder will attend to.',
     }),
   },
   {
     title: 'The decoder: words in', open: false,
     steps: embeddingSteps('decoder', {
-      embeddings: 'The decoder reads its own answer, shifted right by the start token <sos>: at every position it '
-        + 'has seen only the words before the one it should produce. The matrix E is the same as the encoder’s.',
+      embeddings: 'In training, the decoder reads the correct answer, shifted right by the start token <sos>: at '
+        + 'every position it sees only the words before the one it should produce. The matrix E is the same as the encoder’s.',
       positions: 'The same waves as in the encoder.',
     }),
   },
@@ -138,9 +140,9 @@ export const PARTS = [
     }),
   },
   {
-    title: 'The decoder: cross-attention', open: false,
+    title: 'The decoder: cross-attention', open: true,
     steps: attentionSteps('decoder.cross', {
-      given: 'x', looked: 'encoded', code: 'CrossAttention.project_keys_values',
+      given: 'x', looked: 'encoded', code: 'CrossAttention.project_keys_values', call: 'attention(x, encoded)',
       text: {
         made: 'The queries come from the answer, the keys and values from the encoder’s output. There are as many '
           + 'keys as source words, however long the answer is.',

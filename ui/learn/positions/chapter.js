@@ -44,17 +44,19 @@ export function build(root, ask, first) {
   root.append(
     paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
       + 'to say where the word is: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
-      + '(Vaswani et al., 2017). In the code: `sinusoids` in model/transformer/positions.py.'),
+      + '(Vaswani et al., 2017), where d is the width of the vector and i counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
     sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
+    paragraph('On the right: the farther apart two positions are, the less alike their vectors become, though not '
+      + 'steadily: the sum of many waves has ripples.'),
     lessonPart('A shift is a rotation',
       paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
-        + 'that depends only on φ and the pair, not on the position: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
-        + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So a single matrix means “two words back” from any '
-        + 'position, and a model can learn it.'),
+        + 'that depends only on φ and the pair, not on the position p. With ω = 1/10000^(2i/d), the frequency of pair i: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
+        + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So for each shift one matrix does it from any '
+        + 'position: one means “two words back”. The authors hoped that this makes it easy to attend by distance.'),
       sideBySide(sliders.position.node, sliders.shift.node), turns),
     lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
     lessonPart('Rotary positions',
-      paragraph('attend-chat adds nothing to its word vectors. It turns every query and key by an angle that '
+      paragraph('attend-chat adds nothing to its word vectors. It turns every query and key (the next chapter explains them) by an angle that '
         + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
         + 'depends on the distance between them. Below, every row has the same query and every column the same '
         + 'key: the numbers along each diagonal are equal.'), rotary.node));

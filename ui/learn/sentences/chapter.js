@@ -1,8 +1,9 @@
 /**
  * Real sentences: what a word attends to, head by head, and how context changes its vector.
  *
- * @typedef {{tokens: string[], word: number[], layers: number, heads: number, shares: Uint8Array}} SentenceAttention
- *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all
+ * @typedef {{tokens: string[], word: number[], layers: number, heads: number, both: boolean, shares: Uint8Array,
+ *   targets: {itself: number, first: number, previous: number, elsewhere: number}}} SentenceAttention
+ *   `shares`: what each head of each layer gives to each token, the token fastest, 255 for all; `both`: words behind are seen, too
  * @typedef {[layer: number, head: number]} SentenceHead
  */
 
@@ -46,8 +47,7 @@ export function build(root, ask) {
     sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
       plainButton('Reset', () => ask({}))),
     examples, ...attention.nodes,
-    paragraph('Most heads follow the grammar, or attend to the first token or to the word itself; a few find the noun. '
-      + 'attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
+    paragraph('attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
       + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
       + 'decides.'),
     lessonPart('One word, several meanings',
@@ -85,6 +85,7 @@ function attentionPart() {
     class: 'at-sentence-tokens', role: 'group', 'aria-label': 'Tokens, shaded by how much attention they get',
   });
   const summary = make('p', { class: 'at-quiet', role: 'status' });
+  const targets = make('p', { class: 'at-lesson-text' });
   const mean = plainButton('Average of all heads', () => pick(null));
   const grid = matrixTable({ scale: 'share', onPoint: (cell) => cell && pick([cell.row, cell.column]) });
 
@@ -124,11 +125,12 @@ function attentionPart() {
       },
     }, tokenChip(token, true))));
     const example = found.tokens.findIndex((token) => token.trim() === result.at);
+    targets.textContent = targetsText(found);
     [at, head] = example < 0 ? [found.word[0], null] : [example, bestHead(found, example)];
     paint();
   }
 
-  return { nodes: [strip, summary, sideBySide(mean), grid.node], draw };
+  return { nodes: [strip, summary, sideBySide(mean), grid.node, targets], draw };
 }
 
 /** One word in several sentences: how alike it is, and what would follow. */
@@ -169,6 +171,16 @@ function shareOf({ layers, heads, tokens, shares }, token, head) {
   if (head) return of(head[0] * heads + head[1]);
   const all = Array.from({ length: layers * heads }, (_, number) => of(number));
   return all.reduce((sum, one) => sum + one, 0) / all.length;
+}
+
+/** What most of the heads attend to. @param {SentenceAttention} attention */
+function targetsText({ tokens, word, layers, heads, both, targets: { itself, first, previous, elsewhere } }) {
+  const name = (index) => `“${visibleText(tokens[index].trim() || tokens[index])}”`;
+  const before = word[0] > 1 ? `, ${previous} to ${name(word[0] - 1)} just before` : '';
+  return `Which token gets the most? Of the ${layers * heads} heads, ${first} attend most to the first token, ${name(0)}${before}, `
+    + `${itself} to the word itself and ${elsewhere} to other words.`
+    + (both ? '' : ' In models that read from left to right, the first token, which all others can see, often gets what a head '
+      + 'has no use for: the weights of a row add up to 1, so they must go somewhere (Xiao et al., 2024).');
 }
 
 /** The head that gives a token the most. @param {SentenceAttention} attention @param {number} token @returns {SentenceHead} */

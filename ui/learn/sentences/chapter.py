@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from torch import Tensor
 
-from lesson.sentences import attention_of_word, word_in_context
+from lesson.sentences import attention_of_word, head_targets, word_in_context
 from model import names
 from model.encoder import cosines
 from model.errors import AttendError
@@ -62,6 +63,7 @@ def _attention(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
         "layers": layers,
         "heads": heads,
         "both": bool(loaded.model.decoder_start),  # whether it sees what is behind the word, too
+        "targets": asdict(head_targets(found)),
         "weights": _bytes(found.weights),
     }
 

@@ -45,9 +45,9 @@ export function build(root, ask, { text: example }) {
       [name, put(text)])), plainButton('Reset', put(example))),
     make('p', { class: 'at-quiet', text: 'Longer bar = more tokens.' }),
     cuts,
-    paragraph('A subword vocabulary is the middle ground: frequent words are one token, rare words several, and '
-      + 'single bytes cover everything else. attend-chat and attend-translate learned theirs with SentencePiece '
-      + 'from their training texts (`training/vocabulary.py`); the next chapter builds one. The tokenizers of '
+    paragraph('A subword vocabulary is the middle ground: frequent words are one token, rare words several. '
+      + 'attend-chat and attend-translate also have a token for each single byte, so nothing is unknown to them. They '
+      + 'learned their vocabularies with SentencePiece from their training texts (`training/vocabulary.py`); the next chapter builds one. The tokenizers of '
       + 'models and encoders in use on this page appear here, too. The README explains how to add others, such '
       + 'as those of GPT-2 and BERT.'));
   ask({});

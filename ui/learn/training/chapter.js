@@ -7,11 +7,12 @@
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
 
-import { make, makeSvg } from '../../kit/js/dom.js';
+import { make } from '../../kit/js/dom.js';
 import { percent, signed } from '../../kit/js/text.js';
 import { explanationLine, sentenceField } from '../explanation.js';
 import { plainButton, labelled, rangeHint, lessonPart, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
+import { lossCurve, recordedCurve } from './curves.js';
 
 const TABLES = [
   ['before', 'Weights before, w'], ['gradient', 'Gradient, g'], ['first', 'First moment, m'],
@@ -35,10 +36,10 @@ export function build(root, ask) {
     restart: () => ask({}),
     say: line.say,
   };
-  const kinds = [sentencePart, stepsPart, forcingPart, gradientPart, adamPart];
+  const kinds = [sentencePart, stepsPart, forcingPart, gradientPart, adamPart, curvesPart];
   const parts = kinds.map((part) => part(controls));
   root.append(
-    paragraph('The same small transformer learns one sentence. A training step has four parts: the loss, its '
+    paragraph('The small transformer of “A block by hand” learns one sentence. A training step has four parts: the loss, its '
       + 'gradient, Adam’s two moments, and the change of every weight. A large model is trained by doing this '
       + 'many times, on many sentences.'),
     ...parts.flatMap(({ nodes }) => nodes), line.node);
@@ -69,6 +70,10 @@ function stepsPart({ fresh, onwards, restart }) {
   const rate = make('input', { type: 'number', min: '0.000001', max: 1, step: 'any', onchange: () => {
     if (limits.right()) fresh({ learning_rate: Number(rate.value) });
   } });
+  const slider = make('input', { // each step of it multiplies the rate by 10^0.1
+    type: 'range', min: -5, max: 0, step: 0.1, 'aria-label': 'Learning rate, on a logarithmic scale',
+    onchange: () => fresh({ learning_rate: Number((10 ** Number(slider.value)).toPrecision(2)) }),
+  });
   const limits = rangeHint(rate);
   const next = plainButton('Take a step', () => onwards(1));
   const ten = plainButton('Take ten steps', () => onwards(10));
@@ -77,6 +82,7 @@ function stepsPart({ fresh, onwards, restart }) {
   const curve = make('div', { class: 'at-loss-curve' });
 
   function draw({ given: { step, learning_rate: learningRate }, losses, norm, most_steps: most }) {
+    slider.value = String(Math.log10(learningRate));
     if (document.activeElement !== rate) {
       rate.value = String(learningRate);
       limits.right();
@@ -85,6 +91,8 @@ function stepsPart({ fresh, onwards, restart }) {
     const [before, after] = losses.slice(-2);
     outcome.textContent = `Step ${step}: the loss goes from ${before.toFixed(3)} to ${after.toFixed(3)}`
       + `${after > before ? ', higher than before: the step was too large' : ''}. `
+      + `That is a perplexity of e^${after.toFixed(3)} = ${threeDigits(Math.exp(after))}, as if the model had to choose among `
+      + 'that many equally probable words. '
       + `The norm of the whole gradient is ${norm.toPrecision(3)}.`
       + (step >= most ? ` This chapter stops after ${most} steps.` : '');
     curve.replaceChildren(lossCurve(losses));
@@ -92,7 +100,7 @@ function stepsPart({ fresh, onwards, restart }) {
 
   return {
     nodes: [
-      sideBySide(make('div', { class: 'at-lesson-field' }, labelled('Learning rate', rate), limits.node),
+      sideBySide(make('div', { class: 'at-lesson-field' }, labelled('Learning rate', rate), slider, limits.node),
         next, ten, plainButton('Reset', restart)),
       make('p', { class: 'at-quiet', text: 'Changing the learning rate or the words starts again at step 1.' }),
       outcome, curve,
@@ -112,7 +120,9 @@ function forcingPart({ say }) {
   const node = lessonPart('Teacher forcing',
     paragraph('At every position, the decoder reads the correct words so far, not its own guesses, and has to '
       + 'predict the next one. Thanks to the look-ahead mask, all positions are predicted in one pass. Loss = −ln '
-      + 'p(target). The table shows the probabilities before the step.'),
+      + 'p(target). The table shows the probabilities before the step. When does a model stop? The end token <eos> is '
+      + 'a target like any other: add it to the answer above, and the model learns to predict it after the last '
+      + 'word.'),
     list, table.node);
 
   function explain({ row, column }) {
@@ -143,8 +153,8 @@ function gradientPart({ change }) {
     onchange: (event) => change({ matrix: event.target.value }),
   });
   const node = lessonPart('The gradient',
-    paragraph('Backpropagation (`accelerator.backward` in training/run/loop.py) computes, for each weight, how much '
-      + 'the loss would grow with it. Below is the norm of each matrix’s gradient; select one to see it:'),
+    paragraph('Backpropagation (`accelerator.backward` in training/run/loop.py) computes, for each weight, the '
+      + 'slope of the loss: how fast it rises as the weight grows a little. Below is the norm of each matrix’s gradient; select one to see it:'),
     norms);
   const draw = (result) => norms.replaceChildren(...normChoices(result.norms, result.given.matrix));
   return { nodes: [node], draw };
@@ -158,8 +168,9 @@ function adamPart({ say }) {
     caption, onPoint: (cell) => cell && explain(key, caption, cell),
   }) }));
   const node = lessonPart('What Adam does with it',
-    paragraph('Adam (Kingma and Ba, 2015) keeps a running average m of the gradient and v of its square. Both '
-      + 'start at zero and are divided by 1 − βᵗ to make up for that: m̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε). In '
+    paragraph('Adam (Kingma and Ba, 2015) keeps two running averages: m ← β₁m + (1 − β₁)g of the gradient and '
+      + 'v ← β₂v + (1 − β₂)g² of its square. Both start at zero, so at step t they are divided by 1 − β₁ᵗ and 1 − β₂ᵗ: '
+      + 'm̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε), where η is the learning rate and the tiny ε prevents division by zero. In '
       + 'the first step, m̂ / √v̂ is the sign of the gradient: a weight moves by the learning rate, however small '
       + 'its gradient, and stays only where the gradient is 0. In the code: `adam` in lesson/training.py, which a '
       + 'test compares with PyTorch’s.'),
@@ -187,13 +198,32 @@ function adamPart({ say }) {
   return { nodes: [node], draw };
 }
 
+/** The curves of the trainings that made this page's models. @returns {TrainingPart} */
+function curvesPart() {
+  const figures = make('div', { class: 'at-two' });
+  const node = lessonPart('A real training',
+    paragraph('These are the real curves of the models that come with this page, recorded while they were trained '
+      + '(`training/`, and the cards in checkpoints/). The loss falls fast at first and ever more slowly afterwards. A '
+      + 'loss of 1.8 nats is a perplexity of e^1.8 = 6.'), figures);
+  let shown = '';
+
+  function draw({ curves }) {
+    node.hidden = !curves.length;
+    if (shown === JSON.stringify(curves)) return;
+    shown = JSON.stringify(curves);
+    figures.replaceChildren(...curves.map(recordedCurve));
+  }
+
+  return { nodes: [node], draw };
+}
+
 /**
  * The formula behind each table.
  * @type {Record<string, (at: (name: string) => string, shown: any) => string>} `at`: the number there in another table
  */
 const FORMULAS = {
   before: (at, { given: { step } }) => (step === 1 ? 'the model’s initial value' : `the value after step ${step - 1}`),
-  gradient: () => 'how much the loss would grow with this weight',
+  gradient: () => 'the slope of the loss along this weight',
   first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${oneMinus(beta)} · ${at('gradient')}`,
   second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${oneMinus(beta)} · ${at('gradient')}²`,
   change: (at, { given: { step, learning_rate: rate }, betas: [first, second], epsilon }) =>
@@ -222,27 +252,6 @@ function normChoices(norms, chosen) {
       make('span', { text: name }), make('span', { class: 'at-norm-bar' }, bar),
       make('span', { text: norm.toPrecision(3) }));
   });
-}
-
-/** The loss before the first step and after each. @param {number[]} losses */
-function lossCurve(losses) {
-  const [wide, high] = [420, 120];
-  const most = Math.max(...losses);
-  const x = (step) => 30 + ((wide - 40) * step) / Math.max(1, losses.length - 1);
-  const y = (loss) => high - 18 - ((high - 30) * loss) / most;
-  const path = losses.map((loss, step) => `${x(step).toFixed(1)},${y(loss).toFixed(1)}`).join(' ');
-  const text = (at, label, anchor) => {
-    const node = makeSvg('text', { x: at[0], y: at[1], 'text-anchor': anchor });
-    node.textContent = label;
-    return node;
-  };
-  const steps = losses.length - 1;
-  return makeSvg('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `Loss over ${steps} steps` },
-    makeSvg('line', { x1: 30, x2: wide - 10, y1: y(0), y2: y(0), class: 'at-axis-line' }),
-    makeSvg('polyline', { points: path }),
-    ...(losses.length <= 30 ? losses.map((loss, step) => makeSvg('circle', { cx: x(step), cy: y(loss), r: 3 })) : []),
-    text([26, y(most) + 4], most.toFixed(1), 'end'), text([26, y(0) + 4], '0', 'end'),
-    text([x(0), high - 4], 'before', 'start'), text([x(steps), high - 4], `after step ${steps}`, 'end'));
 }
 
 /** How many decimals show the largest number with three digits. @param {number[][]} rows */

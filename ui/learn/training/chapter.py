@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lesson.block import LONGEST, PADDING, WIDTH, WORDS
+from lesson.curves import recorded
 from lesson.training import BETAS, EPSILON, MATRICES, MOST_RATE, MOST_STEPS, StepSettings, Update, train
 from ui.learn.block.chapter import read_settings
 from ui.learn.validation import Given, choice, integer, number, rounded, rounded_rows
@@ -54,6 +55,15 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
                 "loss": rounded(position.loss),
             }
             for position in step.positions
+        ],
+        "curves": [
+            {
+                "name": curve.name,
+                "steps": curve.steps,
+                "tokens": curve.tokens,
+                "losses": [rounded(loss, 3) for loss in curve.losses],
+            }
+            for curve in recorded()
         ],
         "losses": [rounded(loss) for loss in step.losses],
         "norms": {name: rounded(norm) for name, norm in step.norms.items()},

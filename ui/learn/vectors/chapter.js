@@ -2,9 +2,10 @@
  * Words as vectors: neighbours, analogies, likeness and a map, from a model's own embedding matrix.
  *
  * @typedef {{text: string, pieces: string[]}} SpelledWord
- * @typedef {{model: string, models: [name: string, called: string][], size: [number, number], word: SpelledWord,
+ * @typedef {{model: string, models: [name: string, called: string][], size: [number, number],
+ *   baseline: {words: number, mean: number, low: number, high: number} | null, word: SpelledWord,
  *   nearest: [string, number][], analogy: {words: SpelledWord[], nearest: [string, number][],
- *   expected: SpelledWord | null, rank: number | null}, words: SpelledWord[], around: number, cosines: number[][],
+ *   expected: SpelledWord | null, rank: number | null, rank_without: number | null}, words: SpelledWord[], around: number, cosines: number[][],
  *   points: [number, number][], neighbours: [string, number, number, number][], shares: [number, number]}} WordVectors
  * @typedef {{first: any, text: (key: string, name: string, attributes?: object) => HTMLElement,
  *   slider: (key: string, name: string, min: number, max: number) => HTMLElement,
@@ -21,8 +22,8 @@ import { debounced, chipRow, extentBar, tokenName } from '../pieces.js';
 import { wordMap } from '../word_map.js';
 
 const ANALOGIES = [
-  'made make take took', 'dogs dog cat cats',
-  'their they we our', 'first one three third', 'bad good hot cold', 'woman man king queen',
+  'these this that those', 'his he they their', 'two first third three', 'mother father brother sister',
+  'bad good hot cold',
 ];
 const LISTS = [
   ['Present and past', 'is was, are were, go went, have had, do did, say said, see saw, know knew, think thought'],
@@ -45,7 +46,7 @@ export function build(root, ask, first) {
       + 'matrix (`embedding` in model/transformer/decoder.py), the same in every sentence. Nobody chose these '
       + 'numbers. They were learned in training, and tokens that are used alike ended up pointing in similar '
       + 'directions. The cosine of the angle between two vectors measures this: 1 means the same direction, 0 '
-      + 'nothing in common, −1 opposite directions.'),
+      + 'a right angle, −1 opposite directions.'),
     ...parts.flatMap(({ nodes }) => nodes));
   controls.restart();
 
@@ -95,6 +96,7 @@ function modelPart({ change, restart }) {
   const model = make('select', { 'aria-label': 'Model', onchange: () => change({ model: model.value }) });
   const size = make('span', { class: 'at-quiet' });
   const learned = make('p', { class: 'at-quiet', role: 'status' });
+  const chance = make('p', { class: 'at-lesson-text' });
   let offered = '';
 
   function draw(result) {
@@ -105,9 +107,10 @@ function modelPart({ change, restart }) {
     model.value = result.model;
     size.textContent = `${counted.format(result.size[0])} tokens, each a vector of ${result.size[1]} numbers`;
     learned.textContent = LEARNED[result.model] ?? '';
+    chance.textContent = result.baseline ? baselineText(result.baseline) : '';
   }
 
-  return { nodes: [sideBySide(labelled('Model', model), size, plainButton('Reset', restart)), learned], draw };
+  return { nodes: [sideBySide(labelled('Model', model), size, plainButton('Reset', restart)), learned, chance], draw };
 }
 
 /** The nearest neighbours of a word. @param {VectorsControls} controls @returns {VectorsPart} */
@@ -128,9 +131,10 @@ function analogyPart(controls) {
   const found = make('div');
   const example = ['a', 'b', 'c', 'expected'].map((key) => controls.first[key]).join(' ');
   const node = lessonPart('Analogies',
-    paragraph('If the step from father to mother is a direction, it should also lead from brother to sister: a − '
-      + 'b + c, each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, '
-      + 'because the nearest word is often one of them.'),
+    paragraph('If the step from go to going is a direction, it should also lead from come to coming: a − b + c, '
+      + 'each scaled to length 1 (Mikolov, Yih and Zweig, 2013). The three words themselves are left out, because '
+      + 'the nearest word is often one of them. The control is c alone: where it leads to the same word, the step '
+      + 'has shown nothing (Linzen, 2016).'),
     make('div', { class: 'at-lesson-row at-analogy' },
       field('a', 'First word'), '−', field('b', 'Minus'), '+', field('c', 'Plus'),
       '≈', field('expected', 'Expected'), '?'),
@@ -190,15 +194,28 @@ function piecesNote(words) {
   return make('span', { class: 'at-quiet', text });
 }
 
+/** What cosines are by chance. @param {WordVectors['baseline']} baseline */
+function baselineText({ words, mean, low, high }) {
+  const [middle, least, most] = [mean, low, high].map((cosine) => signed(cosine.toFixed(2)));
+  return `What counts as similar? Of ${counted.format(words)} words drawn at random, two have a cosine of ${middle} on average, and `
+    + `nine pairs in ten lie between ${least} and ${most}. So a cosine says little by itself: compare it with these.`;
+}
+
 /** @param {WordVectors['analogy']} analogy @returns {(Node | string)[]} */
-function analogyVerdict({ words, nearest, expected, rank }) {
+function analogyVerdict({ words, nearest, expected, rank, rank_without: without }) {
   const sum = `${words[0].text} − ${words[1].text} + ${words[2].text}`;
   if (!nearest.length) return [`${sum} is not near any word.`];
   const first = make('strong', {}, tokenName(nearest[0][0]));
   if (!expected) return [`${sum} is nearest to `, first, '.'];
-  if (rank === 1) return [`${sum} is nearest to `, first, ', as expected.'];
+  if (rank === 1) return [`${sum} is nearest to `, first, `, as expected. ${controlText(words[2].text, without)}`];
   const never = expected.pieces.length > 1 ? 'it is not a single token of this model' : 'it is one of the three';
   const where = rank
     ? `“${expected.text}” is number ${counted.format(rank)}.` : `“${expected.text}” is left out: ${never}.`;
   return [`${sum} is nearest to `, first, `; ${where} A model learns such analogies only from many sentences, if at all.`];
+}
+
+/** What the analogy adds to its third word alone. @param {string} word @param {number | null} rank of the expected word */
+function controlText(word, rank) {
+  if (rank === 1) return `But so is “${word}” alone, without the step: this analogy shows nothing.`;
+  return `To “${word}” alone, it is only number ${counted.format(rank)}: the step made the difference.`;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from lesson import vectors
@@ -16,10 +17,10 @@ from ui.runs.models import Models
 
 FIRST: Mapping[str, Any] = {
     "word": "dog",
-    "a": "mother",
-    "b": "father",
-    "c": "brother",
-    "expected": "sister",
+    "a": "going",
+    "b": "go",
+    "c": "come",
+    "expected": "coming",
     "words": "Monday Tuesday Wednesday Sunday, mother father sister brother, red blue green yellow, "
     "football baseball hockey",
     "around": 1,
@@ -40,11 +41,12 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     readable = _readable(models)
     name = choice(given, "model", readable[0], readable)
     learned = Vectors.of(models.get(name))
-    word = learned.word(_word(given, "word"))
+    word, baseline = learned.word(_word(given, "word")), learned.baseline()
     return {
         "model": name,
         "models": [(name, models.display_name(name)) for name in readable],
         "size": learned.size,
+        "baseline": None if baseline is None else {name: rounded(one, 4) for name, one in asdict(baseline).items()},
         "word": _spelled(word),
         "nearest": _neighbour_values(learned.neighbours([word], NEAREST)[0]),
         "analogy": _analogy(learned, given),
@@ -68,6 +70,7 @@ def _analogy(learned: Vectors, given: Given) -> dict[str, Any]:
         "nearest": _neighbour_values(found.nearest),
         "expected": None if expected is None else _spelled(expected),
         "rank": found.rank,
+        "rank_without": found.rank_without,
     }
 
 

@@ -61,7 +61,7 @@ export function build(root, ask, first) {
     lessonPart('A new text', paragraph('The same merges, in the same order, split words that were never seen. A '
       + 'vocabulary of words has no id for them. One of characters or byte pairs lacks only characters that the '
       + 'sentences don’t contain.'),
-    labelled('Tokens of the new text', fresh), cut),
+    labelled('New text', fresh), cut),
     lessonPart('Three vocabularies for the same sentences', sizes));
   put(first.text, merges, first.new);
   ask({});
@@ -155,7 +155,7 @@ function cutTexts({ cut }) {
 
 /** @param {LearnedVocabulary} result */
 function sizesTable({ different, characters, letters, symbols, word_count: all, tokens }) {
-  return smallTable('Vocabularies', ['', 'different', 'tokens in the sentences'], [
+  return smallTable('Vocabularies', ['', 'vocabulary', 'tokens in the sentences'], [
     ['Words', counted.format(different), counted.format(all)],
     ['Characters', counted.format(characters), counted.format(letters)],
     ['Byte pairs', `${counted.format(symbols)}: the characters, the end mark and the merges`, counted.format(tokens)],

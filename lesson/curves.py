@@ -1,0 +1,46 @@
+"""The loss curves of the embedded models' own trainings, thousands of steps in a few points each."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from statistics import fmean
+
+from model.names import EMBEDDED, embedded
+
+POINTS = 50  # of a curve
+_FILES = {  # by model and name: what a training was for
+    ("attend-chat", "curve-first.csv"): "attend-chat, from random weights: small talk",
+    ("attend-chat", "curve.csv"): "attend-chat, afterwards: half of it dialogues with facts to remember",
+    ("attend-translate", "curve.csv"): "attend-translate, from random weights: French to English",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LossCurve:
+    """A training in equal parts."""
+
+    name: str
+    steps: int
+    tokens: tuple[int, ...]  # fed by the end of each part
+    losses: tuple[float, ...]  # the mean of each part's steps, in nats a token
+
+
+@cache
+def recorded() -> tuple[LossCurve, ...]:
+    """The curves of the embedded models that are there."""
+    return tuple(
+        _read(model, file, name)
+        for (model, file), name in _FILES.items()
+        if model in embedded() and (EMBEDDED / model / file).is_file()
+    )
+
+
+def _read(model: str, file: str, name: str) -> LossCurve:
+    with (EMBEDDED / model / file).open(newline="") as lines:
+        rows = [(int(row["tokens"]), float(row["loss"])) for row in csv.DictReader(lines)]
+    size = -(-len(rows) // POINTS)  # rounded up
+    parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+    losses = (fmean(loss for _, loss in part) for part in parts)
+    return LossCurve(name, len(rows), tuple(part[-1][0] for part in parts), tuple(losses))

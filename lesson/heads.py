@@ -1,0 +1,109 @@
+"""Several heads: how one attention is split and joined, in shapes, and what heads of the embedded models attend to.
+
+Shapes: L layers, H heads, T tokens of the text, S of the source, W model width, D head width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from torch import Tensor
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    """One array of multi-head attention, by the names of its axes."""
+
+    name: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MultiHeadShapes:
+    """The arrays of self-attention with several heads, and the numbers that are learned."""
+
+    computed: tuple[ArrayShape, ...]
+    weights: tuple[ArrayShape, ...]  # as Keras' MultiHeadAttention keeps them
+    parameters: int  # biases included
+
+
+def shapes(*, batch: int, time: int, width: int, heads: int, head_width: int) -> MultiHeadShapes:
+    """What multi-head self-attention computes, array by array."""
+    computed = (
+        ArrayShape("Input x", ("batch", "time", "width"), (batch, time, width)),
+        ArrayShape(
+            "Queries, keys, values, each", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)
+        ),
+        ArrayShape("Scores Q Kᵀ and weights", ("batch", "heads", "time", "time"), (batch, heads, time, time)),
+        ArrayShape("Weighted sums", ("batch", "heads", "time", "head width"), (batch, heads, time, head_width)),
+        ArrayShape("Joined", ("batch", "time", "heads · head width"), (batch, time, heads * head_width)),
+        ArrayShape("Times W_O", ("batch", "time", "width"), (batch, time, width)),
+    )
+    inward, outward = ("width", "heads", "head width"), ("heads", "head width", "width")
+    weights = (
+        *(
+            array
+            for letter in "QKV"
+            for array in (
+                ArrayShape(f"W_{letter}", inward, (width, heads, head_width)),
+                ArrayShape(f"b_{letter}", inward[1:], (heads, head_width)),
+            )
+        ),
+        ArrayShape("W_O", outward, (heads, head_width, width)),
+        ArrayShape("b_O", ("width",), (width,)),
+    )
+    return MultiHeadShapes(computed, weights, sum(prod(weight.shape) for weight in weights))
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMaps:
+    """The attention of a decoder to its text."""
+
+    tokens: tuple[int, ...]
+    weights: Tensor  # (L, H, T, T)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeMaps:
+    """The three attentions of an encoder-decoder; a row belongs to the token that was read last."""
+
+    source: tuple[int, ...]
+    text: tuple[int, ...]  # what the decoder read: its start, then the words of the translation
+    encoder: Tensor  # (L, H, S, S)
+    decoder: Tensor  # (L, H, T, T)
+    cross: Tensor  # (L, H, T, S)
+
+
+def head_maps(loaded: LoadedModel, text: str, most: int) -> HeadMaps:
+    """Every head's map of a text of at most `most` tokens; raises `AttendError` for a longer one."""
+    tokens = tuple(loaded.prompt(text))
+    _check(len(tokens), most, "sentence")
+    with loaded.lock:
+        attention = loaded.model.inspect(tokens).attention.decoder
+    return HeadMaps(tokens, attention[0].float())
+
+
+def three_maps(loaded: LoadedModel, source: str, text: str, most: int) -> ThreeMaps:
+    """The maps of an encoder-decoder that has read a source and a translation of it; raises `AttendError` for more than
+    `most` tokens of either."""
+    given = tuple(loaded.prompt(source))
+    read = (*loaded.model.decoder_start, *loaded.tokenizer.encode(text))
+    _check(len(given), most, "sentence")
+    _check(len(read), most, "translation")
+    with loaded.lock:
+        attention = loaded.model.inspect(read, source=given).attention
+    if attention.encoder is None or attention.cross is None:
+        raise AttendError(f"{loaded.name} does not provide its encoder's attention: choose another model.")
+    maps = (attention.encoder, attention.decoder, attention.cross)
+    encoder, decoder, cross = (weights[0].float() for weights in maps)
+    return ThreeMaps(given, read, encoder, decoder, cross)
+
+
+def _check(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise AttendError(f"The {what} has {count} tokens, but at most {most} can be shown: shorten it.")

@@ -1,0 +1,79 @@
+"""The exercises of a chapter in a real browser: tried, solved, shown, counted, and a link with a teacher's numbers."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import names
+from tests.helpers.browsing import reload
+from tests.helpers.stage import BROWSER
+
+pytestmark = [
+    *BROWSER,
+    pytest.mark.skipif("attend-chat" not in names.embedded(), reason="the embedded models are not there"),
+]
+
+
+@pytest.fixture(scope="module")
+def url(embedded_url: str) -> str:
+    return embedded_url
+
+
+def test_exercises_are_checked_by_the_chapter_and_counted(shared_page: Page) -> None:
+    page = shared_page
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    entry = page.locator(".at-lesson-list button", has_text="Attention by hand")
+    entry.click()
+    chapter = page.get_by_role("region", name="Attention by hand", exact=True)
+    by_number, by_choice, by_change = (chapter.locator(".at-exercise").nth(index) for index in range(3))
+    verdicts = [one.locator(".at-exercise-verdict") for one in (by_number, by_choice, by_change)]
+
+    by_number.get_by_role("button", name="Check").click()
+    expect(verdicts[0]).to_have_text("Type a number first.")
+    by_number.get_by_role("spinbutton").fill("0.6")
+    page.keyboard.press("Enter")
+    expect(verdicts[0]).to_have_text("Not yet. Try again, or take the hint.")
+    by_number.get_by_role("button", name="Hint").click()
+    expect(verdicts[0]).to_contain_text("divide it by the sum of both")
+    by_number.get_by_role("spinbutton").fill("0.375")  # 0.6 / 1.6
+    page.keyboard.press("Enter")
+    expect(verdicts[0]).to_contain_text("Right. 0.6 / (1 + 0.6)")
+    expect(entry).to_contain_text("✓ 1")
+
+    by_choice.get_by_label("1 and −1").check()
+    by_choice.get_by_role("button", name="Check").click()
+    expect(verdicts[1]).to_contain_text("Right. The lead is 2")
+
+    by_change.get_by_role("button", name="Check").click()
+    expect(verdicts[2]).to_have_text("Not yet. Try again, or take the hint.")
+    by_change.get_by_role("button", name="Show answer").click()
+    expect(verdicts[2]).to_contain_text("Answer: a width of 240")
+    by_change.get_by_role("button", name="Try it").click()
+    expect(chapter.get_by_label("Width of the vectors, as a number")).to_have_value("240")
+    by_change.get_by_role("button", name="Check").click()
+    expect(verdicts[2]).to_contain_text("Right. The wider the vectors")
+    expect(entry).to_contain_text("✓ 3")
+
+    words = chapter.get_by_label("Words").nth(1)
+    words.fill("one two")
+    page.keyboard.press("Enter")
+    expect(chapter.get_by_role("alert").first).to_have_text("The text has 2 words, but this table needs 4: change it.")
+    words.fill("we are two students")
+    page.keyboard.press("Enter")
+    expect(chapter.get_by_role("grid", name="Scores that remain")).to_contain_text("students")
+    chapter.get_by_role("button", name="Show all answers").click()
+    expect(verdicts[0]).to_contain_text("Answer: 0.375.")
+    expect(verdicts[1]).to_contain_text("Answer: 1 and −1.")
+
+
+def test_a_link_opens_a_chapter_with_a_teachers_numbers(shared_page: Page, url: str) -> None:
+    page = shared_page
+    numbers = '{"position":7,"nonsense":[1],"__proto__":{"length":2}}'
+    page.evaluate(
+        "address => history.replaceState(null, '', address)", f"{url}?tab=Learn&chapter=positions&numbers={numbers}"
+    )
+    reload(page)
+    chapter = page.get_by_role("region", name="Positions", exact=True)
+    expect(chapter.get_by_label("Position, as a number", exact=True)).to_have_value("7")
+    expect(chapter.get_by_text("position 7: (0.66, 0.75)")).to_be_visible()  # sin 7 = .657, cos 7 = .754

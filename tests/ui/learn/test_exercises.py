@@ -1,0 +1,122 @@
+"""The exercises of every chapter: what their own code computes is right, and anything else is not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from model import catalog, names
+from model.errors import AttendError
+from ui.learn import chapters
+from ui.learn.exercise import ChangeExercise, ChoiceExercise, Exercise, NumberExercise
+from ui.runs.models import Models
+
+pytestmark = pytest.mark.skipif(
+    not {"attend-chat", "attend-translate"} <= set(names.embedded()), reason="the embedded models are not there"
+)
+EVERY = [(name, index) for name, chapter in chapters.CHAPTERS.items() for index in range(len(chapter.exercises))]
+EXERCISES = pytest.mark.parametrize(("chapter", "index"), EVERY)
+
+
+@pytest.fixture(scope="module")
+def models() -> Models:
+    return Models(("attend-chat", "attend-translate"), lambda name, _: catalog.load(name))
+
+
+def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
+    """Ask as the page does, through JSON both ways."""
+    answer = chapters.answer(models, "exercises", json.loads(json.dumps({"chapter": chapter, **given})))
+    assert answer["error"] == "", answer["error"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def right_answer(models: Models, chapter: str, exercise: Exercise) -> Any:
+    def compute(given: Any) -> Any:
+        return chapters.CHAPTERS[chapter].answer(models, given)
+
+    return exercise.solve(compute) if isinstance(exercise, NumberExercise | ChoiceExercise) else None
+
+
+def test_every_chapter_has_two_to_four_and_tells_no_answer(models: Models) -> None:
+    for name, chapter in chapters.CHAPTERS.items():
+        listed = ask(models, name)["exercises"]
+        assert 2 <= len(listed) == len(chapter.exercises) <= 4
+        assert all(one.keys() == {"kind", "question", "hint", "options"} for one in listed)
+        assert len({one["question"] for one in listed}) == len(listed)  # progress is kept by the question
+
+
+@EXERCISES
+def test_the_solution_is_right_and_explained(models: Models, chapter: str, index: int) -> None:
+    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    state = dict(exercise.example) if isinstance(exercise, ChangeExercise) else {}
+    answer = right_answer(models, chapter, exercise)
+    checked = ask(models, chapter, exercise=index, answer=answer, state=state)
+    assert checked == {"exercise": index, "right": True, "explanation": exercise.explanation}
+    revealed = ask(models, chapter, exercise=index, reveal=True)
+    assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == exercise.explanation
+    assert revealed["example"] == (json.loads(json.dumps(state)) or None)
+
+
+@EXERCISES
+def test_anything_else_is_wrong(models: Models, chapter: str, index: int) -> None:
+    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    right = right_answer(models, chapter, exercise)
+    if isinstance(exercise, NumberExercise):
+        wrong = [right + 3 * 10.0**-exercise.digits, right - 3 * 10.0**-exercise.digits, -right - 1]
+    elif isinstance(exercise, ChoiceExercise):
+        wrong = [option for option in range(len(exercise.options)) if option != right]
+    else:
+        wrong = [None]  # the chapter's own example must not fulfil it already
+    for answer in wrong:
+        checked = ask(models, chapter, exercise=index, answer=answer, state={})
+        assert (checked["right"], checked["explanation"]) == (False, ""), answer
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"chapter": "tokens", "exercise": 0, "answer": "12"}, "Type a number first."),
+        ({"chapter": "tokens", "exercise": 0, "answer": None}, "Type a number first."),
+        ({"chapter": "tokens", "exercise": 0, "answer": True}, "Type a number first."),
+        ({"chapter": "today", "exercise": 0, "state": {"model": "x"}, "answer": 5.0}, "must be one of"),
+        ({"chapter": "tokens", "exercise": 1, "answer": 4}, "Choose one of the answers first."),
+        ({"chapter": "tokens", "exercise": 1, "answer": -1}, "Choose one of the answers first."),
+        ({"chapter": "tokens", "exercise": 99}, "must be a whole number from 0 to 2"),
+        ({"chapter": "tokens", "exercise": 2, "state": "x"}, "reload it"),
+        ({"chapter": "tokens", "exercise": 2, "state": {"text": "a" * 2_001}}, "2,001 characters"),
+        ({"chapter": "nowhere"}, "reload it"),
+        ({"chapter": ["tokens"]}, "reload it"),
+        ({}, "reload it"),
+    ],
+)
+def test_a_hostile_attempt_gets_one_sentence(models: Models, given: dict[str, Any], sentence: str) -> None:
+    answer = chapters.answer(models, "exercises", given)
+    assert answer["result"] is None and sentence in answer["error"]
+
+
+@pytest.mark.parametrize("answer", [10**400, -(10**400), 1e300, float("nan"), float("inf")])
+def test_a_number_beyond_all_is_wrong(models: Models, answer: float) -> None:
+    assert chapters.answer(models, "exercises", {"chapter": "tokens", "exercise": 0, "answer": answer})["result"] == {
+        "exercise": 0,
+        "right": False,
+        "explanation": "",
+    }
+
+
+def test_the_cosine_is_that_of_the_model_chosen_in_the_chapter(models: Models) -> None:
+    solutions = {
+        name: ask(models, "vectors", exercise=0, state={"model": name}, reveal=True)["solution"]
+        for name in models.names
+    }
+    nearest = chapters.CHAPTERS["vectors"].answer(models, {"model": "attend-translate", "word": "Monday"})["nearest"]
+    assert solutions["attend-translate"] == f"{nearest[0][1]:.2f}" != solutions["attend-chat"]
+
+
+def test_a_number_that_is_cut_instead_of_rounded_is_right(models: Models) -> None:
+    """sin 1 = 0.8415: 0.84 and 0.85 lie within a unit of the last digit, 0.86 doesn't."""
+    verdicts = [ask(models, "positions", exercise=0, answer=answer)["right"] for answer in (0.84, 0.85, 0.86)]
+    assert verdicts == [True, True, False]
+    with pytest.raises(AttendError):
+        chapters.CHAPTERS["positions"].exercises[0].check(lambda _: {}, "0.84", {})

@@ -1,0 +1,134 @@
+"""The chapter on generation: its results for the page, with a model and without, and the requests that it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from decoding.settings import DecodingSettings
+from lesson.tree import WEIGHTS
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from ui.compare.cards import checked_cards
+from ui.learn import chapters as lessons
+from ui.learn.generation.chapter import LOGITS, MOST_TOKENS
+from ui.runs.models import Models
+
+ECHOED = ("mode", "prompt", "tokens", "sample", "seed")
+
+
+@pytest.fixture(scope="module")
+def models(tiny: LoadedModel) -> Models:
+    return Models(("tiny",), lambda *_: tiny)
+
+
+def ask(models: Models, **given: Any) -> dict[str, Any]:
+    """Ask as the page does, through JSON both ways."""
+    answer = lessons.answer(models, "generation", json.loads(json.dumps(given)))
+    assert answer["error"] == "", answer["error"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def echo(result: dict[str, Any]) -> dict[str, Any]:
+    """The question that asks for the same again, as the page's script makes it."""
+    filters = {name: value for name, value in result["filters"].items() if name not in ("bars", "stages")}
+    loop = {name: result["loop"][name] for name in ECHOED}
+    return {**loop, **filters, "tree": result["search"]["tree"], "beams": result["search"]["beams"]}
+
+
+def test_an_answer_is_a_valid_question(models: Models) -> None:
+    first = ask(models)
+    assert ask(models, **echo(first)) == first
+    changed = ask(models, **{**echo(first), "sample": True, "top_k": 2, "beams": 3, "to_end": True, "mode": "text"})
+    assert ask(models, **echo(changed)) == changed
+    assert changed["loop"]["ended"] and changed["loop"]["next"] is None
+
+
+def test_the_loop_shows_the_end_token_and_all_of_the_probability(models: Models, tiny: LoadedModel) -> None:
+    loop = ask(models, prompt="Once upon a time", tokens=[5, 6])["loop"]
+    assert loop["chats"] == (tiny.chat is not None)
+    assert (len(loop["read"]), len(loop["written"])) == (len(_prompt(tiny, loop)), 2)
+    assert loop["ends"] == [tiny.tokenizer.label(token) for token in tiny.end_tokens]
+    candidates = loop["next"]["candidates"]
+    assert [entry[3] for entry in candidates].count(True) == 1
+    assert sum(p for _, _, p, _ in candidates) + loop["next"]["rest"] == pytest.approx(1, abs=1e-4)
+    assert loop["next"]["token"] == candidates[0][0]
+    drawn = ask(models, sample=True, seed=3)["loop"]["next"]
+    low, high = drawn["share"] or (0, 1)
+    assert low <= drawn["draw"] <= high
+
+
+def _prompt(tiny: LoadedModel, loop: dict[str, Any]) -> tuple[int, ...]:
+    if loop["mode"] == "text":
+        return tiny.prompt(loop["prompt"])
+    return tiny.chat_prompt([Message("user", loop["prompt"])], reserve=MOST_TOKENS).ids
+
+
+def test_without_a_model_that_continues_texts_the_loop_runs_on_the_tree(tiny_translator: LoadedModel) -> None:
+    result = ask(Models(("translator",), lambda *_: tiny_translator), to_end=True)
+    assert (result["loop"]["model"], result["loop"]["read"]) == ("", ["The"])
+    assert [(label, p) for label, p, _ in result["loop"]["written"]] == [(" nice", 0.5), (" woman", 0.4), ("<end>", 1)]
+
+
+def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
+    filters = ask(models, top_k=3, top_p=0.9)["filters"]
+    bars = {bar["word"]: bar for bar in filters["bars"]}
+    assert (bars["forward"]["before"], bars["forward"]["cut"]) == (0.57212, "")
+    assert (bars["closer"]["after"], bars["closer"]["cut"], bars["pizza"]["cut"]) == (0, "Top-p", "Top-k")
+    assert [(name, kept) for name, kept, _ in filters["stages"]] == [("Top-k", 3), ("Top-p", 2)]
+    assert [bar["cut"] for bar in ask(models, logits=[[20, -20] * 4 + [0]], temperature=0.1)["filters"]["bars"]] == [
+        ""
+    ] * 9
+
+
+def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
+    search = ask(models)["search"]
+    assert (search["greedy"]["factors"], search["greedy"]["p"]) == ([0.5, 0.4], 0.2)
+    assert (search["found"]["factors"], search["found"]["p"]) == ([0.4, 0.9], 0.36)
+    assert search["best"] == search["found"]
+    assert len(search["paths"]) == 12
+
+
+def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
+    cards = ask(models, temperature=5, top_p=0.9, frequency_penalty=-0.5, beams=3)["cards"]
+    assert cards[-1] == {"temperature": 2, "top_p": 0.9, "frequency_penalty": -0.5}  # 2 is the highest in Compare
+    read = checked_cards(cards)
+    assert [card.strategy for card in read] == ["greedy", "beam", "sample", "sample"]
+    assert (read[1].num_beams, read[2]) == (3, DecodingSettings())
+    assert ask(models, beams=1)["cards"] == [{"strategy": "greedy"}, {}]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tokens": "12"}, "The tokens are '12', but must be a list of the model's ids"),
+        ({"tokens": [True]}, "The tokens are [True], but"),
+        ({"tokens": [-1]}, "The tokens are [-1], but"),
+        ({"tokens": [10**30]}, "The tokens are [1"),
+        ({"tokens": [5] * (MOST_TOKENS + 1)}, "The text has 49 tokens, but this loop stops at 48"),
+        ({"prompt": " "}, "Prompt is empty"),
+        ({"prompt": "a" * 301}, "Prompt has 301 characters, but the limit is 300"),
+        ({"prompt": "half \ud83d"}, "The text contains half a character"),
+        ({"mode": ["text"]}, "Mode is ['text'], but must be one of message, text."),
+        ({"sample": 1}, "Random draws is 1, but must be true or false."),
+        ({"seed": -1}, "Seed is -1, but must be a whole number from 0 to"),
+        ({"temperature": 0}, "Temperature is 0, but must be a number from 0.1 to 5."),
+        ({"top_k": 2.5}, "Top k is 2.5, but must be a whole number from 0 to 9."),
+        ({"top_p": "0.9"}, "Top p is '0.9', but must be a number from 0 to 1."),
+        ({"presence_penalty": 3}, "Presence penalty is 3, but must be a number from -2 to 2."),
+        ({"logits": [[30, *LOGITS[1:]]]}, "A logit is 30, but must be from −20 to 20."),
+        ({"logits": [[1, 2]]}, "Logits must have 1 row of 9 numbers"),
+        ({"used": [[1.5] + [0] * 8]}, "A word is used 1.5 times, but"),
+        ({"used": [[-1] + [0] * 8]}, "A word is used -1 times, but"),
+        ({"tree": [[1, 1, 1]]}, "Tree must have 4 rows of 3 numbers"),
+        ({"tree": [[1, 1, 7], *WEIGHTS[1:]]}, "A number after “The” is 7, but must be from 0 to 1."),
+        ({"tree": [[0, 0, 0], *WEIGHTS[1:]]}, "All numbers after “The” are 0"),
+        ({"beams": 4}, "Beams is 4, but must be a whole number from 1 to 3."),
+    ],
+)
+def test_what_no_page_of_ours_sends_is_refused(models: Models, given: dict[str, Any], message: str) -> None:
+    answer = lessons.answer(models, "generation", given)
+    assert answer["result"] is None
+    assert answer["error"].startswith(message)

@@ -1,0 +1,85 @@
+"""The chapters on several heads and on today's models: what the page gets, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from model import catalog, names
+from ui.learn import chapters
+from ui.runs.models import Models
+
+NONE = Models(("none",), lambda name, _: pytest.fail(f"these parts need no model, but asked for {name}"))
+OURS = ("attend-chat", "attend-translate")
+EMBEDDED = pytest.mark.skipif(not set(OURS) <= set(names.embedded()), reason="the embedded models are not there")
+
+
+@pytest.fixture(scope="module")
+def ours() -> Models:
+    return Models(OURS, lambda name, _: catalog.load(name))
+
+
+def ask(models: Models, chapter: str, **given: Any) -> dict[str, Any]:
+    answer = chapters.answer(models, chapter, json.loads(json.dumps(given)))
+    assert answer["error"] == "", answer["error"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def test_where_our_models_are_missing_the_rest_is_there(models: Models) -> None:
+    heads, today = ask(NONE, "heads", split=3), ask(models, "today")
+    assert heads["maps"] is None and heads["kinds"] is None and len(heads["stages"]["weights"]) == 3
+    assert today["ours"] == [] and today["counts"] and today["cache"]["name"] == models.default
+    assert today["norms"]["LayerNorm"][0][2] == 0.0  # 3 is the mean of 1, 2, 3 and 6
+
+
+@EMBEDDED
+def test_a_head_of_attend_chat_looks_up_the_name(ours: Models) -> None:
+    """The pair that the chapter begins with: the token before, and from the second "called" the name's first token."""
+    maps = ask(ours, "heads")["maps"]
+    previous, lookup = maps["of"]
+    tokens = [token.strip() for token in maps["tokens"]]
+    back = [row[at - 1] for at, row in enumerate(previous) if at]
+    assert sum(back) / len(back) > 0.6
+    assert tokens[-1] == "called" and lookup[-1].index(max(lookup[-1])) == tokens.index("M") and max(lookup[-1]) > 0.5
+
+
+@EMBEDDED
+def test_a_chats_tokens_and_the_cache_of_its_model(ours: Models) -> None:
+    today = ask(ours, "today", message="Hi!", tokens=100, measure=True)
+    assert [token.strip() for token in today["chat"]] == ["<s>", "<user>", "Hi", "!", "<end>", "<assistant>"]
+    assert today["cache"]["bytes"] == 2 * 6 * 8 * 32 * 100 * 4
+    assert [one["tokens"] for one in today["cache"]["timings"]] == [16, 64, 256]
+    assert [(model["name"], model["norm_place"]) for model in today["ours"]] == [
+        (OURS[0], "before"),
+        (OURS[1], "after"),
+    ]
+
+
+@EMBEDDED
+@pytest.mark.parametrize(
+    ("chapter", "given", "sentence"),
+    [
+        ("heads", {"split": 4}, "4 heads can't share six columns evenly: choose one of 1, 2, 3, 6."),
+        ("heads", {"width": 4097}, "Width is 4097, but must be a whole number from 1 to 4,096."),
+        ("heads", {"head_width": "2"}, "Head width is '2', but must be a whole number"),
+        ("heads", {"one": [7, 1]}, "Layer is 7, but must be a whole number from 1 to 6."),
+        ("heads", {"other": [1, 0]}, "Head is 0, but must be a whole number from 1 to 8."),
+        ("heads", {"one": 5}, "reload it"),
+        ("heads", {"one": [1, 2, 3]}, "reload it"),
+        ("heads", {"sentence": "word " * 20}, "tokens, but at most 16 can be shown: shorten it."),
+        ("heads", {"source": " "}, "The French sentence is empty"),
+        ("heads", {"translation": "a" * 121}, "The translation has 121 characters, but the limit is 120"),
+        ("heads", {"layer": 4}, "Layer is 4, but must be a whole number from 1 to 3."),
+        ("today", {"vector": [[1, 2, 3]]}, "Vector must have 1 row of 4 numbers"),
+        ("today", {"message": ""}, "Message is empty"),
+        ("today", {"tokens": 0}, "Tokens is 0, but must be a whole number from 1 to 100,000."),
+        ("today", {"model": "owner/name"}, "must be one of attend-chat, attend-translate"),
+        ("today", {"measure": "yes"}, "Measure"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_sentence(ours: Models, chapter: str, given: dict[str, Any], sentence: str) -> None:
+    answer = chapters.answer(ours, chapter, given)
+    assert answer["result"] is None and sentence in answer["error"]
+    assert answer["error"].endswith(".") and "\n" not in answer["error"]

@@ -1,0 +1,98 @@
+/**
+ * A chapter on the page: its heading and aim, its questions to the server, its exercises, and the link to what it shows.
+ *
+ * @typedef {{key: string, chapter: import('./course.js').Chapter, first: Record<string, any>, input: object,
+ *   questions: import('../kit/js/questions.js').Questions, onSolved: () => void}} ChapterWiring `first`: the initial
+ *   values of its fields; `input`: what a link fills in instead
+ */
+
+/** @import { LessonValue } from './contract' */
+
+import { withParts } from '../kit/address/address.js';
+import { make } from '../kit/js/dom.js';
+import { copy } from '../kit/js/transfer.js';
+import { exerciseList } from './exercises.js';
+import { inputText, MOST_INPUT } from './input.js';
+import { plainButton, sideBySide } from './lesson.js';
+
+const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
+const PATIENCE_MS = 300; // before the chapter says that it is computing
+
+/** @param {ChapterWiring} wiring */
+export function chapterView({ key, chapter, first, input, questions, onSolved }) {
+  const refused = make('p', { class: 'at-lesson-refused', role: 'alert', hidden: true });
+  const waits = make('p', { class: 'at-quiet at-lesson-waits', role: 'status' });
+  const inside = make('div', { class: `at-lesson-inside at-lesson-${key}` });
+  const exercises = exerciseList({
+    chapter: key,
+    ask: (given, then) => questions.ask('ask', { chapter: 'exercises', given: { chapter: key, ...given } }, then, {}),
+    state: () => now,
+    put: begin,
+    onSolved,
+  });
+  const link = plainButton('Copy a link to this page', copyLink);
+  const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
+    make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
+    make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `about ${chapter.minutes} minutes` })),
+    refused, inside, exercises.node, sideBySide(link));
+  /** @type {import('./lesson.js').Build} */
+  let build;
+  /** @type {ReturnType<import('./lesson.js').Build>} draws a result */
+  let draw;
+  /** @type {Record<string, any>} what was asked last */
+  let now = {};
+  let latest = 0;
+  let patience = 0;
+
+  chapter.load().then((module) => {
+    build = module.build;
+    begin(input);
+  }, () => refuse('This chapter couldn’t be loaded: check the connection, then reload the page.'));
+
+  /** Show the chapter with other values than its own. @param {Record<string, any>} changed */
+  function begin(changed) {
+    let initial = changed;
+    const known = Object.fromEntries(Object.entries(changed).filter(([name]) => Object.hasOwn(first, name)));
+    inside.replaceChildren();
+    draw = build(inside, (given) => ask({ ...initial, ...given }), { ...first, ...known });
+    initial = {}; // only the first question takes them
+  }
+
+  /** @param {Record<string, any>} given */
+  function ask(given) {
+    now = Object.fromEntries(Object.entries(given).filter(([name]) => !ONCE.includes(name)));
+    questions.drop(latest);
+    clearTimeout(patience);
+    patience = setTimeout(() => {
+      waits.textContent = 'Computing …';
+    }, PATIENCE_MS);
+    latest = questions.ask('ask', { chapter: key, given }, answered);
+  }
+
+  /** @param {LessonValue} value which holds neither a result nor a refusal where something went wrong */
+  function answered({ error, result }) {
+    clearTimeout(patience);
+    waits.textContent = '';
+    refuse(error);
+    if (!result) return;
+    draw(result);
+    exercises.begin();
+  }
+
+  /** @param {string} error empty where nothing is wrong */
+  function refuse(error) {
+    refused.textContent = error;
+    refused.hidden = !error;
+  }
+
+  function copyLink() {
+    const numbers = inputText(now, first);
+    if (numbers && numbers.length > MOST_INPUT) {
+      return refuse(`Your numbers take ${numbers.length.toLocaleString('en-GB')} characters, but a link holds `
+        + `${MOST_INPUT.toLocaleString('en-GB')}: change fewer of them.`);
+    }
+    copy(withParts(location.href, { tab: 'Learn', chapter: key, numbers }), link);
+  }
+
+  return { node };
+}

@@ -1,0 +1,1 @@
+"""Chapter: how a text is generated."""

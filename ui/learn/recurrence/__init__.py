@@ -1,0 +1,1 @@
+"""Why attention: what one vector can hold, and what attention changes."""

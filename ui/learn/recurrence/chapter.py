@@ -1,0 +1,146 @@
+"""The chapter on why attention was needed: what `lesson/recurrence/` computes, as the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+
+from lesson.attention import by_softmax
+from lesson.recurrence.by_hand import GruStep, ScoredStates, by_dot_product, by_small_network, read_and_write
+from lesson.recurrence.translation import (
+    RECURRENT,
+    VOCABULARY_OF,
+    WITH_ATTENTION,
+    WITHOUT_ATTENTION,
+    recurrent_translator,
+    translate,
+)
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.transformer.checkpoint import read_json
+from ui.learn.validation import Given, counted, matrix, rounded, rounded_rows, text
+from ui.runs.models import Models
+
+WIDTH = 4  # of the drawn network's state
+MOST_WORDS = 8  # on each side of it
+MOST_CHARACTERS, MOST_SOURCE, MOST_TOKENS = 200, 40, 60  # of a sentence, and of its translation
+FIRST: Mapping[str, Any] = {
+    "source": "je suis étudiant",
+    "target": "I am a student",
+    # from lectures (../shared/REFERENCE.md, "Attention, by hand"): a score of .62, six scores, 0.7 × (0.8, 0.2)
+    "pair": [[0.8, 0.2], [0.7, 0.3]],
+    "scores": [[0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]],
+    "weighted": [[0.7, 0.8, 0.2], [0.3, 0.1, 0.9]],
+    # the lecture's two vectors, and others beside them
+    "query": [[0.8, 0.2]],
+    "states": [[0.7, 0.3], [0.1, 0.9], [0.9, 0.6]],
+    "query_weights": [[1.0, 0.0], [0.0, 1.0]],
+    "state_weights": [[1.0, 0.0], [0.0, 1.0]],
+    "score_weights": [[1.0, 1.0]],
+    "sentence": "Où est mon livre ?",
+}
+SENTENCES = (  # on which the GRUs differ
+    "Où est mon livre ?",
+    "Tom est mon ami.",
+    "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler.",
+)
+_kept: dict[tuple[str, str], Mapping[str, Any]] = {}  # translations of those, by a translator's name and the sentence
+NUMBERS = ("pair", "scores", "weighted", "query", "states", "query_weights", "state_weights", "score_weights")
+
+
+def answer(models: Models, given: Given) -> dict[str, Any]:
+    """
+    Args:
+        given: any of the keys of `FIRST`.
+    """
+    numbers = {name: matrix(given, name, FIRST[name]) for name in NUMBERS}
+    source, target = _words(given, "source"), _words(given, "target")
+    sentence = text(given, "sentence", FIRST["sentence"], MOST_CHARACTERS, "The French sentence").strip()
+    return {
+        "given": {"source": " ".join(source), "target": " ".join(target), "sentence": sentence, **numbers},
+        "words": [*source, *target],
+        "read": len(source),
+        "steps": [_step(step) for step in read_and_write(source, target, WIDTH)],
+        **_by_hand(numbers),
+        "translations": _translations(models, sentence),
+        "sentences": SENTENCES,
+        "recorded": _recorded(),
+    }
+
+
+def _words(given: Given, name: str) -> list[str]:
+    subject = {"source": "The encoder's text", "target": "The decoder's text"}[name]
+    words = text(given, name, FIRST[name], MOST_CHARACTERS, subject).split()
+    if len(words) > MOST_WORDS:
+        raise AttendError(
+            f"{subject} has {counted(len(words), 'word')}, but may have at most {MOST_WORDS}: shorten it."
+        )
+    return words
+
+
+def _step(step: GruStep) -> list[list[float | None]]:
+    rows = (step.given, step.before, step.reset, step.update, step.candidate, step.after)
+    return rounded_rows(torch.stack(rows))  # (6, W)
+
+
+def _by_hand(numbers: Mapping[str, list[list[float]]]) -> dict[str, Any]:
+    values = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in numbers.items()}
+    one, other = values["pair"]  # (2,) each
+    scores, weighted = values["scores"][0], values["weighted"]  # (6,), (2, 3)
+    products = weighted[:, :1] * weighted[:, 1:]  # (2, 2)
+    query, states = values["query"][0], values["states"]  # (2,), (3, 2)
+    learned = (values["query_weights"], values["state_weights"], values["score_weights"][0])
+    return {
+        "score": rounded(float(one @ other)),
+        "weights": rounded_rows(by_softmax(scores, scores[:, None]).weights[None]),
+        "products": rounded_rows(products),
+        "context": rounded_rows(products.sum(dim=0)[None]),
+        "dot": _scored(by_dot_product(query, states)),
+        "additive": _scored(by_small_network(query, states, *learned)),
+    }
+
+
+def _scored(scored: ScoredStates) -> dict[str, Any]:
+    return {
+        "scores": rounded_rows(scored.scores[None]),
+        "weights": rounded_rows(scored.mixture.weights[None]),
+        "context": rounded_rows(scored.mixture.vector[None]),
+    }
+
+
+def _translations(models: Models, sentence: str) -> list[Mapping[str, Any]]:
+    """By both GRUs and, where the page offers it, by attend-translate."""
+    translators = {name: recurrent_translator(name) for name in (WITHOUT_ATTENTION, WITH_ATTENTION)}
+    if VOCABULARY_OF in models.names:
+        translators[VOCABULARY_OF] = models.get(VOCABULARY_OF)
+    tokens = len(translators[WITHOUT_ATTENTION].prompt(sentence))  # the vocabulary is the same for all
+    if tokens > MOST_SOURCE:
+        raise AttendError(f"The French sentence has {tokens} tokens, but the limit is {MOST_SOURCE}: shorten it.")
+    return [_translation(name, loaded, sentence) for name, loaded in translators.items()]
+
+
+def _translation(name: str, loaded: LoadedModel, sentence: str) -> Mapping[str, Any]:
+    """The chapter's own sentences are translated once; what visitors type isn't kept."""
+    if (name, sentence) in _kept:
+        return _kept[name, sentence]
+    found, label = translate(loaded, sentence, MOST_TOKENS), loaded.tokenizer.label
+    translation = {
+        "name": name,
+        "text": found.text,
+        "complete": found.complete,
+        "source": [label(token) for token in found.source],
+        "tokens": [label(token) for token in found.tokens],
+        "alignment": None if found.alignment is None else rounded_rows(found.alignment),
+    }
+    if sentence in SENTENCES:
+        _kept[name, sentence] = translation
+    return translation
+
+
+@cache
+def _recorded() -> dict[str, Any]:
+    """BLEU by sentence length, as `experiments.gru_translate` measured it."""
+    return read_json(RECURRENT / "bleu.json")

@@ -1,0 +1,96 @@
+/**
+ * A recurrent encoder-decoder unrolled: a box for each word with the state after it, and the numbers of one step.
+ */
+
+/** @import { RecurrenceControls, RecurrencePart } from './chapter.js' */
+
+import { make } from '../../kit/js/dom.js';
+import { factor } from '../explanation.js';
+import { lessonPart, paragraph, plainButton, sideBySide } from '../lesson.js';
+import { matrixNumber, matrixTable } from '../matrix.js';
+
+const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
+const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();
+
+/** @param {RecurrenceControls} controls @returns {RecurrencePart} */
+export function unrolledPart({ typed }) {
+  /** @type {any} */
+  let shown = null;
+  let chosen = 0; // the step in the table
+  let column = 0; // the number that is written out
+  const picture = make('div', { class: 'at-unrolled' });
+  const outcome = make('p', { class: 'at-quiet', role: 'status' });
+  const table = matrixTable({ rowNames: ROWS, onPoint: (cell) => {
+    if (cell) column = cell.column;
+    explain();
+  } });
+  const next = plainButton('Next word', () => choose((chosen + 1) % shown.words.length));
+  const node = lessonPart('One state, carried from word to word',
+    paragraph('Each network is a GRU (Cho et al., 2014), in the form that PyTorch computes. It reads a word’s vector x and the state before it, h, and makes a '
+      + 'new state h′. The reset gate r says how much of h the candidate n may use, and the update gate z how much of h is '
+      + 'kept. The weights here are random and nobody trained them: the picture shows what is passed on, not what is '
+      + 'learned. Click a word to see its step.'),
+    sideBySide(typed('source', 'The encoder reads'), typed('target', 'The decoder reads')),
+    picture, sideBySide(next), table.node, outcome,
+    paragraph('The decoder begins with the encoder’s last state and sees nothing else of the sentence: four numbers for '
+      + 'three words, and still four for eight. That is the bottleneck. In training the decoder reads the '
+      + 'translation itself, word by word; later it reads what it has just written. Sutskever, Vinyals and Le '
+      + '(2014) translated this way, with LSTMs of four layers and 8,000 numbers in between. Cho et al. (2014) show the '
+      + 'vector to the decoder at every step, but it is still one vector.'));
+
+  function choose(step) {
+    chosen = step;
+    paint();
+  }
+
+  function paint() {
+    const { words, read, steps } = shown;
+    const boxes = words.map((word, index) => stepBox(word, steps[index][AFTER], index === chosen, () => choose(index)));
+    const size = steps[0][AFTER].length;
+    picture.replaceChildren(
+      side('Encoder', boxes.slice(0, read)),
+      make('div', { class: 'at-bottleneck' }, arrow(), make('div', {}, strip(steps[read - 1][AFTER]),
+        make('span', { text: `${size} numbers` })), arrow()),
+      side('Decoder', boxes.slice(read)));
+    const encodes = chosen < read;
+    const [number, count] = encodes ? [chosen + 1, read] : [chosen + 1 - read, words.length - read];
+    table.update(steps[chosen], {
+      caption: `${encodes ? 'Encoder' : 'Decoder'}, word ${number} of ${count}: “${words[chosen]}”`,
+      columnNames: steps[0][AFTER].map((_, index) => String(index + 1)),
+    });
+    explain();
+  }
+
+  function explain() {
+    if (!shown) return;
+    const [before, update, candidate, after] = [BEFORE, UPDATE, CANDIDATE, AFTER]
+      .map((row) => shown.steps[chosen][row][column]);
+    outcome.textContent = `Number ${column + 1} of the new state: (1 − z) · n + z · h = (1 − ${matrixNumber(update, 2)}) · `
+      + `${factor(candidate)} + ${matrixNumber(update, 2)} · ${factor(before)} = ${matrixNumber(after, 2)}`;
+  }
+
+  function draw(result) {
+    shown = result;
+    chosen = Math.min(chosen, result.words.length - 1);
+    paint();
+  }
+
+  return { node, draw };
+}
+
+/** @param {string} name @param {HTMLElement[]} boxes */
+const side = (name, boxes) => make('div', { class: 'at-unrolled-side', role: 'group', 'aria-label': name },
+  make('span', { class: 'at-quiet', text: name }),
+  make('div', { class: 'at-unrolled-steps' }, ...boxes.flatMap((box, index) => (index ? [arrow(), box] : [box]))));
+
+/** @param {string} word @param {number[]} state after it @param {boolean} isChosen @param {() => void} onclick */
+const stepBox = (word, state, isChosen, onclick) => make('button', {
+  type: 'button', class: 'at-unrolled-step', 'aria-pressed': String(isChosen), onclick,
+}, strip(state), make('span', { text: word, dir: 'auto' }));
+
+/** A state as coloured cells. @param {number[]} state each number from −1 to 1 */
+const strip = (state) => make('span', {
+  class: 'at-state', role: 'img', 'aria-label': `state ${state.map((number) => matrixNumber(number, 2)).join(', ')}`,
+}, ...state.map((number) => make('i', { 'data-level': Math.round(5 + 5 * number), title: matrixNumber(number, 2) })));
+
+const arrow = () => make('span', { class: 'at-quiet', 'aria-hidden': 'true', text: '→' });

@@ -1,0 +1,1 @@
+"""Chapter: from this block to today's models."""

@@ -1,5 +1,6 @@
 /**
- * Context usage: a line of text, and a bar of what is used and, in Chat, kept for an answer.
+ * Context usage: a line of text, and a bar of what is used and, in Chat, kept for an answer. In Compare it is that of the
+ * longest card.
  */
 
 /** @import { MeterValue } from './runs/contract' */
@@ -16,14 +17,16 @@ import { counted } from './kit/js/text.js';
 export const keptRoom = ({ used, limit, answered }, length) =>
   Math.max(0, Math.min(Math.min(length, Math.floor(limit / 2)) - answered, limit - used));
 
-/** @param {MeterValue} value @param {number} kept */
-export const meterText = ({ used, limit, note }, kept) => [
-  `${counted.format(used)} of ${counted.format(limit)} tokens used${kept ? `, ${counted.format(kept)} reserved for the answer` : ''}`,
+/** @param {MeterValue} value @param {number} kept @param {string} tab that is in sight */
+export const meterText = ({ used, limit, note }, kept, tab) => [
+  `${tab === 'Compare' ? 'Longest card: ' : ''}${counted.format(used)} of ${counted.format(limit)} tokens used`
+    + (kept ? `, ${counted.format(kept)} reserved for the answer` : ''),
   ...(note ? [note] : []),
 ].join(' · ');
 
 /** @param {import('./kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
+  const meter = find(element, '.attend-meter');
   const text = find(element, '.attend-meter-text');
   const bar = find(element, '.attend-meter-bar');
   let length = 0; // the most tokens of an answer
@@ -34,11 +37,12 @@ export function start({ element, props, watch }) {
     const value = props.value;
     if (!value) return;
     const kept = tab === 'Chat' ? keptRoom(value, length) : 0;
-    text.textContent = meterText(value, kept);
+    text.textContent = meterText(value, kept, tab);
     text.title = text.textContent; // of a note there may be no room for all
     bar.style.setProperty('--used-share', String(value.used / value.limit));
     bar.style.setProperty('--taken-share', String((value.used + kept) / value.limit));
     bar.classList.toggle('full', value.used > 0.9 * value.limit);
+    meter.toggleAttribute('data-unused', !value.used);
   }
 
   panelSettings.subscribe(element, ({ max_new_tokens: most }) => {

@@ -38,6 +38,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 READY = (
     "body[data-ready]:is([data-connected], :not(:has(#attend-form)))"  # its script runs, and Gradio hears its events
 )
+_left_ports: list[int] = []
 _streams: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()  # of replies, which are open
 SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly ever ends a text by itself
 
@@ -47,11 +48,16 @@ SHORT = "max_new_tokens=12"  # in an address: a model with random weights hardly
 
 @contextmanager
 def page_of(models: Models, port: int | None = None) -> Iterator[str]:
-    """The address of a page with these models, served by this process."""
-    port, blocks = port or unused_port(), build(models)
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
-    yield f"http://127.0.0.1:{port}/"
+    """The address of a page with these models, served by this process.
+
+    Without a `port` it takes one that an earlier page has left, under whose address the browser has the scripts cached.
+    """
+    at, blocks = port or (_left_ports.pop() if _left_ports else unused_port()), build(models)
+    serve.launch(blocks, host="127.0.0.1", port=at, block=False)
+    yield f"http://127.0.0.1:{at}/"
     blocks.close()
+    if port is None:
+        _left_ports.append(at)
 
 
 @contextmanager
@@ -142,6 +148,13 @@ class Tab:
             self.page = self.context.new_page()
         self.page.bring_to_front()
         return self.page
+
+    def visit(self, at: str, path: str) -> Page:
+        """The page as a new visitor opens it; unwatched: Gradio complains of one that is left while it waits."""
+        page = self.open()
+        page.set_viewport_size(DESK)
+        forget(page, at)
+        return load(page, at + path)
 
     def leave(self) -> None:
         """Leave nothing of the visitor behind."""

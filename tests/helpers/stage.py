@@ -60,8 +60,8 @@ HOSTILE = [
 LAYERS, HEADS, VOCABULARY = 2, 3, 4096
 
 
-CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "adopt", "missing")
-INSPECTOR_EVENTS = ("take", "branch", "example", "missing")
+CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "missing")
+INSPECTOR_EVENTS = ("take", "branch", "missing")
 
 
 def conversation_view() -> gr.HTML:

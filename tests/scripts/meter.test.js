@@ -14,7 +14,8 @@ test('room is kept for a whole answer, for what is left of one, and never more t
 });
 
 test('a sentence says what is used and kept, and a note follows', () => {
-  assert.equal(meterText(VALUE, 128), '212 of 1,024 tokens used, 128 reserved for the answer');
-  assert.equal(meterText({ ...VALUE, note: 'the oldest message no longer fits' }, 0),
+  assert.equal(meterText(VALUE, 128, 'Chat'), '212 of 1,024 tokens used, 128 reserved for the answer');
+  assert.equal(meterText({ ...VALUE, note: 'the oldest message no longer fits' }, 0, 'Chat'),
     '212 of 1,024 tokens used · the oldest message no longer fits');
+  assert.equal(meterText(VALUE, 0, 'Compare'), 'Longest card: 212 of 1,024 tokens used');
 });

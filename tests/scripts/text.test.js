@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { csv } from '../../ui/kit/js/data.js';
 import { alongRow, onPlane } from '../../ui/kit/js/keys.js';
-import { level, percent, signed, stageName } from '../../ui/kit/js/text.js';
+import { fitting, level, percent, signed, stageName } from '../../ui/kit/js/text.js';
 
 test('percentages never show a 0 or a 100 that is none', () => {
   assert.deepEqual([0, 0.00001, 0.25, 0.99999, 1].map(percent),
@@ -21,6 +21,12 @@ test('filters are called as people call them', () => {
 
 test('a negative number has the minus of the page', () => {
   assert.equal(signed('-1e-5'), '−1e−5');
+});
+
+test('a name that does not fit is cut, with what it lacks in sight', () => {
+  const upTo = (/** @type {number} */ most) => (/** @type {string} */ text) => [...text].length <= most;
+  assert.deepEqual([9, 8, 3, 1].map((most) => fitting('encourage', upTo(most))), ['encourage', 'encoura…', 'en…', 'e…']);
+  assert.equal(fitting('🦊🐺🦁', upTo(2)), '🦊…'); // no half characters
 });
 
 test('CSV quotes what would end a cell, and doubles the quotes in it', () => {

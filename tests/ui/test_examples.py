@@ -9,7 +9,12 @@ import pytest
 
 from docs import examples
 from model import catalog, names
+from tests.ui.history.test_history_view import ask
 from ui.examples.recorded import MODEL, MODELS, offers_examples
+from ui.runs.documents.document import MOST_BYTES
+from ui.runs.documents.runs import unpacked
+from ui.runs.models import Models
+from ui.runs.session import Session
 
 pytestmark = pytest.mark.skipif(not set(MODELS) <= set(names.embedded()), reason="the embedded models are not there")
 
@@ -19,8 +24,16 @@ def recorded() -> dict[str, str]:
     return examples.modules([catalog.load(name) for name in MODELS])
 
 
-def value(module: str) -> Any:
+def exported(module: str) -> Any:
     return json.loads(module[module.index(" = {") + 3 : module.rindex(";")])
+
+
+def value(module: str) -> Any:
+    """What a module exports, with the runs of a document unpacked."""
+    found = exported(module)
+    if "schema" in found:
+        found["runs"] = {name: json.loads(unpacked(packed, MOST_BYTES)) for name, packed in found["runs"].items()}
+    return found
 
 
 def without_digits(found: Any) -> Any:
@@ -58,6 +71,21 @@ def test_the_dialogue_looks_up_the_name_and_the_map_shows_where(recorded: dict[s
     assert "Biscuit" in text
     assert run["tokens"][run["selected"]][0].strip().startswith("B")
     assert (answers["layer"], answers["head"]) == examples.most_attentive(run, run["selected"])
+
+
+@pytest.mark.parametrize("mode", ["chat", "write", "translate"])
+def test_what_is_taken_over_has_every_token_explained(mode: str) -> None:
+    text = (examples.FOLDER / f"{mode}_document.js").read_text(encoding="utf-8")
+    document = exported(text)
+    models = Models(MODELS, lambda name, _: catalog.load(name))
+    session = Session(model=document["model"])
+    screen = ask(session, models, document, 1)
+    assert screen.history_reply == {"number": 9, "opened": True}
+    assert screen.inspector is not None and screen.inspector["rows"]
+    explained = [token for run in session.runs.values() for token in run.tokens[run.first :]]
+    assert explained and all(token.choice is not None and len(token.choice.candidates) > 1 for token in explained)
+    assert all(run.trace is not None for run in session.runs.values())
+    assert [turn.run is not None for turn in session.turns] == ([False, True] * 2 if mode == "chat" else [])
 
 
 def test_a_page_without_the_models_shows_no_examples() -> None:

@@ -30,7 +30,7 @@ from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.session import Session
 from ui.runs.values import meter_value
-from ui.runs.versions.conversation import MOST_TURNS, Conversation, Turn
+from ui.runs.versions.conversation import Conversation, Turn
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.screen import Screen
 
@@ -62,16 +62,6 @@ def send(
     """
     message = Turn("user", checked_message(text))
     yield from _answer(session, models, name, [*session.turns, message], settings, system=system, message="")
-
-
-def adopt(
-    session: Session, models: Models, name: str, texts: Sequence[object], settings: DecodingSettings, *, system: object
-) -> Iterator[ChatScreen]:
-    """A conversation from these messages, the visitor's and the model's in turn, and an answer to the last."""
-    if len(texts) % 2 == 0 or len(texts) > MOST_TURNS:
-        raise AttendError(f"A conversation of {len(texts):,} messages can't be continued: type a message instead.")
-    turns = [Turn("assistant" if index % 2 else "user", checked_message(text)) for index, text in enumerate(texts)]
-    yield from _answer(session, models, name, turns, settings, system=system)
 
 
 def retry(

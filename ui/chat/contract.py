@@ -10,8 +10,7 @@ from ui.runs.contract import TurnsValue
 class ConversationValue(TurnsValue):
     """What the conversation shows. Its events: `token {turn, index}` (the inspector shows another run, or none),
     `retry {turn}`, `proceed {turn}` (go on with an unfinished answer), `undo {turn}`, `edit {turn, text}`,
-    `version {turn, version}` (show another version of a message), `example {text}`, `adopt {messages}` (continue the
-    recorded dialogue), and `missing`."""
+    `version {turn, version}` (show another version of a message), `example {text}`, and `missing`."""
 
 
 MessageToken = tuple[str, int | None]  # a part of a message, and the number of the prompt's token that it belongs to

@@ -98,15 +98,21 @@ export function start(component) {
   /** @param {string[]} examples @param {boolean} busy */
   function drawEmpty(examples, busy) {
     views = [];
-    log.replaceChildren(makeBeginning({ examples, busy, isRecorded }, {
-      onPick: (text) => trigger('example', { text }), onContinue: (messages) => trigger('adopt', { messages }),
-    }));
+    log.replaceChildren(makeBeginning({ examples, busy, isRecorded }, (text) => trigger('example', { text })));
   }
 
   /** @param {'user' | 'assistant'} role @param {number} number @returns {TurnView} */
   function makeTurn(role, number) {
     const { node: bubble, body } = makeBubble(role, number);
-    const reading = makeReading(body.node);
+    const reading = makeReading(body.node, {
+      texts: () => (view.turn.tokens ?? []).map(([text]) => text),
+      open(index) {
+        textView.publish('tokens');
+        const token = body.token(index);
+        token.scrollIntoView({ block: 'nearest' });
+        token.click();
+      },
+    });
     if (role === 'assistant') bubble.append(reading.node);
     const note = make('p', { class: 'at-note' });
     const tools = makeTools({

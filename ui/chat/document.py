@@ -6,28 +6,23 @@ from ui.kit.validation import checked_system
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, list_in
 from ui.runs.documents.turns import conversation_document, read_conversation
-from ui.runs.run import new_key
+from ui.runs.run import name_kept
 from ui.runs.session import Session
 from ui.runs.versions.conversation import MOST_MESSAGES
 
 
 def chat_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no conversation.
-
-    Args:
-        key: what it is called from now on; "" leaves it its name.
-    """
+    """None while there is no conversation. See `name_kept` for the key."""
     conversation = session.conversation
     messages = conversation.messages()
     if not messages:
         return None
-    conversation.key = key or conversation.key or new_key()
     runs = runs_so_far(session)
     content = {"system": session.system, "messages": conversation_document(conversation, runs)}
     named = [runs.get(placed.turn.run or "") or placed.turn.kept_run for placed in messages]
     return Document(
         "chat",
-        conversation.key,
+        name_kept(conversation, key),
         first_words((session.turns or [messages[0].turn])[0].text),
         session.model,
         content,

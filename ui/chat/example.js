@@ -4,29 +4,28 @@
 
 import { make } from '../kit/js/dom.js';
 import { dialogue } from '../examples/dialogue.js';
-import { makeExampleNote } from '../examples/example.js';
+import { makeExampleNote, takeOver } from '../examples/example.js';
 import { makeBubble, makeExamples } from '../runs/answer.js';
 
 /**
  * @param {{examples: string[], busy: boolean, isRecorded: boolean}} given whether the recorded dialogue is shown, too
- * @param {{onPick: (text: string) => void, onContinue: (messages: string[]) => void}} wiring
+ * @param {(text: string) => void} onPick
  */
-export function makeBeginning({ examples, busy, isRecorded }, { onPick, onContinue }) {
+export function makeBeginning({ examples, busy, isRecorded }, onPick) {
   return make('div', { class: 'at-empty' },
     make('p', { class: 'at-empty-title', text: 'Say something and watch the model choose every word.' }),
     make('p', {
       class: 'at-quiet', text: 'Click any token (a word or part of one) in the answer to see what else the model could have chosen.',
     }),
-    ...(isRecorded ? [makeDialogue(busy, onContinue)] : []),
+    ...(isRecorded ? [makeDialogue(busy)] : []),
     makeExamples(examples, busy, onPick));
 }
 
-/** @param {boolean} busy @param {(messages: string[]) => void} onContinue with its messages but for the last answer */
-function makeDialogue(busy, onContinue) {
-  const messages = dialogue.turns.slice(0, -1).map(({ text }) => text);
+/** @param {boolean} busy */
+function makeDialogue(busy) {
   return make('section', { class: 'at-recorded', 'aria-label': 'Example conversation' },
     makeExampleNote({
-      model: dialogue.model, take: 'Continue this conversation', disabled: busy, onTake: () => onContinue(messages),
+      model: dialogue.model, take: 'Continue this conversation', disabled: busy, onTake: () => takeOver('chat'),
     }),
     ...dialogue.turns.map((turn, number) => {
       const { node, body } = makeBubble(turn.role, number);

@@ -4,11 +4,17 @@
 
 /** @import { FormattedNode } from './contract' */
 
-import { iconButton, make } from '../kit/js/dom.js';
+import { around, iconButton, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
+import { clickedText, tokenOfWord } from './word.js';
 
-/** An answer's formatted text, which takes the place of its tokens. @param {HTMLElement} tokens */
-export function makeReading(tokens) {
+/**
+ * An answer's formatted text, which takes the place of its tokens.
+ * @param {HTMLElement} tokens
+ * @param {{texts: () => string[], open: (index: number) => void}} wiring the tokens' texts; and what a click on a word calls,
+ *   with the number of its first token
+ */
+export function makeReading(tokens, { texts, open }) {
   const node = make('div', { class: 'at-formatted', dir: 'auto', hidden: true });
   /** @type {FormattedNode[] | null} */
   let shown = null;
@@ -20,6 +26,13 @@ export function makeReading(tokens) {
     node.hidden = !nodes?.length;
     tokens.hidden = !node.hidden;
   }
+
+  node.addEventListener('click', (event) => {
+    if (around(event, 'a, button') || String(getSelection()).length) return; // a text selection is no click
+    const clicked = clickedText(node, event);
+    const index = clicked && tokenOfWord(clicked.text, clicked.offset, texts());
+    if (index !== null) open(index);
+  });
 
   return { node, show };
 }

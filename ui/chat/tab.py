@@ -65,7 +65,6 @@ class ChatTab(Tab):
                 "edit",
                 "version",
                 "example",
-                "adopt",
                 "missing",
                 beginning={"recorded": offers_examples(models.names)},
             )
@@ -153,10 +152,6 @@ class ChatTab(Tab):
         def example(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
             return send(session, system, field(event, "text", str), *settings)
 
-        def adopt(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            name, messages = models.current(session), field(event, "messages", list)
-            return chat.adopt(session, models, name, messages, panel.read(settings), system=system)
-
         def retry(session: Session, system: str, event: gr.EventData, *settings: object) -> Iterator[Screen]:
             name, turn = models.current(session), field(event, "turn", int)
             return chat.retry(session, models, name, turn, panel.read(settings), system=system)
@@ -206,7 +201,6 @@ class ChatTab(Tab):
         typed = [session, frame.system, self.message, *panel.inputs]
         gr.on([self.message.submit, self.send.click], streams(send), typed, outputs, **RUNNING)
         self.conversation.example(streams(example), inputs, outputs, **RUNNING)
-        self.conversation.adopt(streams(adopt), inputs, outputs, **RUNNING)
         self.conversation.retry(streams(retry), inputs, outputs, **RUNNING)
         self.conversation.edit(streams(edit), inputs, outputs, **RUNNING)
         self.conversation.proceed(streams(proceed), [session, *panel.inputs], outputs, **RUNNING)

@@ -23,20 +23,20 @@ export function start({ element, props, trigger, watch }) {
 
   const choices = /** @type {const} */ (['tokens', 'formatted']).map((name) => {
     const input = make('input', {
-      type: 'radio', name: 'attend-text', value: name, class: 'at-hidden', onchange: () => choose(name),
+      type: 'radio', name: 'attend-text', value: name, class: 'at-hidden', onchange: () => textView.publish(name),
     });
     input.checked = name === view;
-    return make('label', {}, input, make('span', { text: name }));
+    return { input, node: make('label', {}, input, make('span', { text: name })) };
   });
   find(element, '.attend-text-view').replaceChildren(make('fieldset', { class: 'at-switch' },
-    make('legend', { class: 'at-hidden', text: 'Show answers as' }), ...choices));
+    make('legend', { class: 'at-hidden', text: 'Show answers as' }), ...choices.map(({ node }) => node)));
 
-  /** @param {'tokens' | 'formatted'} name */
-  function choose(name) {
+  textView.subscribe(element, (name) => { // a click on a formatted word leads back to the tokens
+    if (name === view) return;
     view = name;
     remember('text', name);
-    textView.publish(name);
-  }
+    for (const { input } of choices) input.checked = input.value === name;
+  });
 
   /** One question at a time: of two replies that come together Gradio may pass on one. */
   function ask() {

@@ -37,11 +37,12 @@ export function makeCard(offered, actions) {
   const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
   const parted = make('button', { type: 'button', class: 'at-parted-note' });
   const note = make('p', { class: 'at-note' });
+  const outdated = make('p', { class: 'at-outdated', hidden: true });
   const metrics = makeMetrics(offered.metrics);
   const written = make('i');
   const bar = make('div', { class: 'at-card-bar', 'aria-hidden': 'true' }, written);
   const node = make('article', { class: 'at-card' }, bar,
-    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, parted, note, metrics.node);
+    make('div', { class: 'at-card-head' }, title, widenButton, editButton, removeButton), settings, form.node, text, outdated, parted, note, metrics.node);
   let partedToken = null;
   let growing = false;
   let pinned = true; // whether the end is in view
@@ -107,8 +108,9 @@ export function makeCard(offered, actions) {
     if (grows && pinned) scrolling ||= requestAnimationFrame(toEnd);
     if (!grows && growing) settle();
     growing = grows;
-    const message = [now.stale && result ? `${now.stale}, run again` : '',
-      result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
+    outdated.hidden = !now.stale;
+    if (now.stale) outdated.textContent = `Old result: ${now.stale.toLowerCase()}`;
+    const message = [result?.state === 'stopped' && !result.note ? 'stopped' : '', result?.note || ''].filter(Boolean).join(' · ');
     if (note.textContent !== message) note.textContent = message;
     metrics.node.hidden = !result;
     if (result) metrics.show(result.metrics, now.ranges);

@@ -14,11 +14,12 @@
 import { isExample, makeExampleNote } from '../examples/example.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { panelSettings, settledText, shownTab } from '../kit/js/signals.js';
+import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
 import { download } from '../kit/js/transfer.js';
 import { unpacked } from '../kit/js/values.js';
 import { offerTokens } from '../runs/answer.js';
+import { makeAsk, promptKey } from './ask.js';
 import { lastWords, makeCard, reveal } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
@@ -42,7 +43,6 @@ export function start({ element, props, trigger, watch }) {
   let run = null;
   let newest = 0; // the highest number of an update
   let busy = false;
-  let hasChat = false;
   /** @type {string[]} what the cards said of it when they were drawn */
   let stale = [];
   let continued = ''; // the last words of the text that the cards continue
@@ -54,21 +54,9 @@ export function start({ element, props, trigger, watch }) {
   let pending = { prompt: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
   let sent = pending;
 
-  const text = make('textarea', { class: 'at-ask-text', rows: 2, 'aria-label': 'Prompt for all cards', dir: 'auto' });
-  const go = make('button', { type: 'button', id: 'attend-compare-go', class: 'at-primary', text: 'Compare', title: 'Ctrl+Enter' });
-  const halt = make('button', { type: 'button', class: 'at-stop', text: 'Stop', hidden: true });
-  const modes = [['continue', 'continue as text'], ['answer', 'answer as a message']].map(([value, label]) => {
-    const input = make('input', { type: 'radio', name: 'attend-ask', value, class: 'at-hidden' });
-    return { input, node: make('label', {}, input, make('span', { text: label })) };
+  const ask = makeAsk(offered.example, {
+    run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });
-  const [, answering] = modes.map((mode) => mode.input);
-  const common = make('input', { type: 'checkbox', checked: true });
-  const history = make('input', { type: 'checkbox' });
-  const goOn = make('label', {
-    class: 'at-common', hidden: true,
-    'data-help': 'Puts your whole conversation before the message, as for the next answer in Chat.',
-  }, history, ' Include the chat history');
-  const sidebarSettings = make('span', { class: 'at-quiet at-sidebar-settings' });
   const fills = offered.fills.map(({ name, cards: filled }) => {
     const chip = make('button', { type: 'button', class: 'at-plain', text: name });
     chip.addEventListener('click', () => fill(filled));
@@ -88,42 +76,27 @@ export function start({ element, props, trigger, watch }) {
   const grid = make('div', { class: 'at-cards' });
 
   root.replaceChildren(
-    make('div', { class: 'at-ask' }, text, make('div', { class: 'at-ask-go' }, go, halt)),
-    make('div', { class: 'at-ask-row' },
-      make('fieldset', { class: 'at-switch' },
-        make('legend', { class: 'at-hidden', text: 'What to do with the prompt' }), ...modes.map((mode) => mode.node)),
-      goOn,
-      make('label', {
-        class: 'at-common',
-        'data-help': 'All cards use the same random numbers, so that their texts differ because of their settings, '
-          + 'not by chance. When this is off, each card gets its own. The seed is the one in the sidebar.',
-      }, common, ' Same random numbers for all cards'), sidebarSettings),
+    ...ask.nodes,
     make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip, add,
       make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
     sweep.node,
     progress.node,
     grid,
   );
-  text.value = offered.example;
-  modes[0].input.checked = true;
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
-  go.addEventListener('click', compare);
-  halt.addEventListener('click', () => trigger('halt', {}));
   add.addEventListener('click', () => {
     cards.push(newCard(cards.at(-1).settings));
     draw();
     cards.at(-1).view.open(true);
   });
-  text.addEventListener('input', drawIfStale);
-  history.addEventListener('change', drawIfStale);
-  text.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) compare();
-  });
   if (!awaitsExample) fill(offered.fills[0].cards);
-  for (const { input } of modes) input.addEventListener('change', draw);
   panelSettings.subscribe(root, drawPanel);
+  askedComparison.subscribe(root, (asked) => {
+    if (!busy) adopt({ history: false, common: true, seed: -1, lengths: [], ...asked });
+    draw();
+  });
   watch('value', receive);
   receive();
   shownTab.subscribe(root, (tab) => {
@@ -136,11 +109,11 @@ export function start({ element, props, trigger, watch }) {
     const { comparison: recorded } = await fetchExample();
     if (run !== null) return; // what was kept has come back
     fill(recorded.settings);
-    if (busy || results.size || text.value !== offered.example) return; // theirs came first, or a link's prompt
-    text.value = recorded.text;
+    if (busy || results.size || ask.read().text !== offered.example) return; // theirs came first, or a link's prompt
+    ask.show({ ...ask.read(), text: recorded.text });
     note.replaceChildren(makeExampleNote({ model: recorded.model, take: 'Run it yourself', onTake: compare }));
     submitted = cards.slice();
-    pending = { prompt: prompt(), seed: undefined, cards: recorded.settings };
+    pending = { prompt: promptKey(ask.read()), seed: undefined, cards: recorded.settings };
     put(recorded.run, recorded.cards);
     continued = lastWords(recorded.continued);
     draw();
@@ -195,8 +168,8 @@ export function start({ element, props, trigger, watch }) {
   function drawPanel({ seed, ...shared }) {
     if (same(panel, shared) && seed === panelSeed) return;
     [panel, panelSeed] = [shared, seed];
-    sidebarSettings.textContent = `Maximum length ${shared.max_new_tokens ?? '–'} · `
-      + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`;
+    ask.showShared(`Maximum length ${shared.max_new_tokens ?? '–'} · `
+      + `${seed < 0 ? 'random seed' : `seed ${seed ?? '–'}`} (sidebar settings)`);
     cards.forEach((card) => card.view.form.hold(shared));
     drawIfStale();
   }
@@ -204,9 +177,6 @@ export function start({ element, props, trigger, watch }) {
   function drawIfStale() {
     if (!same(stale, cards.map(staleness))) draw();
   }
-
-  /** What the cards would be asked now. */
-  const prompt = () => JSON.stringify([text.value, answering.checked, hasChat && answering.checked && history.checked]);
 
   /** What a card would be run with now, as far as it changes its text. @param {Card} card @returns {Settings} */
   function inEffect(card) {
@@ -216,7 +186,7 @@ export function start({ element, props, trigger, watch }) {
   /** What has changed since its text was written; a seed that was left to chance has not. @param {Card} card */
   function staleness(card) {
     if (card.sent === null) return '';
-    if (sent.prompt !== prompt()) return 'Prompt changed';
+    if (sent.prompt !== promptKey(ask.read())) return 'Prompt changed';
     const now = isExample(card.run) ? card.settings : inEffect(card);
     const isOther = !same(now, card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed);
     return isOther ? 'Settings changed' : '';
@@ -237,11 +207,8 @@ export function start({ element, props, trigger, watch }) {
       return;
     }
     submitted = cards.slice();
-    pending = { prompt: prompt(), seed: panelSeed, cards: submitted.map(inEffect) };
-    trigger('compare', {
-      text: text.value, answer: answering.checked, history: !goOn.hidden && history.checked, common: common.checked,
-      cards: submitted.map((card) => card.settings),
-    });
+    pending = { prompt: promptKey(ask.read()), seed: panelSeed, cards: submitted.map(inEffect) };
+    trigger('compare', { ...ask.read(), cards: submitted.map((card) => card.settings) });
   }
 
   /** A value arrived: the reply to a question, or what is new of the cards. */
@@ -256,18 +223,14 @@ export function start({ element, props, trigger, watch }) {
   function merge(value) {
     if ((value.update ?? 0) < newest) return;
     newest = value.update ?? 0;
-    const focused = go === document.activeElement || halt === document.activeElement;
     const hadRun = run !== null && !isExample(run);
     const isBeginning = value.busy && !busy;
     busy = value.busy;
     if (value.request && value.run !== run) adopt(value.request);
     if (!put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
-    hasChat = value.chats && value.history;
-    answering.disabled = !value.chats;
-    if (!value.chats) modes[0].input.checked = true;
+    ask.offer(value);
     draw();
-    if (focused) (busy ? halt : go).focus();
     if (busy ? isBeginning : value.run !== null || hadRun) {
       settledText.publish({ kind: 'compare', isEmpty: !busy && value.run === null, isGrowing: busy });
     }
@@ -277,12 +240,10 @@ export function start({ element, props, trigger, watch }) {
   function adopt(request) {
     awaitsExample = false;
     cards = request.cards.map((settings) => newCard(settings));
-    text.value = request.text;
-    modes[Number(request.answer)].input.checked = true;
-    [history.checked, common.checked] = [request.history, request.common];
+    ask.show(request);
     submitted = cards.slice();
     pending = {
-      prompt: JSON.stringify([request.text, request.answer, request.answer && request.history]), seed: request.seed,
+      prompt: promptKey(request), seed: request.seed,
       cards: cards.map(({ settings }, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
     };
   }
@@ -312,7 +273,6 @@ export function start({ element, props, trigger, watch }) {
   }
 
   function draw() {
-    goOn.hidden = !hasChat || !answering.checked;
     const all = cards.map((card) => card.settings);
     const shown = cards.map((card) => results.get(card.run) || null);
     const started = shown.filter((result) => result !== null);
@@ -336,8 +296,7 @@ export function start({ element, props, trigger, watch }) {
     for (const button of files) button.disabled = busy || !isOwn;
     add.disabled = busy || cards.length >= offered.most;
     add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
-    go.hidden = busy;
-    halt.hidden = !busy;
+    ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;
     progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });

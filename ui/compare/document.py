@@ -31,7 +31,7 @@ from ui.runs.documents.runs import MOST_NAME, MOST_TOKENS, run_name
 from ui.runs.documents.steps import MOST_STEPS
 from ui.runs.documents.traces import read_messages
 from ui.runs.documents.turns import read_tokens
-from ui.runs.run import RunRecord, new_key
+from ui.runs.run import RunRecord, name_kept
 from ui.runs.session import Session
 
 MOST_METRIC = math.exp(700.0)  # the largest perplexity there is
@@ -39,15 +39,10 @@ MOST_SEED = 2**64
 
 
 def compare_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no comparison.
-
-    Args:
-        key: what it is called from now on; "" leaves it its name.
-    """
+    """None while there is no comparison. See `name_kept` for the key."""
     comparison = session.comparison
     if comparison is None:
         return None
-    comparison.key = key or comparison.key or new_key()
     prompt, runs = comparison.prompt, runs_so_far(session)
     cards = [(card, card.kept_run or runs[card.run.id]) for card in comparison.cards]
     content = {
@@ -63,7 +58,7 @@ def compare_document(session: Session, key: str = "") -> Document | None:
         "cards": [_card_document(card, run) for card, run in cards],
     }
     model, title = unmarked(comparison.model)[0], first_words(prompt.text)
-    return Document("compare", comparison.key, title, model, content, [run for _, run in cards])
+    return Document("compare", name_kept(comparison, key), title, model, content, [run for _, run in cards])
 
 
 def open_comparison(session: Session, document: OpenedDocument) -> None:

@@ -12,7 +12,6 @@ class RecordedRuns(TypedDict):
     """What the inspector shows of an example."""
 
     model: str  # that wrote it
-    text: str  # the beginning that was continued; "" of a conversation
     runs: list[InspectorValue]  # the last one first in sight
     layer: int  # whose map is shown at first, from 0; -1 for the average
     head: int

@@ -1,11 +1,13 @@
 /**
  * The recorded examples that a tab shows until the visitor has something of their own: shown without the server, and
- * fetched when the tab is opened. The names of their runs begin with `example-` and the tab's mode.
+ * fetched when the tab is opened. The names of their runs begin with `example-` and the tab's mode. Each is also a
+ * document as the history keeps them, which a visitor can take over.
  */
 
 /** @import { RecordedRuns } from './contract' */
 
 import { make } from '../kit/js/dom.js';
+import { documentToOpen } from '../kit/js/signals.js';
 
 /** What the inspector shows of them, by its mode. @type {Record<string, () => Promise<{recorded: RecordedRuns}>>} */
 const MODULES = {
@@ -13,6 +15,13 @@ const MODULES = {
   write: () => import('./write.js'),
   compare: () => import('./compare.js'),
   translate: () => import('./translate.js'),
+};
+
+/** The same as the visitor's own, by its mode. A comparison is run again instead, with the visitor's own lengths and seed. */
+const DOCUMENTS = {
+  chat: () => import('./chat_document.js'),
+  write: () => import('./write_document.js'),
+  translate: () => import('./translate_document.js'),
 };
 
 /** The modes that have an example. */
@@ -26,6 +35,9 @@ export const isExample = (run) => run !== null && run.startsWith('example-');
 
 /** The mode whose example a run belongs to. @param {string} run */
 export const modeOf = (run) => run.split('-')[1];
+
+/** Put an example in its tab as the visitor's own, with all that explains its tokens. @param {keyof typeof DOCUMENTS} mode */
+export const takeOver = async (mode) => documentToOpen.publish({ document: (await DOCUMENTS[mode]()).document });
 
 /**
  * What says that it is one, and the button that takes it over.

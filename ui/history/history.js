@@ -2,18 +2,20 @@
  * The history: what the visitor's browser keeps of the tabs comes back when the page is opened again. Its events are those
  * of `HistoryReply`.
  *
- * While what is in sight is being brought back, the body has `data-restoring`: nothing else is shown in its place
+ * While what is in sight is being brought back, the body has `data-restoring`: no example is shown in its place
  * (ui/history/history.css), and the page is not called ready (ui/page.js).
  */
 
 /** @import { HistoryForm } from './contract' */
+/** @import { Present } from './keeper.js' */
 
 import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
-import { settledText, showTab } from '../kit/js/signals.js';
+import { documentToOpen, settledText, showTab, shownTab } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
+import { withinLimit } from './documents.js';
 import { Keeper } from './keeper.js';
 import { makeList } from './list.js';
 import { openStore } from './store.js';
@@ -23,12 +25,27 @@ export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-history');
   const { tabs } = /** @type {HistoryForm} */ (unpacked(props.form));
   const questions = new Questions((event, data) => trigger(event, data));
+  let attempts = 0; // to show a document
   const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
-  document.body.toggleAttribute('data-restoring', true);
+  let awaited = new Set(Object.values(tabs)); // the tabs that something may come back to
+  shownTab.subscribe(root, markRestoring);
   root.replaceChildren(make('span'));
   watch('value', () => props.value && questions.settle(unpacked(props.value)));
+  documentToOpen.subscribe(root, ({ document }) => {
+    present(/** @type {any} */ (document), { isShown: true, bring: !isModelChosen() });
+  });
   openStore().then(keep).catch(() => {}) // a browser that forbids it keeps nothing
-    .finally(() => document.body.removeAttribute('data-restoring'));
+    .finally(() => awaitTabs([]));
+
+  /** @param {string[]} names */
+  function awaitTabs(names) {
+    awaited = new Set(names);
+    markRestoring();
+  }
+
+  function markRestoring() {
+    document.body.toggleAttribute('data-restoring', awaited.has(document.body.dataset.tab));
+  }
 
   /** Say what went wrong, on the page itself, until the next change is kept. @param {string} problem "" for nothing */
   function warn(problem) {
@@ -37,7 +54,7 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {import('./store.js').Store} store */
   async function keep(store) {
-    const keeper = new Keeper(store, questions, warn);
+    const keeper = new Keeper(store, questions, present, warn);
     const list = makeList(store, tabs, {
       open: (entry) => open(keeper, entry),
       forget: (keys) => keeper.forget(keys),
@@ -57,6 +74,16 @@ export function start({ element, props, trigger, watch }) {
     settledText.subscribe(root, (text) => keeper.follow(text));
   }
 
+  /** @type {Present} */
+  async function present(document, { isShown, bring }) {
+    attempts += 1;
+    const question = { attempt: attempts, document: withinLimit(document), shown: isShown, bring };
+    const { opened = false } = await new Promise((resolve) => {
+      questions.ask('open', question, resolve, { bring: false }); // a model whose loading was cancelled stays away
+    });
+    return opened;
+  }
+
   /** @param {Keeper} keeper @param {import('./store.js').Entry} entry @returns {Promise<boolean>} whether it is in view */
   async function open(keeper, { key, kind }) {
     showTab(tabs[kind]);
@@ -66,19 +93,19 @@ export function start({ element, props, trigger, watch }) {
   /** @param {Keeper} keeper */
   async function restore(keeper) {
     const keys = Object.entries(keeper.shown).filter(([kind, key]) => key && tabs[kind]);
+    awaitTabs(keys.map(([kind]) => tabs[kind]));
     if (!keys.length) return;
     await new Promise((resolve) => onceConnected(() => resolve(undefined)));
     const isShown = (kind) => tabs[kind] === document.body.dataset.tab;
     const hasPrompt = partOf('prompt') !== null; // a link's, for the box of the tab in sight (ui/page.js)
     for (const [kind, key] of keys.toSorted(([one], [other]) => Number(isShown(other)) - Number(isShown(one)))) {
-      if (hasPrompt && isShown(kind) && kind !== 'chat') { // whose box is for the next message
-        keeper.show(kind, ''); // what it held before stays in the list
-        continue;
-      }
-      const bring = isShown(kind) && !partOf('model') && !history.state?.model; // else ui/models/picker.js brings that one
-      await keeper.open(key, { isShown: isShown(kind), bring });
+      if (hasPrompt && isShown(kind) && kind !== 'chat') keeper.show(kind, ''); // what its box held stays in the list
+      else await keeper.open(key, { isShown: isShown(kind), bring: isShown(kind) && !isModelChosen() });
       await new Promise(requestAnimationFrame);
-      document.body.removeAttribute('data-restoring');
+      awaitTabs([...awaited].filter((name) => name !== tabs[kind]));
     }
   }
 }
+
+/** Whether the address is about a model, which ui/models/picker.js brings. */
+const isModelChosen = () => Boolean(partOf('model') || history.state?.model);

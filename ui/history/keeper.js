@@ -9,21 +9,27 @@
 /** @import { DocumentValue } from './contract' */
 /** @import { Store } from './store.js' */
 
-import { isSame, keysToEvict, sizeOf, withinLimit, withRuns } from './documents.js';
+import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
 
 const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
 const DEBOUNCE_MS = 300; // that a text rests before it is kept
 const GROWING_MS = 4000; // between two states of a text that grows
 
+/**
+ * Puts a document in place of what its tab shows, and says whether it is in view: `isShown` where that tab is in sight,
+ * `bring` where its model is to be loaded first.
+ * @typedef {(document: DocumentValue, how: {isShown: boolean, bring: boolean}) => Promise<boolean>} Present
+ */
+
 export class Keeper {
   #store;
   #questions;
+  #present;
   #report;
   /** @type {Record<string, string>} the key of the document that each kind shows */
   #shown = {};
   /** @type {Map<string, number>} of the documents that this tab has read or written */
   #revisions = new Map();
-  #attempts = 0; // to open something
   /** @type {Map<string, {timer: number, question: number}>} by kind */
   #pending = new Map();
   #writing = Promise.resolve();
@@ -32,11 +38,13 @@ export class Keeper {
   /**
    * @param {Store} store
    * @param {import('../kit/js/questions.js').Questions} questions
+   * @param {Present} present
    * @param {(problem: string) => void} report what went wrong, "" for nothing
    */
-  constructor(store, questions, report) {
+  constructor(store, questions, present, report) {
     this.#store = store;
     this.#questions = questions;
+    this.#present = present;
     this.#report = report;
     this.#shown = rememberedShown();
   }
@@ -75,18 +83,14 @@ export class Keeper {
   /**
    * Bring a document back.
    * @param {string} key
-   * @param {{isShown: boolean, bring: boolean}} how whether its tab is in sight, and whether its model is to be loaded
+   * @param {Parameters<Present>[1]} how
    * @returns {Promise<boolean>} whether it is in view
    */
-  async open(key, { isShown, bring }) {
+  async open(key, how) {
     const kept = await this.#store.read(key);
     if (!kept) return false;
     const { entry, document } = kept;
-    this.#attempts += 1;
-    const question = { attempt: this.#attempts, document: withinLimit(document), shown: isShown, bring };
-    const { opened = false } = await new Promise((resolve) => {
-      this.#questions.ask('open', question, resolve, { bring: false }); // a model whose loading was cancelled stays away
-    });
+    const opened = await this.#present(document, how);
     if (opened) {
       this.#revisions.set(key, entry.revision);
       this.show(entry.kind, key);

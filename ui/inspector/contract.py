@@ -54,8 +54,8 @@ class SearchValue(TypedDict):
 
 
 class InspectorValue(TypedDict):
-    """What the inspector shows. Its events: `take {index, id}` and `example {text}` (both in Write),
-    `branch {run, index, id}` (in Chat), and `missing {run}`.
+    """What the inspector shows. Its events: `take {index, id}` (in Write), `branch {run, index, id}` (in Chat), and
+    `missing {run}`.
 
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without

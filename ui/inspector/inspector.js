@@ -2,15 +2,14 @@
  * The inspector: the tokens of one run, and how the selected one was chosen.
  *
  * It keeps the run it was given, updates it with what is new, and selects without asking the server. Events: 'take'
- * and, in Chat, 'branch' (another token in its place), 'missing' (an update was lost; send the run whole) and 'example' (a
- * recorded text is to be continued).
+ * and, in Chat, 'branch' (another token in its place) and 'missing' (an update was lost; send the run whole).
  */
 
 /** @import { RecordedRuns } from '../examples/contract' */
 /** @import { InspectorValue, StepValue } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
-import { MODES, isExample, makeExampleNote, modeOf, recordedRuns } from '../examples/example.js';
+import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { answerSelections, colourMode, settledText, shownStep, shownToken } from '../kit/js/signals.js';
@@ -134,7 +133,7 @@ export function start({ element, props, trigger, watch }) {
     if (example !== recorded) attentionPanel.choose(recorded.layer, recorded.head);
     example = recorded;
     note.replaceChildren(makeExampleNote({
-      model: recorded.model, take: recorded.text && 'Continue this text yourself', onTake: () => trigger('example', { text: recorded.text }),
+      model: recorded.model, take: mode === 'write' ? 'Continue this text' : '', onTake: () => takeOver('write'),
     }));
     const value = recorded.runs.find((each) => each.run === token?.run) ?? recorded.runs.at(-1);
     accept(token ? { ...value, selected: null } : value);

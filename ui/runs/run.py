@@ -67,6 +67,18 @@ def new_key() -> str:
     return secrets.token_hex(8)
 
 
+class Kept(Protocol):
+    """What the visitor's browser keeps under a name of its own."""
+
+    key: str  # "" until it is kept
+
+
+def name_kept(kept: Kept, key: str) -> str:
+    """Its name from now on: `key` or, for "", the one that it has or a new one."""
+    kept.key = key or kept.key or new_key()
+    return kept.key
+
+
 @dataclass(slots=True)
 class RunRecord:
     """A text that the model continued: the whole context, token by token."""

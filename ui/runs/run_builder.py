@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Self
 
 from decoding.step import FinishReason, Hypothesis, Step
 from decoding.trace import Trace
@@ -35,10 +36,8 @@ class RunBuilder:
         self.reason: FinishReason | None = None  # why decoding ended, unless it was interrupted
         self.seconds = 0.0  # of computing
         self._start = len(trace.request.attended)
-        self._path = BestPath("search" if trace.settings.beams else "chosen")
+        self._path = BestPath.of(trace)
         self._ended: dict[_Key, Hypothesis] = {}  # as in the trace; a search may return them much later
-        for step in trace.steps:
-            self._path.add(step)
 
     @property
     def trace(self) -> Trace:
@@ -80,6 +79,15 @@ class RunBuilder:
         )
 
 
+def run_so_far(run: RunRecord) -> RunRecord:
+    """A run that another thread may be writing, as it would be if it had been stopped by now."""
+    if run.trace is None:
+        return run
+    trace = replace(run.trace, steps=list(run.trace.steps))
+    path = BestPath.of(trace)
+    return replace(run, tokens=[*run.tokens[: len(trace.request.attended)], *path.best], trace=trace)
+
+
 class BestPath:
     """Follows the tokens of the best hypothesis, under any strategy."""
 
@@ -88,6 +96,14 @@ class BestPath:
         self._living: list[tuple[TokenRecord, ...]] = [()]
         self._ended: dict[_Key, tuple[TokenRecord, ...]] = {}
         self.best: tuple[TokenRecord, ...] = ()
+
+    @classmethod
+    def of(cls, trace: Trace) -> Self:
+        """That of a trace so far."""
+        path = cls("search" if trace.settings.beams else "chosen")
+        for step in trace.steps:
+            path.add(step)
+        return path
 
     def add(self, step: Step, rows: Sequence[str | None] = ()) -> None:
         """

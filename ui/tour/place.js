@@ -11,18 +11,27 @@ export const EDGE = 8; // and between the bubble and the edge of the window
 const SIDES = /** @type {const} */ (['below', 'above', 'right', 'left']);
 
 /**
- * Beside the box, on the first side with enough room; where none has, over it at the window's lower edge.
+ * Beside the box, on the first side with enough room, if there is one where nothing that is wanted is covered; where no side
+ * has room, over the box at the window's lower edge.
  * @param {Box} box what the bubble points at
  * @param {Size} bubble
  * @param {Size} view the window
+ * @param {Box[]} wanted what else the visitor may want to see
  */
-export function place(box, bubble, view) {
+export function place(box, bubble, view, wanted = []) {
   const room = { below: view.height - box.bottom, above: box.top, right: view.width - box.right, left: box.left };
   const needed = { below: bubble.height, above: bubble.height, right: bubble.width, left: bubble.width };
-  const side = SIDES.find((each) => room[each] >= needed[each] + GAP + EDGE) ?? 'over';
-  const x = { right: box.right + GAP, left: box.left - GAP - bubble.width }[side] ?? (box.left + box.right - bubble.width) / 2;
-  const y = { below: box.bottom + GAP, above: box.top - GAP - bubble.height, over: view.height }[side] ?? box.top;
-  return { side, x: within(x, view.width - bubble.width), y: within(y, view.height - bubble.height) };
+  const possible = SIDES.filter((side) => room[side] >= needed[side] + GAP + EDGE).map((side) => ({ side, ...spot(side) }));
+  const isClear = ({ x, y }) => !wanted.some(({ left, top, right, bottom }) =>
+    x < right && left < x + bubble.width && y < bottom && top < y + bubble.height);
+  return possible.find(isClear) ?? possible[0] ?? { side: 'over', ...spot('over') };
+
+  /** @param {typeof SIDES[number] | 'over'} side */
+  function spot(side) {
+    const x = { right: box.right + GAP, left: box.left - GAP - bubble.width }[side] ?? (box.left + box.right - bubble.width) / 2;
+    const y = { below: box.bottom + GAP, above: box.top - GAP - bubble.height, over: view.height }[side] ?? box.top;
+    return { x: within(x, view.width - bubble.width), y: within(y, view.height - bubble.height) };
+  }
 }
 
 /** @param {number} offset @param {number} most */

@@ -5,6 +5,8 @@
  *   sight, the last thing
  */
 
+export const WANTED = '.at-examples, #attend-message-row'; // what the bubble does not cover where it can stand elsewhere
+
 /** @type {Step[]} */
 export const STEPS = [
   {

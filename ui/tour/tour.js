@@ -7,7 +7,7 @@ import { around, make } from '../kit/js/dom.js';
 import { showTab, shownTab, shownToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
 import { EDGE, place } from './place.js';
-import { STEPS } from './steps.js';
+import { STEPS, WANTED } from './steps.js';
 
 let end = () => {}; // of the tour that is going on
 
@@ -90,7 +90,9 @@ export function begin({ isRequested }) {
 
   function placed() {
     const view = { width: document.documentElement.clientWidth, height: window.innerHeight };
-    return place(target.getBoundingClientRect(), { width: bubble.offsetWidth, height: bubble.offsetHeight }, view);
+    const wanted = [...document.querySelectorAll(WANTED)].filter((node) => !node.contains(target));
+    return place(target.getBoundingClientRect(), { width: bubble.offsetWidth, height: bubble.offsetHeight }, view,
+      wanted.map((node) => node.getBoundingClientRect()));
   }
 
   function draw() {

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from model.text.languages import unmarked
 from ui.kit.validation import MOST_CHARACTERS
-from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
+from ui.runs.documents.document import (
+    Document,
+    OpenedDocument,
+    first_words,
+    refused,
+    restore_languages,
+    runs_so_far,
+)
 from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.turns import read_turn, turn_document
-from ui.runs.run import new_key
+from ui.runs.run import name_kept
 from ui.runs.session import Session, Translation
 
 
 def translate_document(session: Session, key: str = "") -> Document | None:
-    """None while there is no translation.
-
-    Args:
-        key: what it is called from now on; "" leaves it its name.
-    """
+    """None while there is no translation. See `name_kept` for the key."""
     translation = session.translation
     if translation is None:
         return None
-    translation.key = key or translation.key or new_key()
     runs = runs_so_far(session)
     run = runs.get(translation.answer.run or "")
     named = run or translation.answer.kept_run
     model = session.model if run is None else unmarked(run.model)[0]
     content = {"text": translation.text, "answer": turn_document(translation.answer, runs)}
     title = first_words(translation.text)
-    return Document("translate", translation.key, title, model, content, [named] if named else [])
+    return Document("translate", name_kept(translation, key), title, model, content, [named] if named else [])
 
 
 def open_translation(session: Session, document: OpenedDocument) -> None:
@@ -44,8 +46,5 @@ def open_translation(session: Session, document: OpenedDocument) -> None:
     session.translation = Translation(text, answer, document.key)
     session.runs |= {run.id: run for run in document.runs.values()}
     session.drop_unused_runs()
-    run = session.runs.get(answer.run or "")
-    if run is not None and run.stored is None:  # else its languages haven't been checked
-        model, languages = unmarked(run.model)
-        if languages is not None:
-            session.languages[model] = languages
+    for run in document.runs.values():
+        restore_languages(session, run)

@@ -6,7 +6,7 @@
 
 /** @import { RecordedTranslation, TranslationValue } from './contract' */
 
-import { makeExampleNote } from '../examples/example.js';
+import { makeExampleNote, takeOver } from '../examples/example.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { exampleAlignment, settledText, shownTab } from '../kit/js/signals.js';
 import { followColour } from '../kit/js/theme.js';
@@ -66,19 +66,16 @@ export function start(component) {
       make('p', {
         class: 'at-quiet', text: 'Click any token (a word or part of one) in the translation to inspect it. Lines show which source words it came from.',
       }),
-      ...(example ? [recorded(example, examples, busy)] : []),
+      ...(example ? [recorded(example, busy)] : []),
       makeExamples(examples, busy, (text) => trigger('example', { text })));
   }
 
-  /** @param {RecordedTranslation} example @param {string[]} examples @param {boolean} busy */
-  function recorded({ model, text, turn }, examples, busy) {
+  /** @param {RecordedTranslation} example @param {boolean} busy */
+  function recorded({ model, text, turn }, busy) {
     const answer = makeAnswer(0);
     answer.show(turn);
     return make('section', { class: 'at-recorded', 'aria-label': 'Example translation' },
-      makeExampleNote({
-        model, take: examples.includes(text) ? 'Translate it yourself' : '', // another model may read another language
-        disabled: busy, onTake: () => trigger('example', { text }),
-      }),
+      makeExampleNote({ model, take: 'Use this translation', disabled: busy, onTake: () => takeOver('translate') }),
       make('p', { class: 'at-recorded-source', dir: 'auto', text }),
       make('div', { class: 'at-translated' }, answer.node));
   }

@@ -6,23 +6,18 @@ from ui.kit.validation import MOST_CHARACTERS
 from ui.runs.documents.document import Document, OpenedDocument, first_words, refused, runs_so_far
 from ui.runs.documents.reader import InvalidDocument, as_text, wrong
 from ui.runs.documents.runs import run_name
-from ui.runs.run import new_key
+from ui.runs.run import name_kept
 from ui.runs.session import Session
 
 
 def write_document(session: Session, key: str = "") -> Document | None:
-    """None while the box is empty.
-
-    Args:
-        key: what it is called from now on; "" leaves it its name.
-    """
+    """None while the box is empty. See `name_kept` for the key."""
     draft = session.draft
     run = runs_so_far(session).get(draft.run or "")
     if run is None:
         return None
-    draft.key = key or draft.key or new_key()
     content = {"text": draft.text, "run": run_name(run)}
-    return Document("write", draft.key, first_words(draft.text), run.model, content, [run])
+    return Document("write", name_kept(draft, key), first_words(draft.text), run.model, content, [run])
 
 
 def open_text(session: Session, document: OpenedDocument) -> None:

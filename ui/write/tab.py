@@ -114,10 +114,6 @@ class WriteTab(Tab):
             single = replace(panel.read_unseeded(settings), max_new_tokens=1)
             return write.write(session, models, models.current(session), text, single)
 
-        def example(session: Session, event: gr.EventData, *settings: object) -> Iterator[Screen]:
-            text, name = field(event, "text", str), models.current(session)
-            return write.write(session, models, name, text, panel.read_unseeded(settings))
-
         def take(session: Session, event: gr.EventData) -> Screen:
             return write.take(session, models, field(event, "index", int), field(event, "id", int))
 
@@ -140,7 +136,6 @@ class WriteTab(Tab):
         self.next_token.click(streams(next_token), [*written, *panel.inputs], outputs, **RUNNING)
         self.halt.click(Session.halt, session, None, queue=False, **QUIET)
         frame.inspector.take(answers(take), session, outputs, **QUICK)
-        frame.inspector.example(streams(example), [session, *panel.inputs], outputs, **RUNNING)
         self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)
         self.forth.click(answers(forth), written, outputs, trigger_mode="multiple", **QUICK)
         self.empty.click(answers(empty), session, outputs, **QUICK)

@@ -50,6 +50,11 @@ def test_answers_are_drawn_as_formatted_text_and_as_tokens_again(fresh: Stage) -
     fresh.find("#attend-text-view label").first.click()
     expect(tokens).to_be_visible()
     expect(answer).to_be_hidden()
+    fresh.find("#attend-text-view label").nth(1).click()
+    answer.locator("strong").click()  # a word leads to its token
+    expect(tokens).to_be_visible()
+    expect(fresh.find("#attend-text-view input").first).to_be_checked()
+    assert fresh.wait_for_events() == [("token", {"turn": 1, "index": 0})]
 
 
 def test_a_growing_answer_shows_tokens_until_it_is_whole(fresh: Stage) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from model.loaded import LoadedModel
 from tests.browser.test_layout import SHIFTS
@@ -48,10 +48,7 @@ def turns(page: Page) -> list[str]:
 
 
 def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url: str) -> None:
-    page = tab.open()  # unwatched: Gradio complains of a page that is left while it waits for a reply
-    page.set_viewport_size(DESK)
-    forget(page, url)
-    load(page, f"{url}?{SHORT}&seed=7")
+    page = tab.visit(url, f"?{SHORT}&seed=7")
     say(page, "Hello there")
     token = page.locator(f".at-log > .at-assistant {WITH_TEXT}").last
     token.click()
@@ -84,10 +81,7 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
 
 
 def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
-    page = tab.open()
-    page.set_viewport_size(DESK)
-    forget(page, url)
-    load(page, f"{url}?{SHORT}&seed=7")
+    page = tab.visit(url, f"?{SHORT}&seed=7")
     to_write(page)
     page.locator("#attend-text textarea").fill("Once upon")
     page.locator("#attend-continue").click()
@@ -116,11 +110,9 @@ def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
 
 
 def test_a_restart_of_the_server_changes_nothing(tab: Tab, tiny: LoadedModel) -> None:
-    port, models, page = unused_port(), Models((tiny.name,), lambda name, _: tiny), tab.open()
-    page.set_viewport_size(DESK)
+    port, models = unused_port(), Models((tiny.name,), lambda name, _: tiny)
     with page_of(models, port) as address:
-        forget(page, address)
-        load(page, f"{address}?max_new_tokens=8")
+        page = tab.visit(address, "?max_new_tokens=8")
         say(page, "Hello there")
         before = turns(page)
         kept(page, "Hello there")
@@ -137,11 +129,9 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
     tab: Tab, tiny: LoadedModel, tiny_translator: LoadedModel
 ) -> None:
     by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
-    models, port, page = Models(tuple(by_name), lambda name, _: by_name[name]), unused_port(), tab.open()
-    page.set_viewport_size(DESK)
+    models, port = Models(tuple(by_name), lambda name, _: by_name[name]), unused_port()
     with page_of(models, port) as address:
-        forget(page, address)
-        load(page, f"{address}?{SHORT}&seed=7")
+        page = tab.visit(address, f"?{SHORT}&seed=7")
         to_tab(page, "Compare")
         expect(page.locator(".at-card").first).to_be_visible()
         page.locator(".at-ask-text").fill("The old house")
@@ -165,7 +155,18 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         expect(page.locator(".at-kind canvas.at-canvas")).to_have_count(3)
         translated = answer.locator(".at-tok").all_text_contents()
         kept(page, "The old house", "Le chat est grand.")
+    held: list[Route] = []
+    released = False
+
+    def hold_comparison(route: Route) -> None:
+        asked = route.request.post_data or ""
+        if not released and '"attempt"' in asked and '"kind":"compare"' in asked:
+            held.append(route)
+        else:
+            route.continue_()
+
     with page_of(Models(tuple(by_name), lambda name, _: by_name[name]), port):
+        page.route("**/queue/join*", hold_comparison)
         reload(page)
         expect(page.locator("#attend-given textarea")).to_have_value("Le chat est grand.")
         expect(answer.locator(".at-tok.at-shown")).to_have_count(1)
@@ -174,7 +175,14 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
         answer.locator(WITH_TEXT).first.click()
         expect(page.locator(".at-table tbody tr").first).to_be_visible()
         to_tab(page, "Compare")
+        eventually(lambda: bool(page.title() and held))
+        expect(page.locator(".at-card")).to_have_count(4)  # the example's
+        expect(page.locator(".at-card").first).to_be_hidden()  # while what was kept is on its way
+        released = True
+        for route in held:
+            route.continue_()
         expect(cards).to_have_text(compared[0])
+        expect(cards.first).to_be_visible()
         assert numbers.all_text_contents() == compared[1]
         expect(page.locator(".at-card").first.locator(".at-tok.at-shown")).to_have_count(1)  # all of it has come
         expect(page.locator(".at-compare-status")).to_contain_text("Done")  # and nothing has changed since
@@ -186,10 +194,7 @@ def test_translate_and_compare_come_back_after_a_restart_with_every_token(
 
 
 def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Tab, url: str) -> None:
-    first = tab.open()
-    first.set_viewport_size(DESK)
-    forget(first, url)
-    load(first, f"{url}?{SHORT}&seed=7")
+    first = tab.visit(url, f"?{SHORT}&seed=7")
     say(first, "Hello there")
     kept(first, "Hello there")
     shown = first.evaluate("sessionStorage.getItem('attend-shown')")
@@ -218,11 +223,8 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
 
 
 def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, tiny: LoadedModel) -> None:
-    page = tab.open()
-    page.set_viewport_size(DESK)
     with serving(tiny, pause=0.4) as address:  # a slow machine still sees it growing
-        forget(page, address)
-        load(page, f"{address}?max_new_tokens=100&seed=7&min_new_tokens=100")
+        page = tab.visit(address, "?max_new_tokens=100&seed=7&min_new_tokens=100")
         page.locator("#attend-message textarea").fill("Hello there")
         page.keyboard.press("Enter")
         kept(page, "Hello there")
@@ -231,4 +233,6 @@ def test_an_answer_that_still_grows_is_kept_when_the_page_is_left(tab: Tab, tiny
         expect(page.locator(".at-assistant .at-note").last).to_contain_text("stopped")
         page.locator(f".at-log > .at-assistant {WITH_TEXT}").first.click()
         expect(page.locator(".at-table tbody tr").first).to_be_visible()
+        page.get_by_role("button", name="Continue", exact=True).click()
+        expect(page.locator(".at-caret")).to_be_visible()
     tab.leave()

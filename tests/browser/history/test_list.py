@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.history.test_history import KEPT, kept, reload, turns
-from tests.helpers.browsing import DESK, SHORT, Tab, forget, load
+from tests.helpers.browsing import SHORT, Tab
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, say
 from tests.helpers.waiting import eventually
@@ -20,10 +20,7 @@ pytestmark = BROWSER
 @pytest.fixture
 def page(tab: Tab, url: str) -> Page:
     """The page with the history open, in which two conversations are kept; the second one is in view."""
-    page = tab.open()
-    page.set_viewport_size(DESK)
-    forget(page, url)
-    load(page, f"{url}?{SHORT}")
+    page = tab.visit(url, f"?{SHORT}")
     say(page, "Hello there")
     kept(page, "Hello there")
     page.locator("#attend-clear").click()

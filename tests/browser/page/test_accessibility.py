@@ -78,7 +78,11 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("Compare", TAB, compare),
     ("Translate", TAB, translate),
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
+    ("heads", TAB, chapter("Several heads")),
+    ("why attention", TAB, chapter("Why attention")),
+    ("today's models", TAB, chapter("From this block to today’s models")),
     ("training", TAB, chapter("One training step")),
+    ("generation", TAB, chapter("How a text is generated")),
     ("sentences", TAB, chapter("Attention in real sentences")),
 )
 

@@ -39,6 +39,14 @@ def first_visit(request: pytest.FixtureRequest, browser: Browser, embedded_url: 
     assert faults == []
 
 
+def assert_clear(page: Page) -> None:
+    """The bubble covers neither the suggestions nor the message box."""
+    left, top, right, bottom = edges(bubble_of(page))
+    for selector in ("#attend-conversation .at-examples", "#attend-message-row"):
+        box = edges(page.locator(selector))
+        assert right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top, selector
+
+
 def bubble_of(page: Page) -> Locator:
     return page.locator(".at-tour-bubble")
 
@@ -65,6 +73,7 @@ def test_a_first_visitor_sees_six_steps_once_and_can_take_them_again(first_visit
     heading = bubble.get_by_role("heading")
     expect(heading).to_have_text(TITLES[0])
     assert page.evaluate("!document.activeElement.closest('.at-tour')")
+    assert_clear(page)
     assert sum(page.evaluate(SHIFTS)) < 0.02
     assert page.locator(".at-log").evaluate("log => log.scrollTop") == 0
     for number, title in enumerate(TITLES, start=1):
@@ -118,6 +127,6 @@ def test_the_tour_follows_a_click_on_a_token_and_gives_way_to_work(first_visit: 
     expect(bubble).to_have_count(0)
     take()  # which leads back to Chat
     expect(page.locator("body[data-tab=Chat]")).to_be_attached()
-    page.get_by_role("button", name="Continue this conversation").click()
+    page.locator(".at-example").first.click()
     expect(bubble).to_have_count(0)  # the model writes
     rest(page)

@@ -20,10 +20,12 @@ from ui.compare import actions as comparing
 from ui.compare import values as compare_values
 from ui.compare.actions import CompareScreen
 from ui.compare.contract import CompareValue
+from ui.compare.document import compare_document
 from ui.compare.endpoint import comparison as endpoint
 from ui.inspector.values import empty_inspector
 from ui.runs.models import Models
 from ui.runs.session import Session
+from ui.settings.panel import Panel
 
 PANEL = DecodingSettings(seed=3, max_new_tokens=12)
 ARGUMENTS: dict[str, Any] = {"answer": False, "history": False, "common_draws": True, "panel": PANEL}
@@ -162,6 +164,17 @@ def test_the_length_and_the_candidates_of_the_panel_hold_where_a_card_says_nothi
         second.top_candidates,
     ) == (9, 0)
     assert len(session.comparison.cards[0].ids) <= 5
+
+
+def test_a_seed_left_to_chance_is_drawn_once_and_kept_as_it_stands_beside_the_text(models: Models) -> None:
+    session = Session()
+    form = {"method": "Custom", "values": {"seed": -1, "max_new_tokens": 2, "top_candidates": 3}}
+    run(session, models, [{"temperature": 0.4}, {"temperature": 0.9}], panel=Panel.read_shared([form]))
+    comparison, document = session.comparison, compare_document(session)
+    assert comparison is not None and document is not None
+    first, second = (card.settings.seed for card in comparison.cards)
+    assert first == second >= 0
+    assert document.content["seed"] == -1  # so that the page doesn't take it for changed
 
 
 def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_something_was_drawn(models: Models) -> None:

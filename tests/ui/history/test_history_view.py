@@ -81,5 +81,11 @@ def test_an_answer_that_is_being_written_is_kept_as_far_as_it_has_come(models: M
     assert [p for _, p in answer.tokens] == [p for _, p in whole.tokens[: len(answer.tokens)]]
     inspector = chat.open_token(again, models, 1, 1).inspector
     assert inspector is not None and inspector["steps"] and inspector["rows"]  # its tokens are explained
+    assert answer.unfinished
+    trace = again.run(answer.run).trace
+    assert trace is not None
+    left = replace(SAMPLE, max_new_tokens=40 - len(trace.ids))
+    last(chat.proceed(again, models, 1, left))
+    assert again.turns[1].text == whole.text  # as if it had never been left
     last(chat.retry(again, models, models.default, 1, SAMPLE))
     assert len(kept(again, models)["names"]) == 2

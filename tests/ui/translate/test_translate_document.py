@@ -106,6 +106,17 @@ def test_its_languages_come_back(tiny: LoadedModel, tmp_path_factory: pytest.Tem
     assert again.languages == {"nllb": ("eng_Latn", "fra_Latn")} and models.current(again) == models.current(session)
     model = PickerScreen(model=select.picker_value(again, models)).model
     assert model is not None and model["languages"]["target"] == "fra_Latn"
+    later = Models(tuple(loaded), lambda name, _: loaded[name])  # a server that has not loaded the translator yet
+    hidden = Session(model="tiny")
+    ask(hidden, later, document, 1, shown=False)
+    assert hidden.languages == {}  # they have not been checked
+    *_, brought = select.choose(hidden, later, "nllb")
+    assert brought.model is not None and brought.model["languages"]["target"] == "fra_Latn"
+    select.translate(hidden, later, "fr", "en")
+    *_, again_brought = [*select.choose(hidden, later, "tiny"), *select.choose(hidden, later, "nllb")]
+    assert (
+        again_brought.model is not None and again_brought.model["languages"]["target"] == "eng_Latn"
+    )  # as chosen since
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
  */
 
 import { make } from '../../kit/js/dom.js';
+import { fitting } from '../../kit/js/text.js';
 
-const AXIS = { rows: 62, columns: 58, apart: 12, letters: 8 }; // pixels, pixels between two names, and of a name
-const NAME = { long: 54, high: 14, font: '10.5px sans-serif' }; // the picture of a name
+const COLUMNS = 58; // pixels that the columns' axis is high
+const APART = 12; // pixels between two names
+const ROOM = { rows: 8, columns: 4 }; // pixels of an axis that are no name's
+const NAME = { high: 14, font: '10.5px sans-serif' }; // the picture of a name
 const MOST_PICTURES = 2000;
 
 /** @param {'rows' | 'columns'} axis */
@@ -14,21 +17,22 @@ export function makeAxis(axis) {
   const upright = axis === 'columns';
 
   /**
-   * @param {{count: number, size: number, offset: number, length: number, marked: number, colour: string,
+   * @param {{count: number, size: number, offset: number, length: number, breadth?: number, marked: number, colour: string,
    *   bright: string, name: (index: number) => string}} about how many cells of which size, scrolled by how much, on
-   *   how long an axis
+   *   how long and how broad an axis
    */
-  function draw({ count, size, offset, length, marked, colour, bright, name }) {
+  function draw({ count, size, offset, length, breadth = COLUMNS, marked, colour, bright, name }) {
     const context = node.getContext('2d');
     const ratio = window.devicePixelRatio || 1;
-    const [wide, high] = upright ? [length, AXIS.columns] : [AXIS.rows, length];
+    const [wide, high] = upright ? [length, breadth] : [breadth, length];
+    const room = breadth - ROOM[axis];
     const [across, down] = [Math.round(wide * ratio), Math.round(high * ratio)];
     if (node.width !== across || node.height !== down) {
       Object.assign(node, { width: across, height: down });
       Object.assign(node.style, { width: `${wide}px`, height: `${high}px` });
     }
     context.clearRect(0, 0, across, down);
-    const every = Math.ceil(AXIS.apart / size);
+    const every = Math.ceil(APART / size);
     const first = Math.max(0, Math.floor(offset / size));
     const end = Math.min(count, Math.ceil((offset + length) / size));
     for (let index = first; index < end; index += 1) {
@@ -36,9 +40,9 @@ export function makeAxis(axis) {
       if (index !== marked && (index % every || near)) continue;
       const middle = (index + 0.5) * size - offset;
       if (middle < 4 || middle > length - 4) continue;
-      const picture = pictureOf(short(name(index), AXIS.letters), index === marked ? bright : colour, ratio);
+      const picture = pictureOf(name(index), index === marked ? bright : colour, room, ratio);
       const start = middle - NAME.high / 2;
-      const [x, y] = upright ? [start, 4] : [AXIS.rows - 5 - NAME.long, start];
+      const [x, y] = upright ? [start, ROOM.columns] : [ROOM.rows - 5, start];
       context.drawImage(picture, Math.round(x * ratio), Math.round(y * ratio));
     }
   }
@@ -46,28 +50,22 @@ export function makeAxis(axis) {
   /** @type {Map<string, HTMLCanvasElement>} names as drawn before, since letters take a hundred times as long as pixels */
   const pictures = new Map();
 
-  /** @param {string} text @param {string} colour @param {number} ratio pixels of the screen in one of the page */
-  function pictureOf(text, colour, ratio) {
-    const key = `${text} ${colour} ${ratio}`;
+  /** @param {string} text @param {string} colour @param {number} room pixels @param {number} ratio pixels of the screen in one of the page */
+  function pictureOf(text, colour, room, ratio) {
+    const key = `${text} ${colour} ${room} ${ratio}`;
     const known = pictures.get(key);
     if (known) return known;
-    const size = upright ? [NAME.high, NAME.long] : [NAME.long, NAME.high];
+    const size = upright ? [NAME.high, room] : [room, NAME.high];
     const picture = make('canvas', { width: Math.ceil(size[0] * ratio), height: Math.ceil(size[1] * ratio) });
     const context = picture.getContext('2d');
     Object.assign(context, { font: NAME.font, textAlign: 'right', textBaseline: 'middle', fillStyle: colour });
     if (upright) context.setTransform(0, -ratio, ratio, 0, (NAME.high / 2) * ratio, 0);
-    else context.setTransform(ratio, 0, 0, ratio, NAME.long * ratio, (NAME.high / 2) * ratio);
-    context.fillText(text, 0, 0);
+    else context.setTransform(ratio, 0, 0, ratio, room * ratio, (NAME.high / 2) * ratio);
+    context.fillText(fitting(text, (part) => context.measureText(part).width <= room), 0, 0);
     if (pictures.size >= MOST_PICTURES) pictures.clear();
     pictures.set(key, picture);
     return picture;
   }
 
   return { node, draw };
-}
-
-/** @param {string} name @param {number} most letters */
-export function short(name, most) {
-  const letters = [...name];
-  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : name;
 }

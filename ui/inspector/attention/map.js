@@ -38,7 +38,9 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   let range = { from: 0, end: 0, keys: 0, marked: -1, title: '', full: 1 };
   let size = { cell: 0, row: 0 };
   let scrolled = { top: 0, left: 0 };
-  let width = 0; // as last measured: asking for it while drawing would lay the page out again
+  // as last measured: asking for them while drawing would lay the page out again
+  let width = 0;
+  let namesWidth = 0; // of the axis of the rows
   /** @type {{query: number, key: number} | null} */
   let cursor = null;
   /** @type {ReturnType<typeof readColours> | null} asking for them lays the page out, so they are kept */
@@ -64,7 +66,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   }
 
   function fit() {
-    width ||= scroller.clientWidth;
+    if (!width) measure();
     size = {
       cell: Math.min(CELL.widest, Math.max(CELL.narrowest, width / keys())),
       row: Math.min(CELL.widest, Math.max(CELL.narrowest, CELL.height / rows())),
@@ -75,6 +77,11 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     if (canvas.width === across && canvas.height === down) return;
     Object.assign(canvas, { width: across, height: down });
     Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
+  }
+
+  function measure() {
+    width = scroller.clientWidth;
+    namesWidth = corner.clientWidth;
   }
 
   function paintCells() {
@@ -116,6 +123,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
     const paints = { colour: colours.quiet, bright: colours.row };
     chosen.draw({
       count: rows(), size: size.row, offset: scrolled.top, length: Math.min(MOST_HIGH, Math.ceil(size.row * rows())),
+      breadth: namesWidth,
       marked: (cursor?.query ?? range.marked) - range.from, ...paints, name: (row) => rowName(range.from + row),
     });
     looked.draw({
@@ -186,7 +194,7 @@ export function makeMap({ weightsOf, rowName, keyName, describe, onPick, keysOf,
   scroller.addEventListener('scroll', keepUp);
 
   new ResizeObserver(() => {
-    width = scroller.clientWidth;
+    measure();
     if (rows() <= 0) return;
     draw(range);
     reveal();

@@ -6,8 +6,7 @@
 
 import { around, make, makeSvg } from '../../kit/js/dom.js';
 import { onPlane, presses } from '../../kit/js/keys.js';
-import { visibleText } from '../../kit/js/text.js';
-import { short } from '../attention/axis.js';
+import { fitting, visibleText } from '../../kit/js/text.js';
 import { ADDED, FINAL, nats, PARENT, SUM, TOKEN } from './search.js';
 
 const NODE = { width: 84, height: 22, across: 106, down: 28, letters: 9 };
@@ -63,7 +62,7 @@ export function makeTree(search, onPick) {
   function nodeOf(spot, rank) {
     const [x, y] = at(spot.step, rank);
     const text = makeSvg('text', { x: x + NODE.width / 2, y, 'text-anchor': 'middle', 'dominant-baseline': 'central' });
-    text.textContent = short(visibleText(search.beam(spot)[TOKEN]), NODE.letters);
+    text.textContent = fitting(visibleText(search.beam(spot)[TOKEN]), (part) => [...part].length <= NODE.letters);
     const group = makeSvg('g', { class: `at-node ${kind(spot)}`, 'data-step': spot.step, 'data-index': spot.index },
       makeSvg('rect', { x, y: y - NODE.height / 2, width: NODE.width, height: NODE.height, rx: 5 }), text);
     if (spot.step === shown.step) group.classList.add('at-here');

@@ -62,6 +62,12 @@ export const panelSettings = new Subject();
  */
 export const currentModel = new Subject();
 
+/**
+ * What another tab asks Compare to offer: the prompt, whether it is a message, and the settings of each card.
+ * @type {Subject<{text: string, answer: boolean, cards: Record<string, any>[]}>}
+ */
+export const askedComparison = new Subject();
+
 /** Where the translator of the example looked, while it is shown. @type {Subject<{alignment: Record<string, any> | null}>} */
 export const exampleAlignment = new Subject();
 
@@ -71,6 +77,12 @@ export const exampleAlignment = new Subject();
  *   said once
  */
 export const settledText = new Subject();
+
+/**
+ * A document to be put in place of what its tab shows: one that the page comes with.
+ * @type {Subject<{document: Record<string, any>}>}
+ */
+export const documentToOpen = new Subject();
 
 /** The tab that is in sight. @type {Subject<string>} */
 export const shownTab = new Subject();

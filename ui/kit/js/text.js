@@ -52,6 +52,19 @@ const codePoint = (character) => 'U+' + character.codePointAt(0).toString(16).to
 /** @param {string} text @param {boolean} gap a token in its box */
 export const tokenChip = (text, gap = false) => make('span', { class: 'at-chip', dir: 'auto' }, ...visible(text, gap));
 
+/**
+ * A name, or as much of it as fits.
+ * @param {string} name
+ * @param {(text: string) => boolean} fits
+ */
+export function fitting(name, fits) {
+  if (fits(name)) return name;
+  const letters = [...name];
+  let kept = letters.length - 1;
+  while (kept > 1 && !fits(`${letters.slice(0, kept).join('')}…`)) kept -= 1;
+  return `${letters.slice(0, kept).join('')}…`;
+}
+
 /** @param {number} p two decimals, and never a 0 or 100 that is not one */
 export function percent(p) {
   if (p === 0) return '0\u00a0%';

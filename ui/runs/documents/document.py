@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from model.errors import AttendError
+from model.text.languages import unmarked
 from ui.runs.documents.reader import InvalidDocument, as_mapping, as_text, wrong
 from ui.runs.documents.runs import MOST_NAME, packed_run, parsed_run, read_run, run_name, unpacked
 from ui.runs.models import Models
 from ui.runs.run import Mode, RunRecord
+from ui.runs.run_builder import run_so_far
 from ui.runs.session import Session
 
 SCHEMA = "attend.document/1"
@@ -63,10 +65,8 @@ class OpenedDocument:
 
 
 def runs_so_far(session: Session) -> dict[str, RunRecord]:
-    """The session's runs as they stand: one that is being written without its record, which isn't whole yet."""
-    return {
-        name: replace(run, trace=None) if name in session.growing else run for name, run in list(session.runs.items())
-    }
+    """The session's runs as they stand."""
+    return {name: run_so_far(run) if name in session.growing else run for name, run in list(session.runs.items())}
 
 
 def first_words(text: str) -> str:
@@ -130,3 +130,14 @@ def complete_runs(session: Session, models: Models) -> None:
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have
                 document = parsed_run(unpacked(run.stored.packed, MOST_BYTES))
                 run.trace, run.stored = read_run(document, run.id, run.mode, models.get(run.model)).trace, None
+                restore_languages(session, run)
+
+
+def restore_languages(session: Session, run: RunRecord) -> None:
+    """Let the translator of the translation in view go on between its languages, if this is its run and the model has
+    checked them."""
+    model, languages = unmarked(run.model)
+    translation = session.translation
+    is_shown = translation is not None and translation.answer.run == run.id
+    if is_shown and run.stored is None and languages is not None:
+        session.languages[model] = languages

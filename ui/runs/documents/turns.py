@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from ui.kit.validation import MOST_CHARACTERS
+from ui.runs.answers import is_unfinished
 from ui.runs.documents.reader import (
     InvalidDocument,
     as_count,
@@ -25,18 +26,18 @@ from ui.runs.versions.conversation import MOST_MESSAGES, Conversation, PlacedTur
 def turn_document(turn: Turn, runs: Mapping[str, RunRecord]) -> dict[str, Any]:
     """
     Args:
-        runs: the session's.
+        runs: the session's, as `runs_so_far` gives them.
     """
-    run = runs.get(turn.run or "")
+    run, is_growing = runs.get(turn.run or ""), turn.state == "streaming"
     return {
         "role": turn.role,
         "text": turn.text,
         "tokens": turn.tokens,
         "run": run_name(run) if run is not None else turn.kept_run or None,
-        "state": "stopped" if turn.state == "streaming" else turn.state,
+        "state": "stopped" if is_growing else turn.state,
         "note": turn.note,
         "model": turn.model,
-        "unfinished": turn.unfinished,
+        "unfinished": is_unfinished(run) if is_growing and run is not None else turn.unfinished,
     }
 
 

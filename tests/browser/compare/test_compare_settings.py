@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.test_compare import to_compare
+from tests.browser.compare.test_compare import to_compare
 from tests.helpers.browsing import Opener
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import set_number

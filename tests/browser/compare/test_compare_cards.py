@@ -1,0 +1,161 @@
+"""The cards of Compare: filled, added, changed, widened, removed, and the settings that each can have."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.compare.test_compare import card, compare, ended, headings, to_compare
+from tests.helpers.browsing import Opener
+from tests.helpers.stage import BROWSER
+from tests.helpers.visitor import set_number
+
+pytestmark = BROWSER
+
+
+def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Beams", exact=True).click()
+    assert headings(page) == [
+        (f"{number} Beam search", f"Beams {beams}") for number, beams in enumerate((1, 2, 4, 8), start=1)
+    ]
+    add = page.get_by_role("button", name="Add card")
+    add.click()
+    add.click()
+    expect(page.locator(".at-card")).to_have_count(6)
+    expect(add).to_be_disabled()
+    for _ in range(4):
+        card(page, 1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".at-card")).to_have_count(2)
+    expect(card(page, 1).get_by_role("button", name="Remove")).to_be_disabled()
+
+    form = card(page, 2).locator(".at-form")  # open since it was added
+    expect(form).to_be_visible()
+    form.locator("[data-name=strategy]").select_option("sample")
+    expect(form.locator("[data-name=num_beams]")).to_have_count(0)
+    heat = form.locator("[data-name=temperature]")
+    heat.fill("9")
+    heat.press("Tab")
+    expect(form.locator(".at-wrong", has_text="a number from 0 to 2")).to_be_visible()
+    expect(heat).to_have_attribute("aria-invalid", "true")  # without a value, readers take it for right
+    page.locator(".attend-compare .at-primary").click()
+    expect(heat).to_be_focused()  # nothing runs with a value that is not the one in sight
+    expect(page.locator(".attend-compare .at-stop")).to_be_hidden()
+    heat.fill("0.3")
+    form.locator("[data-name=max_new_tokens]").fill("7")
+    form.locator("[data-name=max_new_tokens]").press("Tab")
+    expect(card(page, 2).locator(".at-card-words")).to_contain_text("Temperature 0.3")
+
+    page.locator(".at-ask-row label", has_text="answer as a message").click()
+    compare(page)
+    ended(page)
+    assert 0 < card(page, 2).locator(".at-tok").count() <= 7
+    form.locator("select").first.select_option(label="Creative")
+    expect(card(page, 2).locator(".at-outdated")).to_have_text("Old result: settings changed")
+    form.get_by_role("button", name="Use Chat settings").click()
+    expect(heat).to_have_value("0.8")
+
+
+def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit: Opener) -> None:
+    page = visit("?seed=5&max_new_tokens=8")
+    to_compare(page)
+    page.get_by_role("button", name="Custom values").click()
+    values = page.get_by_label("Values, one per card")
+    expect(values).to_be_focused()
+    page.get_by_label("Setting to vary").select_option(label="Min-p")
+    for wrong, sentence in (("0.1", "Enter 2 to 6 values"), ("0.1, 7", "Each value must be a number from 0 to 1.")):
+        values.fill(wrong)
+        values.press("Enter")
+        expect(page.locator(".at-sweep .at-wrong")).to_contain_text(sentence)
+        expect(values).to_have_attribute("aria-invalid", "true")
+    values.fill("0, 0.05; 0.3")
+    values.press("Enter")
+    expect(values).to_have_attribute("aria-invalid", "false")
+    assert page.locator(".at-card-words").all_inner_texts() == ["Min-p 0", "Min-p 0.05", "Min-p 0.3"]
+    compare(page)
+    ended(page)
+    expect(page.locator(".at-card-prompt").first).to_have_text("… time there was a little fox")
+
+    second = card(page, 2)
+    narrow = second.bounding_box()
+    widen = second.get_by_role("button", name="full width")
+    widen.click()
+    wide, grid = second.bounding_box(), page.locator(".at-cards").bounding_box()
+    assert (
+        narrow and wide and grid and wide["width"] == pytest.approx(grid["width"]) and narrow["width"] < wide["width"]
+    )
+    page.keyboard.press("Escape")
+    expect(widen).to_have_attribute("aria-pressed", "false")
+    expect(widen).to_be_focused()
+
+    status, prompt = page.locator(".at-compare-status"), page.locator(".at-ask-text")
+    asked = prompt.input_value()
+    prompt.fill(f"{asked} and")
+    expect(status).to_have_text("Prompt changed, run again.")
+    expect(page.locator(".at-card.at-stale")).to_have_count(3)
+    prompt.fill(asked)
+    expect(status).to_contain_text("Done")
+    set_number(page, "max-new-tokens", 9)
+    expect(status).to_have_text("Settings changed, run again.")
+    expect(page.locator(".at-card.at-stale")).to_have_count(3)
+    set_number(page, "max-new-tokens", 8)
+    expect(status).to_contain_text("Done")
+    second.get_by_role("button", name="Change the settings").click()
+    second.locator("[data-name=temperature]").fill("0.4")
+    second.locator("[data-name=temperature]").press("Tab")
+    expect(status).to_have_text("Settings changed, run again.")
+    expect(page.locator(".at-card.at-stale")).to_have_count(1)
+
+
+def test_any_setting_is_added_changed_kept_and_taken_away(visit: Opener) -> None:
+    page = visit()
+    to_compare(page)
+    page.get_by_role("button", name="Strategy", exact=True).click()
+    second = card(page, 2)
+    second.get_by_role("button", name="Change the settings").click()
+    form = second.locator(".at-form")
+    options = form.locator("[data-name=strategy] option")
+    assert options.all_inner_texts() == [
+        *("Greedy", "Sampling", "Beam search", "Beam sampling", "Diverse beams", "Contrastive", "DoLa")
+    ]
+    more = form.get_by_label("Add a setting")
+    assert "Beam groups" not in more.locator("option").all_inner_texts()  # sampling has none
+    more.select_option(label="Repetition penalty")
+    penalty = form.locator("[data-name=repetition_penalty]")
+    expect(penalty).to_be_focused()
+    expect(penalty).to_have_value("1")
+    penalty.fill("1.3")
+    penalty.press("Tab")
+    more.select_option(label="Banned words")
+    form.locator("[data-name=banned_words]").fill("cat, dog")
+    form.locator("[data-name=banned_words]").press("Tab")
+    length = form.locator("[data-name=max_new_tokens]")
+    expect(length).to_have_attribute("placeholder", "12")  # the panel's holds
+    set_number(page, "max-new-tokens", 8)
+    expect(length).to_have_attribute("placeholder", "8")
+    words = "Repetition penalty 1.3 · Banned words cat, dog"
+    expect(second.locator(".at-card-words")).to_have_text(words)
+
+    for _ in range(2):  # a second run changes nothing either
+        compare(page)
+        ended(page)
+        page.locator("#attend-tabs label", has_text="Write").click()
+        expect(page.locator(".attend-compare")).to_be_hidden()
+        to_compare(page)
+        expect(second.locator(".at-card-words")).to_have_text(words)
+        expect(penalty).to_have_value("1.3")
+        assert all(1 <= card.locator(".at-tok").count() <= 8 for card in page.locator(".at-card").all())
+
+    more.select_option(label="Logit bias")
+    bias = form.locator("[data-name=logit_bias]")
+    bias.fill("cat")
+    bias.press("Tab")
+    page.locator(".attend-compare .at-primary").click()
+    expect(page.locator(".toast-body").last).to_contain_text("Card 2: Logit bias")
+    expect(bias).to_have_value("cat")
+    for name in ("Logit bias", "Repetition penalty"):
+        form.get_by_role("button", name=f"Remove {name}").click()
+    expect(penalty).to_have_count(0)
+    expect(more).to_be_focused()
+    expect(second.locator(".at-card-words")).to_have_text("Banned words cat, dog")

@@ -115,6 +115,10 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
                 bar.close()
                 accelerator.print(f"Stopped and saved at step {step + 1:,}: the same command resumes from there.")
                 return INTERRUPTED
+    # First the wrapped model, which holds the processes' group: were it the last to do so, torch would wait for the
+    # group's threads without letting go of the interpreter's lock, for ever where one of them needs it.
+    accelerator.free_memory()
+    del model
     accelerator.end_training()
     return 0
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,23 +46,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = write_conversations(write_pairs(tmp_path_factory.mktemp("data")))
     runs = [(unused_port(), [str(data), str(data / name), *flags(settings)]) for name, settings in SETTINGS.items()]
     common = {**os.environ, "OMP_NUM_THREADS": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROCESS, json.dumps(runs)],
-            cwd=ROOT,
-            env={**common, "RANK": rank, "LOCAL_RANK": rank},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in "01"
-    ]
-    try:
+    with ExitStack() as stack:
+        logs = [stack.enter_context((data / f"{rank}.log").open("w+")) for rank in "01"]  # no pipe, which can fill up
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", PROCESS, json.dumps(runs)],
+                cwd=ROOT,
+                env={**common, "RANK": rank, "LOCAL_RANK": rank},
+                stderr=log,
+            )
+            for rank, log in zip("01", logs, strict=True)
+        ]
         for process in processes:
-            _, errors = process.communicate(timeout=240)
-            assert process.returncode == 0, errors
-    finally:
-        for process in processes:
-            process.kill()
+            stack.callback(process.kill)
+        for process, log in zip(processes, logs, strict=True):
+            assert process.wait(timeout=240) == 0, (log.seek(0), log.read())[1]
     return data
 
 

@@ -17,7 +17,7 @@ from model.command_line import Parser, exit_code
 def _command(arguments: Sequence[str] | None) -> None:
     parser = Parser(
         prog="python -m experiments.gru_translate",
-        description="Train the two recurrent translators of Learn and measure them by sentence length (half an hour).",
+        description="Train the two recurrent translators of Learn and measure them by sentence length (an hour).",
     )
     parser.add_argument("data", metavar="DATA", type=Path, help="the folder with the training data")
     parser.add_argument("output", metavar="FOLDER", type=Path, help="the folder to write; checkpoints in it are kept")

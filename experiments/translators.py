@@ -39,7 +39,6 @@ from training.translate import LONGEST_ANSWER, scored, translated
 from training.translation import TranslationTask
 
 BUDGET = 3_000_000  # target tokens
-PUBLISHED_BUDGET = 1_500_000  # of the two that Learn shows
 TIMED_STEPS, ROUNDS = 10, 3
 SETTINGS = replace(
     TRANSLATE,
@@ -190,9 +189,7 @@ def publish(folder: Path, output: Path) -> None:
     for key, name in PUBLISHED.items():
         if not (output / key / checkpoint.WEIGHTS).exists():
             model = make_network(MODELS[name])
-            train(
-                model, name, task, list(within_budget(task, PUBLISHED_BUDGET)), highest=learning_rate_of(MODELS[name])
-            )
+            train(model, name, task, list(within_budget(task, BUDGET)), highest=learning_rate_of(MODELS[name]))
             recurrent_checkpoint.save(model, output / key)
     translators = {
         key: LoadedModel.from_transformer(key, recurrent_checkpoint.load(output / key), task.tokenizer)

@@ -112,7 +112,7 @@ def test_why_attention_from_one_state_to_three_translators(shared_page: Page) ->
     expect(part.get_by_text("1 · 0.7 + 0.2 · 0.3 = 0.76")).to_be_visible()
     expect(cards).to_have_count(3)
     before = cards.all_inner_texts()
-    part.get_by_role("button", name="Tom est mon ami.").click()
+    part.get_by_role("button", name="Nous avons besoin de plus de temps").click()
     expect(maps.first.locator("thead th").first).to_have_text("Tom")
     assert cards.all_inner_texts() != before
     sentence = part.get_by_label("French sentence")

@@ -40,11 +40,11 @@ FIRST: Mapping[str, Any] = {
     "query_weights": [[1.0, 0.0], [0.0, 1.0]],
     "state_weights": [[1.0, 0.0], [0.0, 1.0]],
     "score_weights": [[1.0, 1.0]],
-    "sentence": "Où est mon livre ?",
+    "sentence": "Où est la gare ?",
 }
 SENTENCES = (  # on which the GRUs differ
-    "Où est mon livre ?",
-    "Tom est mon ami.",
+    "Où est la gare ?",
+    "Nous avons besoin de plus de temps pour finir ce travail.",
     "Tom a dit à Marie qu’il ne pouvait pas venir à la fête parce qu’il devait travailler.",
 )
 _kept: dict[tuple[str, str], Mapping[str, Any]] = {}  # translations of those, by a translator's name and the sentence

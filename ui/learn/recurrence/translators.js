@@ -27,7 +27,7 @@ export function translationPart({ typed, change }) {
   const node = lessonPart('Three translators',
     paragraph('Two GRUs that were trained for this chapter, and attend-translate. The encoder of each GRU reads in both '
       + 'directions. The first GRU’s decoder gets the two last states, 256 numbers, at every step. The second attends '
-      + 'to the states of all tokens. Both were trained for half an hour only, so expect mistakes. The three sentences '
+      + 'to the states of all tokens. Both are small and were trained for twenty minutes, so expect mistakes. The three sentences '
       + 'below were chosen because the GRUs differ on them; type your own.'),
     sideBySide(typed('sentence', 'French sentence')),
     examples,
@@ -88,9 +88,7 @@ export function lengthPart(_controls) {
     const kept = Object.entries(recorded.bleu)
       .map(([name, bleu]) => `${TRANSLATORS[name].title} ${Math.round((100 * bleu[longest]) / bleu[middle])}\u00a0%`);
     outcome.textContent = `On the longest sentences, each model keeps this share of its BLEU for ${words(middle)}: ${kept.join(', ')}. `
-      + `These GRUs saw too little text to show the bottleneck clearly, and there are only ${recorded.sentences[longest]} long `
-      + 'sentences and one run of each. Trained on twice as many tokens, the GRU kept 40\u00a0% and the one with attention '
-      + '57\u00a0% (experiments/README.md).';
+      + `There are only ${recorded.sentences[longest]} of them, and each GRU was trained once, so a few points are chance.`;
     source.replaceChildren(paragraph(`Recorded, not computed here: ${recorded.metric} on `
       + `${counted.format(recorded.sentences.all)} French sentences that no model was trained on, by \`${recorded.command}\`. `
       + 'Words are what spaces separate.'));

@@ -33,7 +33,7 @@ from decoding.recorder import record
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice, Step
-from lesson.tree import DEPTH, ROOT, Path, TreeModel, WordTree
+from lesson.tree import DEPTH, ROOT, TokenPath, TreeModel, WordTree
 from model.errors import AttendError
 from model.interface import LanguageModel
 
@@ -42,7 +42,7 @@ Ended = Literal["end token", "length"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class LoopStart:
     """The text that a loop begins with, and the model that continues it, a decoder alone."""
 
     model: LanguageModel[Any]
@@ -77,7 +77,7 @@ class LoopState:
 
 
 def run_loop(
-    beginning: Beginning, tokens: Sequence[int], *, most: int, sample: bool, seed: int, to_end: bool = False
+    start: LoopStart, tokens: Sequence[int], *, most: int, sample: bool, seed: int, to_end: bool = False
 ) -> LoopState:
     """Choose the token that follows a text, or all that follow until it ends.
 
@@ -87,7 +87,7 @@ def run_loop(
         sample: draw each token by its probability, rather than take the most probable one. The draws are those of the
             seed, one for every token, so that single steps and a whole run give the same text.
     """
-    model, prompt, ends = beginning.model, beginning.prompt, beginning.end_tokens
+    model, prompt, ends = start.model, start.prompt, start.end_tokens
     written = tuple(tokens)
     if ends & set(written[:-1]):
         raise AttendError("The text goes on after its end token: start again.")
@@ -96,7 +96,7 @@ def run_loop(
     if (ended := _ended(written, ends, room)) is None:
         read = (*prompt, *written)
         request = Request.of_model(
-            model, read, end_tokens=ends, suppress_tokens=beginning.suppress_tokens, draws_used=len(written)
+            model, read, end_tokens=ends, suppress_tokens=start.suppress_tokens, draws_used=len(written)
         )
         settings = DecodingSettings(
             strategy="sample" if sample else "greedy",
@@ -106,7 +106,7 @@ def run_loop(
         )
         steps = generate(model, read, settings.strategy_for(request))
         while ended is None:
-            with beginning.lock:
+            with start.lock:
                 step = next(steps)
             assert step.best is not None  # both strategies decide something in every step
             choice = step.best.choice
@@ -114,7 +114,7 @@ def run_loop(
                 break
             written = (*written, choice.token)
             ended = _ended(written, ends, room)
-    probabilities = _probabilities(beginning, written, ahead=ended is None)  # (T + 1, V), or (T, V)
+    probabilities = _probabilities(start, written, ahead=ended is None)  # (T + 1, V), or (T, V)
     of_ends = probabilities[:, sorted(ends)].sum(dim=-1).tolist()
     return LoopState(
         tuple(
@@ -136,11 +136,11 @@ def _ended(tokens: Sequence[int], ends: frozenset[int], room: int) -> Ended | No
     return "length" if len(tokens) >= room else None
 
 
-def _probabilities(beginning: Beginning, tokens: Sequence[int], *, ahead: bool) -> Tensor:
+def _probabilities(start: LoopStart, tokens: Sequence[int], *, ahead: bool) -> Tensor:
     """The distribution that each token was chosen from, (T, V); with `ahead`, that of the next as well."""
     scored = (*tokens, 0) if ahead else tuple(tokens)  # whichever token comes last, only those before it are read
-    with beginning.lock:
-        return beginning.model.logits(beginning.prompt, scored).cpu().double().softmax(dim=-1)
+    with start.lock:
+        return start.model.logits(start.prompt, scored).cpu().double().softmax(dim=-1)
 
 
 # Temperature has no upper limit; here it reaches far enough to see all words come close to each other.
@@ -209,10 +209,10 @@ Outcome = Literal["found", "kept", "dropped", "unseen"]
 class TreeSearch:
     """What beam search did in a tree of words."""
 
-    found: Path
-    kept: tuple[tuple[Path, ...], ...]  # after each step, best first
+    found: TokenPath
+    kept: tuple[tuple[TokenPath, ...], ...]  # after each step, best first
     # Of every text: whether it leads to what was found, was kept for a step, was weighed and dropped, or never weighed.
-    outcomes: Mapping[Path, Outcome]
+    outcomes: Mapping[TokenPath, Outcome]
 
 
 def search_tree(tree: WordTree, beams: int) -> TreeSearch:
@@ -224,7 +224,7 @@ def search_tree(tree: WordTree, beams: int) -> TreeSearch:
     kept = tuple(tuple(hypothesis.tokens for hypothesis in step) for step in ranked)
     followed = {(), *(path for step in kept for path in step)}
 
-    def outcome(path: Path) -> Outcome:
+    def outcome(path: TokenPath) -> Outcome:
         if path == found[: len(path)]:
             return "found"
         if path in followed:
@@ -234,7 +234,7 @@ def search_tree(tree: WordTree, beams: int) -> TreeSearch:
     return TreeSearch(found, kept, {path: outcome(path) for path in tree.paths()})
 
 
-def greedy_path(tree: WordTree) -> Path:
+def greedy_path(tree: WordTree) -> TokenPath:
     """The text of greedy decoding from the root."""
     *_, last = _decode(tree, DecodingSettings(strategy="greedy", max_new_tokens=DEPTH))
     return last.returned[0].tokens

@@ -1,4 +1,4 @@
-"""The chapter on how a text is generated: what `lesson/generation.py` computes, as the page shows it."""
+"""The chapter on how a text is generated: what `lesson/generation/` computes, as the page shows it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,10 @@ import torch
 from decoding.parameters.parameter import Parameter, shown
 from decoding.processors.temperature import TEMPERATURE
 from decoding.step import Choice
-from lesson.generation import (
-    SLIDERS,
-    Filters,
-    LoopStart,
-    LoopState,
-    filter_step,
-    greedy_path,
-    run_loop,
-    search_tree,
-)
-from lesson.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, TreeModel, WordTree
+from lesson.generation.filters import SLIDERS, Filters, filter_step
+from lesson.generation.loop import LoopStart, LoopState, run_loop
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, TreeModel, WordTree
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message

@@ -17,8 +17,10 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
-from lesson.generation import Filters, LoopStart, filter_step, greedy_path, run_loop, search_tree
-from lesson.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel, WordTree, children
+from lesson.generation.filters import Filters, filter_step
+from lesson.generation.loop import LoopStart, run_loop
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel, WordTree, children
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.tiny import make_request, random_model

@@ -35,7 +35,7 @@ STYLES = (  # of equally specific rules the later one wins
     "encoder/reading",
     *(f"learn/{name}" for name in ("matrix", "picture", "pieces", "lesson", "words", "explanation", "exercises")),
     *(f"learn/{name}/chapter" for name in ("positions", "attention", "sentences", "block", "recurrence")),
-    *(f"learn/{name}/chapter" for name in ("training", "generation", "today")),
+    *(f"learn/{name}/chapter" for name in ("training", "generation", "context", "today")),
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _IMPORT = re.compile(r"^(?:import|import .* from|\} from) '(\.[^']+)';$", re.MULTILINE)

@@ -13,6 +13,8 @@ from ui.learn.attention import chapter as lesson_attention
 from ui.learn.attention import exercises as attention_exercises
 from ui.learn.block import chapter as lesson_block
 from ui.learn.block import exercises as block_exercises
+from ui.learn.context import chapter as lesson_context
+from ui.learn.context import exercises as context_exercises
 from ui.learn.contract import LessonAnswer
 from ui.learn.exercise import Exercise
 from ui.learn.exercise import answer as answer_exercise
@@ -64,6 +66,7 @@ CHAPTERS: Mapping[str, Chapter] = MappingProxyType(
         "training": Chapter(lesson_training.answer, training_exercises.EXERCISES),
         "generation": Chapter(lesson_generation.answer, generation_exercises.EXERCISES, lesson_generation.FIRST),
         "sentences": Chapter(lesson_sentences.answer, sentences_exercises.EXERCISES),
+        "context": Chapter(lesson_context.answer, context_exercises.EXERCISES, lesson_context.FIRST),
         "today": Chapter(lesson_today.answer, today_exercises.EXERCISES, lesson_today.FIRST),
     }
 )

@@ -48,8 +48,12 @@ export const CHAPTERS = {
     minutes: 10, load: () => import('./generation/chapter.js'),
   },
   sentences: {
-    title: 'Attention in real sentences', aim: 'Look at what the heads of a trained model attend to, and what context adds to a word.',
-    minutes: 8, load: () => import('./sentences/chapter.js'),
+    title: 'Attention in real sentences', aim: 'Look at what the heads of a trained model attend to.',
+    minutes: 6, load: () => import('./sentences/chapter.js'),
+  },
+  context: {
+    title: 'A word in its context', aim: 'See what a single vector per word can’t say, and how a model tells meanings apart.',
+    minutes: 8, load: () => import('./context/chapter.js'),
   },
   today: {
     title: 'From this block to today’s models', aim: 'See what has changed since 2017, count a model’s parameters, and time its cache.',

@@ -68,6 +68,8 @@ export function start({ element, props, trigger, watch }) {
       if (other === key) buttons[index].setAttribute('aria-current', 'page');
       else buttons[index].removeAttribute('aria-current');
     });
+    const link = buttons[offered.indexOf(key)]; // on a phone the list is one line, which scrolls
+    list.scrollTo({ left: link.offsetLeft - list.offsetLeft - (list.clientWidth - link.clientWidth) / 2 });
   }
 
   /** @param {string} key */

@@ -129,6 +129,15 @@ class ModelCache:
             return job.loaded
 
 
+def when_loaded(loading: Generator[LoadProgress, None, AnyModel]) -> AnyModel:
+    """The model that `ModelCache.load` returns, without its progress."""
+    while True:
+        try:
+            next(loading)
+        except StopIteration as ended:
+            return ended.value
+
+
 def _give_back_soon() -> None:
     """Free the memory: the model may be part of a reference cycle, and allocators keep what was freed."""
     timer = threading.Timer(_GIVEN_BACK_AFTER, _give_back)

@@ -19,12 +19,13 @@ from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.trace import Trace
 from model import names
+from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.runs.comparison import CardStrategy
-from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache
+from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 
@@ -156,14 +157,10 @@ class Models:
     def _whole(self, name: str) -> LoadedModel:
         if (cached := self.cached(name) or self._cached_as(name)) is not None:
             return cached
-        waiting = self.load(name, offered=True)
-        while True:
-            try:
-                next(waiting)
-            except StopIteration as ended:
-                if isinstance(ended.value, LoadedModel):
-                    return ended.value
-                raise AttendError(f"{name} is an encoder, which can't generate text: choose another model.") from None
+        loaded = when_loaded(self.load(name, offered=True))
+        if isinstance(loaded, LoadedModel):
+            return loaded
+        raise AttendError(f"{name} is an encoder, which can't generate text: choose another model.")
 
     def cached(self, name: object) -> LoadedModel | None:
         """The model, if it is in memory and no encoder alone."""
@@ -185,6 +182,14 @@ class Models:
     def encoders(self) -> tuple[str, ...]:
         """The names of the last encoders used."""
         return self._cache.encoders()
+
+    def encoder(self, name: str) -> Encoder:
+        """One of `encoders`, loaded again if it is no longer in memory; `AttendError` for any other name."""
+        if name not in self.encoders():
+            raise AttendError(f"The encoder {name[:80]!r} is not in use: choose it as the page's model first.")
+        loaded = when_loaded(self.load(name))
+        assert not isinstance(loaded, LoadedModel)
+        return loaded
 
     def _cached_as(self, display_name: str) -> LoadedModel | None:
         """The model in use with this display name, where visitors may name folders; `AttendError` for several."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -153,6 +154,26 @@ def test_a_words_attention_head_by_head(shared_page: Page) -> None:
     expect(part.page.get_by_role("alert").filter(has_text="is not a word of")).to_be_visible()
 
 
+def test_a_words_vectors_part_by_meaning_from_layer_to_layer(shared_page: Page) -> None:
+    part = chapter(shared_page, "A word in its context")
+    expect(part.get_by_text("After layer 6: average cosine")).to_be_visible()
+    points = part.get_by_role("img", name="Map of “apple” in 8 sentences")
+    assert (points.locator("circle").count(), points.locator("rect").count()) == (4, 4)
+    layer = part.get_by_role("slider", name="Layer", exact=True)
+    layer.focus()
+    layer.press("Home")
+    expect(part.get_by_text("After layer 0: average cosine")).to_be_visible()
+    expect(part.get_by_role("grid", name="“apple” after layer 0: cosines")).to_be_visible()
+    part.get_by_role("button", name="bank", exact=True).click()
+    expect(part.get_by_role("img", name="Map of “bank” in 8 sentences")).to_be_visible()
+    expect(part.get_by_text("After layer 0: average cosine")).to_be_visible()
+    expect(part.get_by_label("One meaning (circles)")).to_have_value(re.compile("bank of the river"))
+    cell = part.get_by_role("grid", name="In “apple, phone”").get_by_label("phone, weight")
+    cell.fill("0.5")
+    cell.press("Enter")
+    expect(part.get_by_text("0.9 · (5, 7) + 0.5 · (6, 0) = (7.5, 6.3)")).to_be_visible()
+
+
 def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_page: Page) -> None:
     part = chapter(shared_page, "How a text is generated")
     strip, candidates = part.locator(".at-gen-written"), part.get_by_role("list", name="Most probable next tokens")
@@ -213,10 +234,11 @@ def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_pag
 
 def test_the_lesson_fits_a_phone(visit: Opener) -> None:
     page = visit(**PHONE)
-    for title in ("Positions", "Attention by hand", "How a text is generated", "Attention in real sentences"):
+    for title in ("Positions", "Attention by hand", "How a text is generated", "A word in its context"):
         chapter(page, title)
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
+        expect(page.locator(".at-lesson-list [aria-current]")).to_be_in_viewport(ratio=1)
 
 
 def test_the_chapters_stand_where_the_settings_were_and_lines_are_short(shared_page: Page) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from decoding.settings import DecodingSettings
-from lesson.tree import WEIGHTS
+from lesson.generation.tree import WEIGHTS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards

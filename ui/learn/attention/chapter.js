@@ -1,14 +1,14 @@
 /**
  * Attention by hand: weights from similarities, scaled scores, the mask, and independence of order.
  *
- * @typedef {{numbers: (key: string, caption: string, names: {rowNames?: string[], columnNames: string[]}) =>
- *   ReturnType<typeof matrixTable>, change: (changes: object) => void}} AttentionControls what a part
- *   is made with: `numbers` makes an editable table
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} AttentionPart
  */
 
+/** @import { ChapterInput } from '../chapter_input.js' */
+
 import { make, makeSvg } from '../../kit/js/dom.js';
 import { signed } from '../../kit/js/text.js';
+import { chapterInput, inputOf } from '../chapter_input.js';
 import { plainButton, labelled, lessonPart, sideBySide, numberSlider, checkbox, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
@@ -22,58 +22,27 @@ const TOKENS = ['I', 'am', 'a', 'student'];
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  let now = {};
-  const change = (changes) => {
-    now = { ...now, ...changes };
-    ask(now);
-  };
-  /** @type {Map<string, ReturnType<typeof matrixTable>>} */
-  const typed = new Map();
-  const numbers = (key, caption, names) => {
-    const onEdit = (row, column, value) => change({
-      [key]: now[key].map((line, i) => (i === row ? line.with(column, value) : line)),
-    });
-    typed.set(key, matrixTable({ caption, ...names, scale: 'plain', editable: true, onEdit }));
-    return typed.get(key);
-  };
-  const again = plainButton('Reset', () => {
-    typed.forEach((table) => table.forget());
-    ask({});
-  });
-  const controls = { numbers, change };
-  const parts = [mixingPart, scalingPart, maskingPart, orderPart].map((part) => part(controls));
+  const input = chapterInput(ask);
+  const parts = [mixingPart, scalingPart, maskingPart, orderPart].map((part) => part(input));
   root.append(
     paragraph('Attention gives each word a new vector: a weighted sum of all the words’ vectors. The weights '
       + 'say which words it attends to. Change any number.'),
-    sideBySide(again), ...parts.map(({ node }) => node));
+    sideBySide(input.reset), ...parts.map(({ node }) => node));
   ask({});
 
   return (result) => {
-    now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
     const pair = result.pair.split(' ');
     const line = result.line.split(' ');
-    const names = {
+    input.update(inputOf(result, FIELDS), {
       similarities: { caption: `Similarity of ${pair[0]} to`, columnNames: pair }, vectors: { rowNames: pair },
       scores: { rowNames: line, columnNames: line },
-    };
-    typed.forEach((table, key) => table.update(result[key], names[key]));
+    });
     parts.forEach(({ draw }) => draw(result));
   };
 }
 
-/** A field for the words that stand beside a table. @param {AttentionControls} controls @param {string} key @param {string} name */
-function wordsField({ change }, key, name) {
-  const input = make('input', { type: 'text', maxlength: 60, onchange: () => change({ [key]: input.value }) });
-  const put = (text) => {
-    input.value = text;
-  };
-  return { node: sideBySide(labelled(name, input)), put };
-}
-
-/** Weights from similarities. @param {AttentionControls} controls @returns {AttentionPart} */
-function mixingPart(controls) {
-  const { numbers } = controls;
-  const words = wordsField(controls, 'pair', 'Words');
+/** Weights from similarities. @param {ChapterInput} input @returns {AttentionPart} */
+function mixingPart({ numbers, typed }) {
   const similarities = numbers('similarities', 'Similarity of apple to', { columnNames: WORDS });
   const vectors = numbers('vectors', 'Word vectors', { rowNames: WORDS, columnNames: AXES });
   const mixtures = ['division', 'softmax'].map((key) => {
@@ -88,13 +57,12 @@ function mixingPart(controls) {
       + 'of 1 and 0.25 give 0.8 and 0.2. That is plain division. Softmax gives 0.68 and 0.32 instead: it depends '
       + 'on differences, not ratios, so it works with any numbers, even negative ones. A lead of 1 makes a weight '
       + '2.72 times as large, a lead of 5 makes it 148 times as large. Transformers use softmax.'),
-    words.node,
+    sideBySide(typed('pair', 'Words', { maxlength: 60 })),
     make('div', { class: 'at-three' }, make('div', {}, similarities.node, vectors.node),
       ...mixtures.map((mixture) => mixture.node), plane));
 
   function draw(result) {
     const pair = result.pair.split(' ');
-    words.put(result.pair);
     mixtures.forEach(({ key, weights, vector, sum }) => {
       const mixed = result[key];
       weights.update(mixed.weights, { columnNames: pair });
@@ -113,7 +81,7 @@ function sumText(weights, vectors, mixed) {
   return signed(`${parts.join(' + ')} = (${mixed.map((one) => one.toFixed(2)).join(', ')})`);
 }
 
-/** Scores divided by the root of the width. @param {AttentionControls} controls @returns {AttentionPart} */
+/** Scores divided by the root of the width. @param {ChapterInput} input @returns {AttentionPart} */
 function scalingPart({ numbers, change }) {
   const range = { min: 1, max: 256, value: 64 };
   const width = numberSlider('Width of the vectors', range, (value) => change({ width: value }));
@@ -145,10 +113,8 @@ function scalingPart({ numbers, change }) {
   return { node, draw };
 }
 
-/** The mask hides later words. @param {AttentionControls} controls @returns {AttentionPart} */
-function maskingPart(controls) {
-  const { numbers, change } = controls;
-  const line = wordsField(controls, 'line', 'Words');
+/** The mask hides later words. @param {ChapterInput} input @returns {AttentionPart} */
+function maskingPart({ numbers, typed, change }) {
   const names = { rowNames: TOKENS, columnNames: TOKENS };
   const scores = numbers('scores', 'Scores', names);
   const mask = checkbox('hide later words', (checked) => change({ mask: checked }));
@@ -157,11 +123,11 @@ function maskingPart(controls) {
   const node = lessonPart('The mask',
     paragraph('In training, a model reads a whole text at once and predicts every next word, so no position may see '
       + 'the words after it. Scores of later words are set to −∞ before the softmax, so their weights become 0 and the rest of the row still adds up to 1.'),
-    line.node, sideBySide(mask.node), make('div', { class: 'at-three' }, scores.node, masked.node, looked.node));
+    sideBySide(typed('line', 'Words', { maxlength: 60 })), sideBySide(mask.node),
+    make('div', { class: 'at-three' }, scores.node, masked.node, looked.node));
 
   function draw(result) {
     const words = result.line.split(' ');
-    line.put(result.line);
     mask.put(result.mask);
     masked.update(result.masked, { rowNames: words, columnNames: words });
     looked.update(result.looked, { rowNames: words, columnNames: words });
@@ -170,7 +136,7 @@ function maskingPart(controls) {
   return { node, draw };
 }
 
-/** One sentence in two orders. @param {AttentionControls} controls @returns {AttentionPart} */
+/** One sentence in two orders. @param {ChapterInput} input @returns {AttentionPart} */
 function orderPart({ change }) {
   let shuffles = 0;
   const sentence = make('input', {

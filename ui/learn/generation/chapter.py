@@ -1,4 +1,4 @@
-"""The chapter on how a text is generated: what `lesson/generation.py` computes, as the page shows it."""
+"""The chapter on how a text is generated: what `lesson/generation/` computes, as the page shows it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,10 @@ import torch
 from decoding.parameters.parameter import Parameter, shown
 from decoding.processors.temperature import TEMPERATURE
 from decoding.step import Choice
-from lesson.generation import (
-    SLIDERS,
-    Beginning,
-    Filters,
-    LoopState,
-    filter_step,
-    greedy_path,
-    run_loop,
-    search_tree,
-)
-from lesson.tree import END, ROOT, WEIGHTS, WORDS, Path, TreeModel, WordTree
+from lesson.generation.filters import SLIDERS, Filters, filter_step
+from lesson.generation.loop import LoopStart, LoopState, run_loop
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import END, ROOT, WEIGHTS, WORDS, TokenPath, TreeModel, WordTree
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
@@ -98,41 +91,41 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
     mode = choice(given, "mode", MODES[0] if loaded and loaded.chat else MODES[1], MODES)
     prompt = text(given, "prompt", PROMPTS[mode], MOST_CHARACTERS)
     if loaded is None:
-        prompt, beginning, label = WORDS[ROOT], Beginning(TreeModel(tree), (ROOT,), frozenset({END})), _tree_label
+        prompt, start, label = WORDS[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END})), _tree_label
     else:
-        beginning, label = _beginning(loaded, prompt, mode), loaded.tokenizer.label
+        start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
     sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
     seed = integer(given, "seed", FIRST["seed"], 0, MOST_SEED)
     to_end = checked_switch(given.get("to_end", False), "To the end")
-    tokens = _tokens(given, beginning.model.vocabulary_size)
-    state = run_loop(beginning, tokens, most=MOST_TOKENS, sample=sample, seed=seed, to_end=to_end)
+    tokens = _tokens(given, start.model.vocabulary_size)
+    state = run_loop(start, tokens, most=MOST_TOKENS, sample=sample, seed=seed, to_end=to_end)
     return {
         "model": name,
         "chats": bool(loaded and loaded.chat),
-        "vocabulary_size": beginning.model.vocabulary_size,
+        "vocabulary_size": start.model.vocabulary_size,
         "mode": mode,
         "prompt": prompt,
         "sample": sample,
         "seed": seed,
         "most": MOST_TOKENS,
-        "read": [label(token) for token in beginning.prompt],
+        "read": [label(token) for token in start.prompt],
         "tokens": [written.token for written in state.written],
         "written": [
             (label(written.token), rounded(written.probability, P_DIGITS), rounded(written.end_probability, P_DIGITS))
             for written in state.written
         ],
         "ended": state.ended,
-        "ends": [label(token) for token in sorted(beginning.end_tokens)],
-        "next": _next(state, beginning.end_tokens, label),
+        "ends": [label(token) for token in sorted(start.end_tokens)],
+        "next": _next(state, start.end_tokens, label),
     }
 
 
-def _beginning(loaded: LoadedModel, prompt: str, mode: str) -> Beginning:
+def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
     if mode == "message":
         ids = loaded.chat_prompt([Message("user", prompt)], reserve=MOST_TOKENS).ids
     else:
         ids = loaded.prompt(prompt)
-    return Beginning(loaded.model, ids, loaded.end_tokens, loaded.suppress_tokens, loaded.lock)
+    return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.suppress_tokens, loaded.lock)
 
 
 def _tree_label(token: int) -> str:
@@ -226,7 +219,7 @@ def _tree(given: Given) -> WordTree:
 def _search(tree: WordTree, beams: int) -> dict[str, Any]:
     found = search_tree(tree, beams)
 
-    def entry(path: Path) -> dict[str, Any]:
+    def entry(path: TokenPath) -> dict[str, Any]:
         factors = [rounded(factor) for factor in tree.factors(path)]
         return {"path": path, "factors": factors, "p": rounded(tree.probability(path))}
 

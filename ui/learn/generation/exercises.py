@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lesson.tree import WEIGHTS
+from lesson.generation.tree import WEIGHTS
 from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, Exercise, NumberExercise, Result
 from ui.learn.generation.chapter import FIRST
 

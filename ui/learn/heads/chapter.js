@@ -7,7 +7,8 @@
 
 import { make, makeTable } from '../../kit/js/dom.js';
 import { counted, visibleText } from '../../kit/js/text.js';
-import { labelled, lessonPart, numberSlider, paragraph, plainButton, sideBySide } from '../lesson.js';
+import { chapterInput, inputOf } from '../chapter_input.js';
+import { labelled, lessonPart, numberSlider, paragraph, sideBySide } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
 const FIELDS = [ // of a result: what the next question sends back
@@ -18,21 +19,17 @@ const SIZES = { time: ['Tokens (time)', 512], width: ['Width', 512], heads: ['He
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  let now = {};
-  const change = (changes) => {
-    now = { ...now, ...changes };
-    ask(now);
-  };
-  const parts = [splitPart, twoHeadsPart, shapesPart, kindsPart].map((part) => part(change));
+  const input = chapterInput(ask);
+  const parts = [splitPart, twoHeadsPart, shapesPart, kindsPart].map((part) => part(input.change));
   root.append(
     paragraph('One attention averages all that it finds into one vector, so different things blur. So a layer has '
       + 'several: each head computes its own queries, keys and values from the same words, attends in its own way, and '
       + 'the results are joined (Vaswani et al., 2017, section 3.2.2).'),
-    sideBySide(plainButton('Reset', () => ask({}))), ...parts.flatMap(({ nodes }) => nodes));
+    sideBySide(input.reset), ...parts.flatMap(({ nodes }) => nodes));
   ask({});
 
   return (result) => {
-    now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
+    input.update(inputOf(result, FIELDS));
     parts.forEach(({ draw }) => draw(result));
   };
 }

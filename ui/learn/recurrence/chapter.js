@@ -1,15 +1,14 @@
 /**
  * Why attention: a recurrent encoder-decoder step by step, attention's scores by hand, and three translators.
  *
- * @typedef {{numbers: (key: string, caption: string, names?: {rowNames?: string[], columnNames?: string[]}) =>
- *   ReturnType<typeof matrixTable>, typed: (key: string, name: string) => HTMLElement,
- *   change: (changes: object) => void}} RecurrenceControls what a part is made with: `numbers` makes an editable table and
- *   `typed` a field
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} RecurrencePart
  */
 
+/** @import { ChapterInput } from '../chapter_input.js' */
+
 import { make } from '../../kit/js/dom.js';
-import { plainButton, labelled, lessonPart, sideBySide, paragraph } from '../lesson.js';
+import { chapterInput } from '../chapter_input.js';
+import { lessonPart, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 import { dotTerms, scoresPart, shortNumber, weightedSum } from './scores.js';
 import { lengthPart, translationPart } from './translators.js';
@@ -17,50 +16,21 @@ import { unrolledPart } from './unrolled.js';
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  let now = {};
-  const change = (changes) => {
-    now = { ...now, ...changes };
-    ask(now);
-  };
-  /** @type {Map<string, ReturnType<typeof matrixTable>>} */
-  const tables = new Map();
-  /** @type {Map<string, HTMLInputElement>} */
-  const fields = new Map();
-  const numbers = (key, caption, names = {}) => {
-    const onEdit = (row, column, value) => change({
-      [key]: now[key].map((line, i) => (i === row ? line.with(column, value) : line)),
-    });
-    tables.set(key, matrixTable({ caption, ...names, scale: 'plain', editable: true, onEdit }));
-    return tables.get(key);
-  };
-  const typed = (key, name) => {
-    const field = make('input', { type: 'text', class: 'at-lesson-wide', onchange: () => change({ [key]: field.value }) });
-    fields.set(key, field);
-    return labelled(name, field);
-  };
-  const controls = { numbers, typed, change };
-  const parts = [unrolledPart, byHandPart, scoresPart, translationPart, lengthPart].map((part) => part(controls));
-  const again = plainButton('Reset', () => {
-    tables.forEach((table) => table.forget());
-    ask({});
-  });
+  const input = chapterInput(ask);
+  const parts = [unrolledPart, byHandPart, scoresPart, translationPart, lengthPart].map((part) => part(input));
   root.append(
     paragraph('The neural translators of 2014 were recurrent: one network read the sentence word by word, another wrote the '
       + 'translation, and all that passed between them was one vector. Attention was invented to get around that.'),
-    sideBySide(again), ...parts.map(({ node }) => node));
+    sideBySide(input.reset), ...parts.map(({ node }) => node));
   ask({});
 
   return (result) => {
-    now = result.given;
-    tables.forEach((table, key) => table.update(now[key]));
-    fields.forEach((field, key) => {
-      field.value = now[key];
-    });
+    input.update(result.given);
     parts.forEach(({ draw }) => draw(result));
   };
 }
 
-/** A score, the weights, the context vector. @param {RecurrenceControls} controls @returns {RecurrencePart} */
+/** A score, the weights, the context vector. @param {ChapterInput} input @returns {RecurrencePart} */
 function byHandPart({ numbers }) {
   const axes = ['1', '2'];
   const pair = numbers('pair', 'Two states', { rowNames: ['decoder', 'encoder'], columnNames: axes });

@@ -2,7 +2,8 @@
  * Two ways to score a state, beside each other: the dot product and Bahdanau's small network; and numbers written out.
  */
 
-/** @import { RecurrenceControls, RecurrencePart } from './chapter.js' */
+/** @import { ChapterInput } from '../chapter_input.js' */
+/** @import { RecurrencePart } from './chapter.js' */
 
 import { make } from '../../kit/js/dom.js';
 import { signed } from '../../kit/js/text.js';
@@ -31,7 +32,7 @@ export function weightedSum(rows, products, sum) {
   return `${terms.join(' + ')} = ${products.map(vector).join(' + ')} = ${vector(sum)}`;
 }
 
-/** @param {RecurrenceControls} controls @returns {RecurrencePart} */
+/** @param {ChapterInput} input @returns {RecurrencePart} */
 export function scoresPart({ numbers }) {
   const axes = { columnNames: AXES };
   const square = { rowNames: AXES, columnNames: AXES };

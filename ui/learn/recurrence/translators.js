@@ -5,7 +5,8 @@
  *   alignment: number[][] | null}} LessonTranslation
  */
 
-/** @import { RecurrenceControls, RecurrencePart } from './chapter.js' */
+/** @import { ChapterInput } from '../chapter_input.js' */
+/** @import { RecurrencePart } from './chapter.js' */
 
 import { make } from '../../kit/js/dom.js';
 import { counted, visibleText } from '../../kit/js/text.js';
@@ -19,7 +20,7 @@ const TRANSLATORS = {
   'attend-translate': { title: 'attend-translate', note: 'a transformer' },
 };
 
-/** @param {RecurrenceControls} controls @returns {RecurrencePart} */
+/** @param {ChapterInput} input @returns {RecurrencePart} */
 export function translationPart({ typed, change }) {
   const cards = make('div', { class: 'at-translators' });
   const maps = make('div', { class: 'at-alignments' });
@@ -29,7 +30,7 @@ export function translationPart({ typed, change }) {
       + 'directions. The first GRU’s decoder gets the two last states, 256 numbers, at every step. The second attends '
       + 'to the states of all tokens. Both are small and were trained for twenty minutes, so expect mistakes. The three sentences '
       + 'below were chosen because the GRUs differ on them; type your own.'),
-    sideBySide(typed('sentence', 'French sentence')),
+    sideBySide(typed('sentence', 'French sentence', { class: 'at-lesson-wide' })),
     examples,
     cards,
     paragraph('A row is a token of the translation and a column a token of the sentence; the darker, the more attention, '
@@ -67,8 +68,8 @@ function alignmentTable({ name, source, tokens, alignment }) {
   }).node;
 }
 
-/** BLEU by sentence length, as recorded. @param {RecurrenceControls} _controls @returns {RecurrencePart} */
-export function lengthPart(_controls) {
+/** BLEU by sentence length, as recorded. @param {ChapterInput} _input @returns {RecurrencePart} */
+export function lengthPart(_input) {
   const chart = make('div', { class: 'at-bleu' });
   const outcome = make('p', { class: 'at-lesson-text' });
   const source = make('div', {});

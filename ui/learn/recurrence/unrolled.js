@@ -2,7 +2,8 @@
  * A recurrent encoder-decoder unrolled: a box for each word with the state after it, and the numbers of one step.
  */
 
-/** @import { RecurrenceControls, RecurrencePart } from './chapter.js' */
+/** @import { ChapterInput } from '../chapter_input.js' */
+/** @import { RecurrencePart } from './chapter.js' */
 
 import { make } from '../../kit/js/dom.js';
 import { factor } from '../explanation.js';
@@ -12,7 +13,7 @@ import { matrixNumber, matrixTable } from '../matrix.js';
 const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
 const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();
 
-/** @param {RecurrenceControls} controls @returns {RecurrencePart} */
+/** @param {ChapterInput} input @returns {RecurrencePart} */
 export function unrolledPart({ typed }) {
   /** @type {any} */
   let shown = null;
@@ -30,7 +31,8 @@ export function unrolledPart({ typed }) {
       + 'new state h′. The reset gate r says how much of h the candidate n may use, and the update gate z how much of h is '
       + 'kept. The weights here are random and nobody trained them: the picture shows what is passed on, not what is '
       + 'learned. Click a word to see its step.'),
-    sideBySide(typed('source', 'The encoder reads'), typed('target', 'The decoder reads')),
+    sideBySide(typed('source', 'The encoder reads', { class: 'at-lesson-wide' }),
+      typed('target', 'The decoder reads', { class: 'at-lesson-wide' })),
     picture, sideBySide(next), table.node, outcome,
     paragraph('The decoder begins with the encoder’s last state and sees nothing else of the sentence: four numbers for '
       + 'three words, and still four for eight. That is the bottleneck. In training the decoder reads the '

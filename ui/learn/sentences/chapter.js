@@ -1,5 +1,5 @@
 /**
- * Real sentences: what a word attends to, head by head, and how context changes its vector.
+ * Real sentences: what a word attends to, head by head.
  *
  * @typedef {{tokens: string[], word: number[], layers: number, heads: number, both: boolean, shares: Uint8Array,
  *   targets: {itself: number, first: number, previous: number, elsewhere: number}}} SentenceAttention
@@ -9,68 +9,43 @@
 
 import { make } from '../../kit/js/dom.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
-import { plainButton, labelled, lessonPart, sideBySide, paragraph } from '../lesson.js';
+import { chapterInput, inputOf } from '../chapter_input.js';
+import { plainButton, labelled, sideBySide, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  let now = {};
-  const change = (changes) => {
-    now = { ...now, ...changes };
-    ask(now);
-  };
-  /** A field that asks again when its text changes. */
-  const typed = (key, tag, attributes) => make(tag, {
-    ...attributes, onchange: (event) => change({ [key]: event.target.value }),
+  const input = chapterInput(ask);
+  const model = make('select', { onchange: () => ask({ model: model.value }) });
+  const sentence = make('input', {
+    type: 'text', class: 'at-lesson-wide',
+    onchange: () => input.change({ sentence: sentence.value, word: wordIn(sentence.value, word) }),
   });
-  const model = make('select', {
-    onchange: () => ask({ sentences: now.sentences, meant: now.meant, model: model.value }),
-  });
-  const fields = {
-    sentence: make('input', {
-      type: 'text', class: 'at-lesson-wide', onchange: ({ target }) => change({
-        sentence: target.value, word: wordIn(target.value, now.word),
-      }),
-    }),
-    word: typed('word', 'input', { type: 'text', size: 10 }),
-    sentences: typed('sentences', 'textarea', { rows: 3, 'aria-label': 'Sentences, one per line' }),
-    meant: typed('meant', 'input', { type: 'text', size: 10 }),
-  };
+  let word = '';
   const examples = sideBySide();
   const attention = attentionPart();
-  const meaning = meaningPart();
 
   root.append(
     paragraph('What does “it” refer to? A reader finds out by looking back, and attention is how a model looks '
       + 'back. Here a trained model reads a sentence. Click a token to see how much attention each head pays to '
       + 'it, or point at a head to see everything it attends to.'),
-    sideBySide(labelled('Model', model), labelled('Sentence', fields.sentence), labelled('Word', fields.word),
-      plainButton('Reset', () => ask({}))),
+    sideBySide(labelled('Model', model), labelled('Sentence', sentence), input.typed('word', 'Word', { size: 10 }),
+      input.reset),
     examples, ...attention.nodes,
     paragraph('attend-chat is small and reads from left to right: it reaches “it” before it has read “tired”. The '
       + 'encoder of attend-translate sees both sides. Note that where a model looks does not explain what it '
-      + 'decides.'),
-    lessonPart('One word, several meanings',
-      paragraph('“watch” has a single embedding, whether it is something to do or something to wear. In the last layer, '
-        + 'its vector has taken in the sentence before it. The closer the similarity is to 1, the more alike the two '
-        + 'uses are to the model. The first two sentences use the verb, the others the noun: within a pair, the same '
-        + 'words could follow. attend-chat is small and tells words apart by grammar more than by meaning: try both '
-        + 'meanings of “bank”.'),
-      sideBySide(labelled('Word', fields.meant)), fields.sentences, ...meaning.nodes));
+      + 'decides.'));
   ask({});
 
   return (result) => {
-    now = { model: result.model, ...Object.fromEntries(Object.keys(fields).map((key) => [key, result[key]])) };
-    now.sentences = result.sentences.join('\n');
-    Object.entries(fields).forEach(([key, field]) => {
-      field.value = now[key];
-    });
+    input.update(inputOf(result, ['model', 'sentence', 'word']));
+    sentence.value = result.sentence;
+    word = result.word;
     model.replaceChildren(...result.models.map((name) =>
       make('option', { value: name, text: name, selected: name === result.model })));
-    examples.replaceChildren(...result.examples.map(([name, sentence, word]) =>
-      plainButton(`${sentence} (${word})`, () => change({ model: name, sentence, word }))));
+    examples.replaceChildren(...result.examples.map(([name, text, from]) =>
+      plainButton(`${text} (${from})`, () => input.change({ model: name, sentence: text, word: from }))));
     attention.draw(result);
-    meaning.draw(result);
   };
 }
 
@@ -131,26 +106,6 @@ function attentionPart() {
   }
 
   return { nodes: [strip, summary, sideBySide(mean), grid.node, targets], draw };
-}
-
-/** One word in several sentences: how alike it is, and what would follow. */
-function meaningPart() {
-  const note = make('p', { class: 'at-lesson-text' });
-  const likeness = matrixTable({ scale: 'share' });
-  const following = make('ol', { class: 'at-following' });
-
-  function draw({ reader, meant, sentences, cosines, following: follows }) {
-    note.textContent = reader ? '' : 'None of the loaded models continues texts: choose attend-chat in the '
-      + 'settings.';
-    likeness.node.hidden = !reader;
-    const names = sentences.map((_, index) => String(index + 1));
-    const caption = `“${meant}” in ${reader}: cosine similarities`;
-    if (reader) likeness.update(cosines, { caption, rowNames: names, columnNames: names });
-    following.replaceChildren(...follows.map((tokens, index) => make('li', {}, `${sentences[index].slice(0, 80)} … `,
-      ...tokens.flatMap(([token, share]) => [make('span', {}, tokenChip(token), ` ${percent(share)}`), '  ']))));
-  }
-
-  return { nodes: [note, make('div', { class: 'at-two' }, likeness.node, following)], draw };
 }
 
 /**

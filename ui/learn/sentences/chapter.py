@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from torch import Tensor
 
-from lesson.sentences import attention_of_word, head_targets, word_in_context
+from lesson.sentences import attention_of_word, head_targets
 from model import names
-from model.encoder import cosines
-from model.errors import AttendError
 from model.loaded import LoadedModel
 from ui.kit.packing import packed_bytes
-from ui.learn.validation import Given, choice, counted, rounded, rounded_rows, text
+from ui.learn.validation import Given, choice, text
 from ui.runs.models import Models
 
-MOST_CHARACTERS, MOST_TOKENS, MOST_SENTENCES, FOLLOWING = 300, 96, 6, 5
+MOST_CHARACTERS, MOST_TOKENS = 300, 96
 EXAMPLES = (  # model, sentence, word, the word that one of its heads looks at
     ("attend-chat", "The animal did not cross the street because it was too tired.", "it", "animal"),
     ("attend-translate", "Elle a perdu sa clé et elle la cherche.", "la", "clé"),
 )
-SENTENCES = (  # the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
-    "I want to watch",
-    "Tonight we will watch",
-    "He bought a new watch",
-    "She looked at her watch",
-)
-WORD = "watch"
 
 
 def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     Args:
-        given: `model`, `sentence` and `word` of the first part, `sentences` and `meant` of the second.
+        given: `model`, `sentence` and `word`.
     """
     offered = tuple(dict.fromkeys((*(name for name in names.embedded() if name in models.names), models.default)))
     examples = [entry for entry in EXAMPLES if entry[0] in offered] or [(models.default, *EXAMPLES[0][1:])]
@@ -50,7 +40,6 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
         "at": example[3],
         "examples": examples,
         "attention": _attention(models.get(name), sentence, word),
-        **_meanings(models, offered, given),
     }
 
 
@@ -65,31 +54,6 @@ def _attention(loaded: LoadedModel, sentence: str, word: str) -> dict[str, Any]:
         "both": bool(loaded.model.decoder_start),  # whether it sees what is behind the word, too
         "targets": asdict(head_targets(found)),
         "weights": _bytes(found.weights),
-    }
-
-
-def _meanings(models: Models, offered: Sequence[str], given: Given) -> dict[str, Any]:
-    """One word in several texts, as the first model that continues texts has it when it has read them so far."""
-    lines = text(
-        given, "sentences", "\n".join(SENTENCES), MOST_SENTENCES * MOST_CHARACTERS, "The list of sentences"
-    ).splitlines()
-    sentences = [line.strip() for line in lines if line.strip()]
-    if not 2 <= len(sentences) <= MOST_SENTENCES:
-        raise AttendError(
-            f"The list has {counted(len(sentences), 'sentence')}: enter 2 to {MOST_SENTENCES}, one per line."
-        )
-    meant = text(given, "meant", WORD, 40, "Word").strip()
-    reader = next((loaded for loaded in map(models.get, offered) if not loaded.model.decoder_start), None)
-    if reader is None:
-        return {"sentences": sentences, "meant": meant, "reader": "", "cosines": [], "following": []}
-    found = [word_in_context(reader, sentence, meant, FOLLOWING) for sentence in sentences]
-    label = reader.tokenizer.label
-    return {
-        "sentences": sentences,
-        "meant": meant,
-        "reader": reader.name,
-        "cosines": rounded_rows(cosines([word.vector for word in found])),
-        "following": [[(label(token), rounded(share)) for token, share in word.following] for word in found],
     }
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from ui.learn.exercise import ChangeExercise, ChoiceExercise, Compute, Exercise, Result
-from ui.learn.sentences.chapter import SENTENCES
 
-_PAIRS = tuple(combinations(range(len(SENTENCES)), 2))
+_GROUPS = {
+    "itself": "“it” itself",
+    "first": "the first token",
+    "previous": "the token just before it",
+    "elsewhere": "other words",
+}
 
 
-def _closest(compute: Compute) -> int:
-    cosines = compute({})["cosines"]
-    alike = [cosines[one][other] for one, other in _PAIRS]
-    return alike.index(max(alike))
+def _most_heads(compute: Compute) -> int:
+    targets = compute({})["attention"]["targets"]
+    return list(_GROUPS).index(max(_GROUPS, key=targets.__getitem__))
 
 
 def _rests_on_the_first_token(result: Result) -> bool:
@@ -23,11 +24,11 @@ def _rests_on_the_first_token(result: Result) -> bool:
 
 EXERCISES: tuple[Exercise, ...] = (
     ChoiceExercise(
-        "Which two of the four sentences use “watch” most alike, as far as the model can tell?",
-        "Read the table of similarities, away from its diagonal.",
-        tuple(f"{one + 1} and {other + 1}" for one, other in _PAIRS),
-        _closest,
-        "The model tells the verb from the noun, since different words follow them.",
+        "To what do most heads of the first example attend from “it”, each counted by the token it attends to most?",
+        "The counts stand below the table of heads.",
+        tuple(_GROUPS.values()),
+        _most_heads,
+        "Few heads do one thing only, and what they do depends on the word: count them at another one.",
     ),
     ChangeExercise(
         "Find a word from which more than half of the heads attend most to the first token.",

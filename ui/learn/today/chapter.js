@@ -6,6 +6,7 @@
 
 import { make, makeSvg, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../../kit/js/text.js';
+import { chapterInput, inputOf } from '../chapter_input.js';
 import { labelled, lessonPart, numberSlider, paragraph, plainButton, sideBySide } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 import { extentBar } from '../pieces.js';
@@ -30,21 +31,17 @@ const CHANGES = [ // what, its name in the settings of a model, then why
 
 /** @type {import('../lesson.js').Build} */
 export function build(root, ask) {
-  let now = {};
-  const change = (changes) => {
-    now = { ...now, ...changes };
-    ask(now);
-  };
-  const parts = [kindsPart, changesPart, normsPart, countsPart, chatPart, cachePart].map((part) => part(change));
+  const input = chapterInput(ask);
+  const parts = [kindsPart, changesPart, normsPart, countsPart, chatPart, cachePart].map((part) => part(input.change));
   root.append(
     paragraph('The block of 2017 is still there in nearly every language model of today. Some of its parts were replaced by '
       + 'simpler or better ones, and models grew: from 65 million parameters (the base model of 2017) to hundreds of billions '
       + 'and more.'),
-    sideBySide(plainButton('Reset', () => ask({}))), ...parts.map(({ node }) => node));
+    sideBySide(input.reset), ...parts.map(({ node }) => node));
   ask({});
 
   return (result) => {
-    now = Object.fromEntries(FIELDS.map((key) => [key, result[key]]));
+    input.update(inputOf(result, FIELDS));
     parts.forEach(({ draw }) => draw(result));
   };
 }

@@ -20,14 +20,14 @@ from torch import Tensor
 from model.errors import AttendError
 from model.interface import Forward, Inspection, Want
 
-Path = tuple[int, ...]  # tokens behind the root
-Weights = tuple[tuple[float, ...], ...]
+TokenPath = tuple[int, ...]  # tokens behind the root
+BranchWeights = tuple[tuple[float, ...], ...]
 
 BRANCHES, DEPTH = 3, 2
 WORDS = ("The", "nice", "dog", "car", "woman", "house", "guy", "has", "runs", "and", "drives", "is", "turns")
 ROOT, END = 0, len(WORDS)
 # After "The", "nice", "dog" and "car", as in von Platen, "How to generate text" (Hugging Face, 2020).
-WEIGHTS: Weights = ((0.5, 0.4, 0.1), (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.5, 0.3, 0.2))
+WEIGHTS: BranchWeights = ((0.5, 0.4, 0.1), (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.5, 0.3, 0.2))
 
 
 def children(token: int) -> range:
@@ -39,7 +39,7 @@ def children(token: int) -> range:
 class WordTree:
     """How probable each continuation is; `AttendError` for numbers that no probabilities can be made of."""
 
-    weights: Weights = WEIGHTS  # a row for each word that is continued; divided by its sum
+    weights: BranchWeights = WEIGHTS  # a row for each word that is continued; divided by its sum
 
     def __post_init__(self) -> None:
         for word, row in zip(WORDS, self.weights, strict=False):
@@ -54,22 +54,22 @@ class WordTree:
         row = self.weights[token]
         return tuple(weight / sum(row) for weight in row)
 
-    def factors(self, path: Path) -> list[float]:
+    def factors(self, path: TokenPath) -> list[float]:
         """The probability of each word of a text, after the words before it."""
         return [self.shares(parent)[children(parent).index(token)] for parent, token in pairwise((ROOT, *path))]
 
-    def probability(self, path: Path) -> float:
+    def probability(self, path: TokenPath) -> float:
         """The probability of a text."""
         return math.prod(self.factors(path))
 
-    def paths(self) -> Iterator[Path]:
+    def paths(self) -> Iterator[TokenPath]:
         """Every text, of one word and of two."""
         for first in children(ROOT):
             yield (first,)
             for second in children(first):
                 yield (first, second)
 
-    def most_probable(self) -> Path:
+    def most_probable(self) -> TokenPath:
         """The most probable whole text, found by looking at all of them."""
         return max((path for path in self.paths() if len(path) == DEPTH), key=self.probability)
 

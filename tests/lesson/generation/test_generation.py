@@ -17,8 +17,10 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
-from lesson.generation import Beginning, Filters, filter_step, greedy_path, run_loop, search_tree
-from lesson.tree import DEPTH, END, ROOT, WORDS, Path, TreeModel, WordTree, children
+from lesson.generation.filters import Filters, filter_step
+from lesson.generation.loop import LoopStart, run_loop
+from lesson.generation.search import greedy_path, search_tree
+from lesson.generation.tree import DEPTH, END, ROOT, WORDS, TokenPath, TreeModel, WordTree, children
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.helpers.tiny import make_request, random_model
@@ -95,15 +97,15 @@ def test_what_no_slider_reaches_is_refused(given: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("sample", [False, True])
 def test_step_by_step_the_text_is_that_of_a_whole_run(sample: bool) -> None:
-    beginning = Beginning(random_model(20, seed=4), (3, 5), frozenset({7}))
-    whole = run_loop(beginning, [], most=30, sample=sample, seed=11, to_end=True)
+    start = LoopStart(random_model(20, seed=4), (3, 5), frozenset({7}))
+    whole = run_loop(start, [], most=30, sample=sample, seed=11, to_end=True)
     tokens: list[int] = []
-    while (state := run_loop(beginning, tokens, most=30, sample=sample, seed=11)).next is not None:
+    while (state := run_loop(start, tokens, most=30, sample=sample, seed=11)).next is not None:
         tokens.append(state.next.token)
     assert state == whole
-    request = Request.of_model(beginning.model, (3, 5), end_tokens={7})
+    request = Request.of_model(start.model, (3, 5), end_tokens={7})
     settings = DecodingSettings(strategy="sample" if sample else "greedy", seed=11, max_new_tokens=30)
-    *_, last = generate(beginning.model, (3, 5), settings.strategy_for(request))
+    *_, last = generate(start.model, (3, 5), settings.strategy_for(request))
     assert last.best is not None and list(last.best.tokens) == tokens
     assert whole.ended == ("end token" if tokens[-1] == 7 else "length")
 
@@ -111,7 +113,7 @@ def test_step_by_step_the_text_is_that_of_a_whole_run(sample: bool) -> None:
 def test_the_end_token_has_a_probability_at_every_step(tiny: LoadedModel) -> None:
     prompt = tiny.prompt("Once upon a time")
     (end,) = tiny.end_tokens
-    state = run_loop(Beginning(tiny.model, prompt, tiny.end_tokens), [5, 6], most=10, sample=False, seed=0)
+    state = run_loop(LoopStart(tiny.model, prompt, tiny.end_tokens), [5, 6], most=10, sample=False, seed=0)
     expected = tiny.model.inspect((*prompt, 5, 6)).logits[len(prompt) - 1 :].double().softmax(dim=-1)  # (3, V)
     assert [written.probability for written in state.written] == pytest.approx(expected[[0, 1], [5, 6]].tolist())
     ends = [*(written.end_probability for written in state.written), state.end_probability]
@@ -120,22 +122,22 @@ def test_the_end_token_has_a_probability_at_every_step(tiny: LoadedModel) -> Non
 
 
 def test_a_text_ends_by_its_end_token_or_its_length() -> None:
-    beginning = Beginning(TreeModel(WordTree()), (ROOT,), frozenset({END}))
-    finished = run_loop(beginning, [], most=10, sample=False, seed=0, to_end=True)
+    start = LoopStart(TreeModel(WordTree()), (ROOT,), frozenset({END}))
+    finished = run_loop(start, [], most=10, sample=False, seed=0, to_end=True)
     assert ([WORDS[one.token] for one in finished.written[:-1]], finished.ended) == (["nice", "woman"], "end token")
     assert [one.probability for one in finished.written] == pytest.approx([0.5, 0.4, 1])
     assert [one.end_probability for one in finished.written] == [0, 0, 1]
-    cut = run_loop(beginning, [], most=1, sample=False, seed=0, to_end=True)
+    cut = run_loop(start, [], most=1, sample=False, seed=0, to_end=True)
     assert (len(cut.written), cut.ended, cut.next, cut.end_probability) == (1, "length", None, None)
-    assert run_loop(beginning, [1], most=1, sample=False, seed=0) == cut
+    assert run_loop(start, [1], most=1, sample=False, seed=0) == cut
     with pytest.raises(AttendError, match="after its end token"):
-        run_loop(beginning, [END, 1], most=10, sample=False, seed=0)
+        run_loop(start, [END, 1], most=10, sample=False, seed=0)
 
 
 # ---- the tree ----
 
 
-def spelled(path: Path) -> str:
+def spelled(path: TokenPath) -> str:
     return " ".join(WORDS[token] for token in path)
 
 

@@ -1,0 +1,81 @@
+"""A word in its context: how alike an encoder's vectors of one word are in several sentences, layer by layer.
+
+A cosine means little alone, since in many layers the vectors of any two words are alike (Ethayarajh, 2019, "How
+Contextual are Contextualized Word Representations?"). So other words of the same sentences are the control.
+
+Shapes: S sentences, W model width, M other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lesson.vectors import plane
+from model.encoder import Encoder, Reading, cosines
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSimilarities:
+    """One word after one layer, in sentences of two meanings."""
+
+    cosines: Tensor  # (S, S), of the word's vectors
+    same: float  # their mean over pairs of sentences with one meaning
+    different: float  # over pairs with two meanings
+    control: float  # the mean cosine of the word with the other words of the other sentences
+    points: Tensor  # (S, 2), on the plane of the first two principal components
+    shares: tuple[float, float]  # explained variance ratio of each
+
+
+def similarities_by_layer(
+    encoder: Encoder, word: str, meanings: tuple[Sequence[str], Sequence[str]]
+) -> list[LayerSimilarities]:
+    """The word in the sentences of the first meaning, then of the second: after the embeddings, then after each layer.
+
+    Args:
+        meanings: at least two sentences of each; one of them needs a letter beside the word.
+
+    Raises `AttendError` where a sentence does not contain the word, or is longer than the encoder's context.
+    """
+    readings = [encoder.read(sentence) for sentences in meanings for sentence in sentences]
+    second = torch.tensor([meaning == 1 for meaning, sentences in enumerate(meanings) for _ in sentences])  # (S,)
+    return [_similarities(readings, word, second, layer) for layer in range(encoder.layer_count + 1)]
+
+
+def _similarities(readings: Sequence[Reading], word: str, second: Tensor, layer: int) -> LayerSimilarities:
+    vectors = [reading.vector(word, layer) for reading in readings]
+    found = cosines(vectors)  # (S, S)
+    alike = second[:, None] == second[None]  # (S, S)
+    pairs = ~torch.eye(len(vectors), dtype=torch.bool)  # a sentence with itself is no pair
+    seen = plane(vectors)
+    return LayerSimilarities(
+        found,
+        found[alike & pairs].mean().item(),
+        found[~alike].mean().item(),
+        _control(readings, word, vectors, layer),
+        seen.points(vectors),
+        seen.shares,
+    )
+
+
+def _control(readings: Sequence[Reading], word: str, vectors: Sequence[Tensor], layer: int) -> float:
+    others = [(number, vector) for number, reading in enumerate(readings) for vector in _others(reading, word, layer)]
+    owners = torch.tensor([number for number, _ in others])  # (M,)
+    found = functional.cosine_similarity(
+        torch.stack(list(vectors))[:, None], torch.stack([vector for _, vector in others])[None], dim=-1
+    )  # (S, M)
+    return found[owners[None] != torch.arange(len(vectors))[:, None]].mean().item()
+
+
+def _others(reading: Reading, word: str, layer: int) -> list[Tensor]:
+    """The vectors of a sentence's other tokens, but for its punctuation and what the tokenizer added, (W,) each."""
+    own = reading.pieces_of(word)
+    return [
+        reading.hidden[layer, index]
+        for index, piece in enumerate(reading.pieces)
+        if index not in own and not piece.special and any(map(str.isalpha, piece.label))
+    ]

@@ -1,0 +1,125 @@
+"""The loop that writes a text token by token, greedily or drawn, with the probability of its end at every step.
+
+Shapes: V is the vocabulary, T the tokens written so far.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from torch import Tensor
+
+from decoding.generate import generate
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.step import Choice
+from model.errors import AttendError
+from model.interface import LanguageModel
+
+TOP_CANDIDATES = 8  # of the next token that are shown one by one
+Ended = Literal["end token", "length"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStart:
+    """The text that a loop begins with, and the model that continues it, a decoder alone."""
+
+    model: LanguageModel[Any]
+    prompt: tuple[int, ...]
+    end_tokens: frozenset[int]
+    suppress_tokens: frozenset[int] = frozenset()  # never chosen, by the checkpoint's generation config
+    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one pass at a time
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenToken:
+    """One token of the text so far, and what the model gave it."""
+
+    token: int
+    probability: float
+    end_probability: float  # of the end tokens in its place
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """Where the loop is: the tokens written, and the choice of the next."""
+
+    written: tuple[WrittenToken, ...]
+    next: Choice | None  # None where the text has ended
+    next_ends: Mapping[int, float]  # the probability of each end token next; empty where the text has ended
+    ended: Ended | None
+
+    @property
+    def end_probability(self) -> float | None:
+        """Of all end tokens next; None where the text has ended."""
+        return None if self.next is None else sum(self.next_ends.values())
+
+
+def run_loop(
+    start: LoopStart, tokens: Sequence[int], *, most: int, sample: bool, seed: int, to_end: bool = False
+) -> LoopState:
+    """Choose the token that follows a text, or all that follow until it ends.
+
+    Args:
+        tokens: written so far, behind the prompt; `AttendError` where they go on after an end token.
+        most: of them; where there are as many, the text has ended.
+        sample: draw each token by its probability, rather than take the most probable one. The draws are those of the
+            seed, one for every token, so that single steps and a whole run give the same text.
+    """
+    model, prompt, ends = start.model, start.prompt, start.end_tokens
+    written = tuple(tokens)
+    if ends & set(written[:-1]):
+        raise AttendError("The text goes on after its end token: start again.")
+    room = min(most, model.context_length - len(prompt))
+    choice = None
+    if (ended := _ended(written, ends, room)) is None:
+        read = (*prompt, *written)
+        request = Request.of_model(
+            model, read, end_tokens=ends, suppress_tokens=start.suppress_tokens, draws_used=len(written)
+        )
+        settings = DecodingSettings(
+            strategy="sample" if sample else "greedy",
+            seed=seed,
+            max_new_tokens=room - len(written),
+            top_candidates=TOP_CANDIDATES,
+        )
+        steps = generate(model, read, settings.strategy_for(request))
+        while ended is None:
+            with start.lock:
+                step = next(steps)
+            assert step.best is not None  # both strategies decide something in every step
+            choice = step.best.choice
+            if not to_end:
+                break
+            written = (*written, choice.token)
+            ended = _ended(written, ends, room)
+    probabilities = _probabilities(start, written, ahead=ended is None)  # (T + 1, V), or (T, V)
+    of_ends = probabilities[:, sorted(ends)].sum(dim=-1).tolist()
+    return LoopState(
+        tuple(
+            WrittenToken(token, float(probabilities[index, token]), of_ends[index])
+            for index, token in enumerate(written)
+        ),
+        None if ended else choice,
+        {} if ended else {end: float(probabilities[-1, end]) for end in sorted(ends)},
+        ended,
+    )
+
+
+def _ended(tokens: Sequence[int], ends: frozenset[int], room: int) -> Ended | None:
+    """Why a text of these tokens has ended; an empty one has not."""
+    if not tokens:
+        return None
+    if tokens[-1] in ends:
+        return "end token"
+    return "length" if len(tokens) >= room else None
+
+
+def _probabilities(start: LoopStart, tokens: Sequence[int], *, ahead: bool) -> Tensor:
+    """The distribution that each token was chosen from, (T, V); with `ahead`, that of the next as well."""
+    scored = (*tokens, 0) if ahead else tuple(tokens)  # whichever token comes last, only those before it are read
+    with start.lock:
+        return start.model.logits(start.prompt, scored).cpu().double().softmax(dim=-1)

@@ -1,0 +1,1 @@
+"""Tests of what the chapter on why attention was needed computes."""

@@ -1,0 +1,85 @@
+"""The chapter on a word in its context: the lecture's numbers, what is recorded, and an encoder in use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from model import catalog, names
+from model.loaded import LoadedModel
+from tests.helpers.folders import bert
+from ui.learn import chapters
+from ui.learn.context.chapter import RECORDED
+from ui.runs.model_cache import when_loaded
+from ui.runs.models import Models
+
+
+def refusal(models: Models, **given: Any) -> str:
+    return chapters.answer(models, "context", json.loads(json.dumps(given)))["error"]
+
+
+def ask(models: Models, **given: Any) -> dict[str, Any]:
+    answer = chapters.answer(models, "context", json.loads(json.dumps(given)))
+    assert answer["error"] == "", answer["error"]
+    return json.loads(json.dumps(answer["result"], allow_nan=False))
+
+
+def test_a_neighbour_moves_the_word_as_in_the_lecture(models: Models) -> None:
+    """../shared/REFERENCE.md: 0.8 · (5, 7) + 0.2 · (0, 8) = (4.0, 7.2); 0.9 · (5, 7) + 0.1 · (6, 0) = (5.1, 6.3).
+    Their cosine: (20.4 + 45.36) / √(67.84 · 65.7) = 0.985."""
+    result = ask(models)
+    assert result["sums"] == [[4.0, 7.2], [5.1, 6.3]] and result["alike"] == 0.985
+    kept = ask(models, with_phone=[[1, 5, 7], [0, 6, 0]], with_fruit=[[1, 5, 7], [0, 0, 8]])
+    assert kept["sums"] == [[5, 7], [5, 7]] and kept["alike"] == 1
+
+
+@pytest.mark.parametrize("word", RECORDED["words"])
+def test_what_is_recorded_agrees_with_itself_and_tells_meanings_apart(models: Models, word: str) -> None:
+    result = ask(models, word=word)
+    split, count = result["split"], len(result["sentences"])
+    assert result["recorded"] and 0 < split < count and len(result["layers"]) == 7
+    assert all(word in sentence.lower() for sentence in result["sentences"])
+    for layer in result["layers"]:
+        pairs = [(one, other) for one in range(count) for other in range(one)]
+        for key, same in (("same", True), ("different", False)):
+            expected = fmean(layer["cosines"][i][j] for i, j in pairs if ((i < split) == (j < split)) is same)
+            assert layer[key] == pytest.approx(expected, abs=1e-3)
+    last = result["layers"][-1]
+    assert last["same"] > last["different"] + 0.1 and last["different"] > last["control"] + 0.3
+
+
+def test_an_encoder_in_use_reads_sentences_of_ones_own(tmp_path: Path, models: Models) -> None:
+    folder = str(bert(tmp_path / "bert"))
+    live = Models(
+        models.names, lambda name, _: catalog.load_encoder(name) if name == folder else models.get(name), any_name=True
+    )
+    assert "must be one of all-MiniLM-L6-v2." in refusal(live, model=folder), "one that nobody has opened"
+    encoder = when_loaded(live.load(folder))
+    assert not isinstance(encoder, LoadedModel)
+    assert ask(live)["models"][1:] == [[folder, "bert"]] and ask(live)["recorded"]
+    own = {"word": "cat", "first": "the cat sat\na cat", "second": "Cat and dog\n\n  cat, banana \nthe cat"}
+    result = ask(live, model=folder, **own)
+    assert not result["recorded"] and result["split"] == 2 and len(result["sentences"]) == 5
+    assert len(result["layers"]) == encoder.layer_count + 1 and len(result["layers"][0]["cosines"]) == 5
+    example = ask(live, model=folder, word="apple")["first"]
+    assert example.splitlines() == RECORDED["words"]["apple"]["first"], "the recorded word's sentences are the example"
+    assert '"dog" is not in' in refusal(live, model=folder, **{**own, "word": "dog"})
+    assert refusal(live, model=folder, **{**own, "first": "a cat"}) == (
+        "The first meaning has 1 sentence: enter 2 to 6, one per line."
+    )
+
+
+def test_only_recorded_words_have_a_recording(models: Models) -> None:
+    assert refusal(models, word="plant") == "Word is 'plant', but must be one of apple, bank, spring, light."
+    assert "must be one of all-MiniLM-L6-v2" in refusal(models, model="bert-base-uncased")
+
+
+@pytest.mark.skipif("attend-chat" not in names.embedded(), reason="attend-chat is not there")
+def test_attend_chat_tells_its_four_texts_apart() -> None:
+    """Two with the verb, two with the noun: measured 0.80 and 0.71 within a pair, at most 0.37 across."""
+    alike = ask(Models(("attend-chat",), lambda name, _: catalog.load(name)))["cosines"]
+    assert min(alike[0][1], alike[2][3]) > 0.65 > 0.45 > max(alike[i][j] for i in (0, 1) for j in (2, 3))

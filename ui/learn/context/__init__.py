@@ -1,0 +1,1 @@
+"""The chapter on a word in its context."""

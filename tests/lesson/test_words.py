@@ -121,10 +121,10 @@ def test_a_long_text_of_many_words_stays_small(models: Models) -> None:
         ("vectors", {"words": "a b \ud83d"}, "half a character"),
         ("vectors", {"around": 4}, "must be a whole number from 0 to 3"),
         ("vectors", {"words": " "}, "^The list is empty"),
-        ("sentences", {"sentences": "  "}, "^The list of sentences is empty"),
-        ("sentences", {"meant": " "}, "^Word is empty"),
-        ("sentences", {"sentences": "by the bank"}, "^The list has 1 sentence: enter 2 to 6"),
-        ("sentences", {"sentences": "a bank\n" * 7}, "^The list has 7 sentences: enter 2 to 6"),
+        ("context", {"lines": "  "}, "^The list of texts is empty"),
+        ("context", {"meant": " "}, "^The word is empty"),
+        ("context", {"lines": "by the bank"}, "^The list of texts has 1 sentence: enter 2 to 6"),
+        ("context", {"lines": "a bank\n" * 7}, "^The list of texts has 7 sentences: enter 2 to 6"),
     ],
 )
 @pytest.mark.usefixtures("here")

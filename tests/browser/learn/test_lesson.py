@@ -114,7 +114,7 @@ def test_why_attention_from_one_state_to_three_translators(shared_page: Page) ->
     expect(cards).to_have_count(3)
     before = cards.all_inner_texts()
     part.get_by_role("button", name="Nous avons besoin de plus de temps").click()
-    expect(maps.first.locator("thead th").first).to_have_text("Tom")
+    expect(maps.first.locator("thead th").first).to_have_text("Nous")
     assert cards.all_inner_texts() != before
     sentence = part.get_by_label("French sentence")
     sentence.fill("漢" * 50)

@@ -50,6 +50,7 @@ def test_the_recurrent_ones_are_published_with_their_figures(tmp_path: Path, mon
     output = write_pairs(tmp_path) / "published"
     small = {name: replace(translators.MODELS[name], width=16) for name in translators.PUBLISHED.values()}
     monkeypatch.setattr(translators, "MODELS", small)
+    monkeypatch.setattr(translators, "SETTINGS", replace(translators.SETTINGS, precision="no"))  # one for all tests
     monkeypatch.setattr(translators, "BUDGET", 100)
     monkeypatch.setattr(translators, "LONGEST_ANSWER", 6)
     assert gru_translate.main([str(tmp_path), str(output)]) == 0

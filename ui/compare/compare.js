@@ -43,6 +43,8 @@ export function start({ element, props, trigger, watch }) {
   let run = null;
   let newest = 0; // the highest number of an update
   let busy = false;
+  /** @type {CompareRequest | null} another tab's, which came while texts were being written */
+  let waiting = null;
   /** @type {string[]} what the cards said of it when they were drawn */
   let stale = [];
   let continued = ''; // the last words of the text that the cards continue
@@ -71,6 +73,7 @@ export function start({ element, props, trigger, watch }) {
     }));
     return button;
   });
+  const others = make('button', { type: 'button', class: 'at-plain', text: 'Use the settings from Learn', onclick: takeWaiting });
   const note = make('div', { hidden: true }); // what says that an example is one
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
@@ -81,6 +84,7 @@ export function start({ element, props, trigger, watch }) {
       make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
     sweep.node,
     progress.node,
+    others,
     grid,
   );
   followColour(root);
@@ -94,7 +98,8 @@ export function start({ element, props, trigger, watch }) {
   if (!awaitsExample) fill(offered.fills[0].cards);
   panelSettings.subscribe(root, drawPanel);
   askedComparison.subscribe(root, (asked) => {
-    if (!busy) adopt({ history: false, common: true, seed: -1, lengths: [], ...asked });
+    waiting = { history: false, common: true, seed: -1, lengths: [], ...asked };
+    if (!busy) takeWaiting();
     draw();
   });
   watch('value', receive);
@@ -200,6 +205,7 @@ export function start({ element, props, trigger, watch }) {
 
   function compare() {
     if (busy) return;
+    waiting = null;
     const wrong = cards.find((card) => card.view.form.wrong());
     if (wrong) {
       wrong.view.open(true);
@@ -234,6 +240,13 @@ export function start({ element, props, trigger, watch }) {
     if (busy ? isBeginning : value.run !== null || hadRun) {
       settledText.publish({ kind: 'compare', isEmpty: !busy && value.run === null, isGrowing: busy });
     }
+  }
+
+  /** Another tab's cards take the place of those here. */
+  function takeWaiting() {
+    adopt(waiting);
+    waiting = null;
+    draw();
   }
 
   /** Show what was asked for, where a comparison comes that this page did not ask for itself. @param {CompareRequest} request */
@@ -299,6 +312,9 @@ export function start({ element, props, trigger, watch }) {
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;
+    others.hidden = !waiting;
+    others.disabled = busy;
+    others.title = busy ? 'When this comparison has ended or is stopped' : '';
     progress.draw(started, { busy, stale: stale.find(Boolean) ?? '' });
   }
 }

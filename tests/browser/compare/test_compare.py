@@ -197,6 +197,28 @@ def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(slow_models: str, 
     assert box.input_value() == "fox " * 2000
 
 
+def test_settings_from_learn_wait_until_a_comparison_has_ended(slow_models: str, visit: Opener) -> None:
+    page = visit("", at=slow_models)
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    page.locator(".at-lesson-list button", has_text="How a text is generated").click()
+    course = page.get_by_role("region", name="How a text is generated", exact=True)
+    expect(course.get_by_role("button", name="Open in Compare")).to_be_visible()
+    to_compare(page)
+    compare(page)
+    expect(page.locator(".at-card .at-tok").first).to_be_visible()
+    count = page.locator(".at-card").count()
+    page.locator("#attend-tabs label", has_text="Learn").click()
+    course.get_by_role("button", name="Open in Compare").click()
+    waiting = page.get_by_role("button", name="Use the settings from Learn")
+    expect(waiting).to_be_disabled()
+    page.locator(".attend-compare .at-stop").click()
+    ended(page, "Stopped")
+    assert any(texts(page)) and page.locator(".at-card").count() == count, "what was written is still there"
+    waiting.click()
+    expect(page.locator(".at-card h3")).to_have_text(["1 Greedy", "2 Beam search", "3 Sampling"])
+    expect(waiting).to_be_hidden()
+
+
 def test_the_tab_keeps_what_was_typed_and_nobody_else_sees_it(visit: Opener) -> None:
     page, other = visit(), visit()
     to_compare(page)

@@ -2,6 +2,7 @@
  * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
  */
 
+import { termLink } from '../glossary/marking.js';
 import { find } from '../kit/js/dom.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -15,7 +16,7 @@ export function start({ element, props, watch }) {
     if (!props.value) return;
     const value = JSON.parse(props.value);
     fold.hidden = !value.manner;
-    manner.textContent = value.manner;
+    manner.replaceChildren(termLink('chat-format', value.manner));
     of.textContent = value.of;
     text.replaceChildren(
       ...value.parts.map(([content, control]) => {

@@ -1,0 +1,55 @@
+/**
+ * How a feature makes terms open the glossary: in a text of its own that never changes, or in a heading that names one.
+ *
+ * Nothing a model wrote is ever searched, and no text before it is seen: what finds the terms is fetched when the first
+ * text comes into sight.
+ */
+
+import { make } from '../kit/js/dom.js';
+
+export const ALL = 'all'; // in place of a term: the whole glossary
+export const SECTION = 'section, details, .at-view, .attend-settings'; // in which a term is marked once
+export const UNMARKED = 'data-unmarked';
+
+const fetchHighlight = () => import('./highlight.js');
+/** @type {IntersectionObserver | undefined} */
+let observer;
+/** @type {Element[] | null} what came before the page was ready; null afterwards */
+let early = [];
+
+/**
+ * Let the terms in a text that the page itself says be looked up, once it is in sight.
+ * @template {HTMLElement} Kind
+ * @param {Kind} node whose words stay as they are
+ */
+export function explained(node) {
+  node.setAttribute(UNMARKED, '');
+  if (early) early.push(node);
+  else observer.observe(node);
+  return node;
+}
+
+/** Begin to look for terms: the page is there, and nothing is delayed by it. */
+export function beginMarking() {
+  if (!early) return;
+  observer = new IntersectionObserver(seen, { rootMargin: '200px' });
+  early.forEach((node) => observer.observe(node));
+  early = null;
+}
+
+/** @param {IntersectionObserverEntry[]} entries */
+async function seen(entries) {
+  const inSight = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
+  if (!inSight.length) return;
+  const { highlight } = await fetchHighlight();
+  for (const section of new Set(inSight.map((node) => node.closest(SECTION)))) {
+    for (const node of highlight(section)) observer.unobserve(node);
+  }
+}
+
+/**
+ * A word that opens an entry of the glossary.
+ * @param {string} key of the entry, or `ALL`
+ * @param {string} text
+ */
+export const termLink = (key, text) => make('a', { class: 'at-term', href: `?glossary=${key}`, 'data-term': key, text });

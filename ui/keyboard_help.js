@@ -3,7 +3,7 @@
  * header.
  */
 
-import { ALL, termLink } from './glossary/marking.js';
+import { ALL, termLink } from './glossary/term_link.js';
 import { makeDialog } from './kit/overlay/dialog.js';
 import { around, make } from './kit/js/dom.js';
 import { takeTour } from './tour/offer.js';
@@ -43,7 +43,7 @@ export function offerKeyboardHelp(header) {
     dialog.close();
     takeTour();
   } });
-  const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary: what the words on this page mean'));
+  const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
   const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', tour, terms, list);
   header.append(dialog);
 

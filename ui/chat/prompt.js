@@ -2,7 +2,7 @@
  * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
  */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { find } from '../kit/js/dom.js';
 
 /** @param {import('../kit/js/gradio').Component} component */

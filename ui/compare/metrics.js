@@ -7,7 +7,7 @@
 
 /** @import { MetricField } from './contract' */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { around, make } from '../kit/js/dom.js';
 import { signed } from '../kit/js/text.js';
 
@@ -17,7 +17,7 @@ export function makeMetrics(texts) {
     const value = make('span', { class: 'at-metric-value' });
     const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-metric-mark' });
-    const name = term ? termLink(term, label) : make('button', { type: 'button', text: label });
+    const name = term ? termLink(/** @type {import('../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
     name.classList.add('at-metric-name');
     name.dataset.help = help;
     const node = make('div', { class: 'at-metric', role: 'listitem' }, name,

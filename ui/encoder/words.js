@@ -5,7 +5,7 @@
 /** @import { WordsValue } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make, makeTable } from '../kit/js/dom.js';
 import { unpacked } from '../kit/js/values.js';

@@ -6,7 +6,7 @@ import { make } from '../kit/js/dom.js';
 import { place } from '../kit/overlay/place.js';
 import { ENTRIES } from './entries.js';
 import { entryBody } from './entry.js';
-import { ALL, termLink } from './marking.js';
+import { ALL, termLink } from './term_link.js';
 
 const title = make('h2', { id: 'at-term-title' });
 const body = make('div', { id: 'at-term-body' });
@@ -23,7 +23,7 @@ card.addEventListener('toggle', () => {
 
 /**
  * @param {HTMLElement} link that was clicked
- * @param {string} key of a term
+ * @param {import('./terms.js').Term} key
  * @param {import('./entry.js').Course} course
  */
 export function openCard(link, key, course) {

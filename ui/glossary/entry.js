@@ -10,7 +10,7 @@ import { ENTRIES } from './entries.js';
 import { helps } from './helps.js';
 import { markTerms } from './highlight.js';
 
-/** Whether there is something to say on this page: the settings explain theirs where they are shown. @param {string} key */
+/** Whether there is something to say on this page: the settings explain theirs where they are shown. @param {string} key @returns {key is import('./terms.js').Term} */
 export const isExplained = (key) => Object.hasOwn(ENTRIES, key) && meaning(ENTRIES[key]).length > 0;
 
 /**
@@ -23,7 +23,7 @@ export function meaning({ text, help }) {
 }
 
 /**
- * @param {string} key
+ * @param {import('./terms.js').Term} key
  * @param {Course} course
  * @returns {Node[]}
  */

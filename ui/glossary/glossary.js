@@ -4,7 +4,8 @@
 
 import { partOf, whenMoved } from '../kit/address/address.js';
 import { around } from '../kit/js/dom.js';
-import { ALL, beginMarking } from './marking.js';
+import { beginMarking } from './marking.js';
+import { ALL } from './term_link.js';
 
 const fetchCard = () => import('./card.js');
 const fetchList = () => import('./list.js');
@@ -23,10 +24,9 @@ export function offerGlossary(course, asked) {
     const link = around(event, 'a[data-term]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return; // for a tab of its own
     event.preventDefault();
-    const { term } = link.dataset;
-    const isEntry = term !== ALL && !link.closest('dialog');
+    const term = /** @type {import('./terms.js').Term | typeof ALL} */ (link.dataset.term);
     const { openCard, closeCard } = await fetchCard();
-    if (isEntry) return openCard(link, term, course);
+    if (term !== ALL && !link.closest('dialog')) return openCard(link, term, course);
     closeCard();
     show(term);
   });

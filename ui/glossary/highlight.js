@@ -2,7 +2,7 @@
  * Marks the terms in the texts of a section, each where it stands first.
  */
 
-import { SECTION, UNMARKED, termLink } from './marking.js';
+import { SECTION, UNMARKED, termLink } from './term_link.js';
 import { termsIn } from './matching.js';
 
 const OPAQUE = 'a, button, code';

@@ -7,7 +7,7 @@ import { make } from '../kit/js/dom.js';
 import { makeDialog } from '../kit/overlay/dialog.js';
 import { ENTRIES } from './entries.js';
 import { entryBody, isExplained, meaning } from './entry.js';
-import { ALL, termLink } from './marking.js';
+import { ALL, termLink } from './term_link.js';
 import { TERMS } from './terms.js';
 
 const search = make('input', {
@@ -52,7 +52,7 @@ function fill(course) {
     course.open(chapter);
   });
   const keys = Object.keys(ENTRIES).filter(isExplained).toSorted((one, other) => ENTRIES[one].name.localeCompare(ENTRIES[other].name, 'en'));
-  /** @type {Map<string, string[]>} */
+  /** @type {Map<string, typeof keys>} */
   const groups = new Map();
   for (const key of keys) {
     const letter = ENTRIES[key].name[0];
@@ -67,7 +67,7 @@ function fill(course) {
   } })));
 }
 
-/** @param {string} key @param {import('./entry.js').Course} course */
+/** @param {import('./terms.js').Term} key @param {import('./entry.js').Course} course */
 function entryView(key, course) {
   const sought = [ENTRIES[key].name, ...TERMS[key], ...meaning(ENTRIES[key]).map(({ text }) => text)].join(' ').toLowerCase();
   return make('article', { id: `term-${key}`, 'data-sought': sought }, make('h4', {}, termLink(key, ENTRIES[key].name)),

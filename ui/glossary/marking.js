@@ -1,15 +1,11 @@
 /**
- * How a feature makes terms open the glossary: in a text of its own that never changes, or in a heading that names one.
+ * How a feature makes the terms in a text of its own, which never changes, open the glossary.
  *
  * Nothing a model wrote is ever searched, and no text before it is seen: what finds the terms is fetched when the first
  * text comes into sight.
  */
 
-import { make } from '../kit/js/dom.js';
-
-export const ALL = 'all'; // in place of a term: the whole glossary
-export const SECTION = 'section, details, .at-view, .attend-settings'; // in which a term is marked once
-export const UNMARKED = 'data-unmarked';
+import { SECTION, UNMARKED } from './term_link.js';
 
 const fetchHighlight = () => import('./highlight.js');
 /** @type {IntersectionObserver | undefined} */
@@ -42,14 +38,8 @@ async function seen(entries) {
   const inSight = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
   if (!inSight.length) return;
   const { highlight } = await fetchHighlight();
-  for (const section of new Set(inSight.map((node) => node.closest(SECTION)))) {
+  const sections = inSight.map((node) => node.closest(SECTION)).filter(Boolean); // none: it is gone by now
+  for (const section of new Set(sections)) {
     for (const node of highlight(section)) observer.unobserve(node);
   }
 }
-
-/**
- * A word that opens an entry of the glossary.
- * @param {string} key of the entry, or `ALL`
- * @param {string} text
- */
-export const termLink = (key, text) => make('a', { class: 'at-term', href: `?glossary=${key}`, 'data-term': key, text });

@@ -1,13 +1,15 @@
 /**
  * Where the glossary's terms stand in a text.
  *
- * @typedef {{key: string, from: number, to: number}} Found a term, and the characters that name it
+ * @typedef {{key: Term, from: number, to: number}} Found a term, and the characters that name it
  */
+
+/** @import { Term } from './terms.js' */
 
 import { TERMS } from './terms.js';
 
 const KEYS = new Map(Object.entries(TERMS).flatMap(([key, spellings]) =>
-  spellings.map((spelling) => /** @type {[string, string]} */ ([spelling.toLowerCase(), key]))));
+  spellings.map((spelling) => /** @type {[string, Term]} */ ([spelling.toLowerCase(), key]))));
 const ESCAPED = /[.*+?^${}()|[\]\\]/g;
 const LONGEST_FIRST = [...KEYS.keys()].toSorted((one, other) => other.length - one.length);
 const SPELT = LONGEST_FIRST.map((spelling) => spelling.replace(ESCAPED, '\\$&')).join('|');

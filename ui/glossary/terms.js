@@ -1,9 +1,11 @@
 /**
  * The terms of the glossary, by the names that links have for them: how each is spelt in the page's texts, a plural with
  * "s" aside. Of two that fit, the longer one wins.
+ *
+ * @typedef {keyof typeof TERMS} Term
  */
 
-/** @type {Record<string, string[]>} */
+/** @satisfies {Record<string, string[]>} */
 export const TERMS = {
   'activation': ['activation', 'ReLU', 'GELU', 'SiLU'],
   'adam': ['Adam'],

@@ -5,7 +5,7 @@
 /** @import { ContrastValue, StepValue, ContrastiveRow } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { make, makeTable } from '../kit/js/dom.js';
 import { percent, signed, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells } from './step.js';

@@ -8,6 +8,7 @@ import { around, make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName } from '../kit/js/text.js';
 import { barCell, headCells, part } from './step.js';
 
+/** @type {import('./step.js').Head[]} */
 const STAGE_COLUMNS = [
   ['Filter', undefined, 'filter'],
   ['Candidates left', 'How many tokens can still be chosen after this filter', 'candidate'],

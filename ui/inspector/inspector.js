@@ -10,7 +10,7 @@
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { answerSelections, colourMode, settledText, shownStep, shownToken } from '../kit/js/signals.js';

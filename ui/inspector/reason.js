@@ -4,7 +4,7 @@
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip, visible, visibleText } from '../kit/js/text.js';
 import { stepContrast } from './contrast.js';

@@ -1,10 +1,13 @@
 /**
  * One step: its headline, and helpers for the table, the reason and the filters.
+ *
+ * @typedef {[text: string, title?: string, term?: import('../glossary/terms.js').Term]} Head a word over a column, what it
+ *   means, and which entry of the glossary it opens
  */
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
-import { termLink } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../kit/js/text.js';
 
@@ -33,7 +36,7 @@ export function stepHeadline({ text, position, step, why }) {
   ];
 }
 
-/** @param {string[][]} heads a word over each column, what it means, and its term; all but the first hold numbers */
+/** @param {Head[]} heads all but the first stand over numbers */
 export const headCells = (heads) => heads.map(([text, title, term], index) =>
   make('th', { scope: 'col', class: index ? 'at-number' : '', title }, term ? termLink(term, text) : text));
 

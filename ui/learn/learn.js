@@ -5,7 +5,7 @@
 /** @import { LessonValue } from './contract' */
 
 import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
-import { ALL, termLink } from '../glossary/marking.js';
+import { ALL, termLink } from '../glossary/term_link.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { shownTab } from '../kit/js/signals.js';

@@ -7,7 +7,8 @@
 
 /** @import { AlignmentValue, HeadsValue } from './contract' */
 
-import { explained, termLink } from '../glossary/marking.js';
+import { explained } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { AVERAGE, makeAttention, withoutSinks } from '../inspector/attention/attention.js';
 import { FULL } from '../inspector/attention/attention_panel.js';
 import { makeHeadSelects } from '../inspector/attention/head_select.js';

@@ -6,7 +6,8 @@
 
 /** @import { Attention, AttentionKind } from './attention.js' */
 
-import { explained, termLink } from '../../glossary/marking.js';
+import { explained } from '../../glossary/marking.js';
+import { termLink } from '../../glossary/term_link.js';
 import { make } from '../../kit/js/dom.js';
 import { remember, remembered } from '../../kit/js/storage.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';

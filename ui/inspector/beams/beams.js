@@ -12,6 +12,7 @@ import { makeTree } from './tree.js';
 
 const TAIL = 12; // tokens of a text's end; what there is no room for is cut off before them
 
+/** @type {import('../step.js').Head[]} */
 const BEAM_COLUMNS = [
   ['Text'],
   ['Token', 'What the newest token added to the score', 'token'],

@@ -16,8 +16,8 @@ export function start({ element, props, watch }) {
     if (!props.value) return;
     const value = JSON.parse(props.value);
     fold.hidden = !value.manner;
-    manner.replaceChildren(termLink('chat-format', value.manner));
-    of.textContent = value.of;
+    manner.textContent = value.manner;
+    of.replaceChildren(...(value.of ? [value.of, ' · '] : []), termLink('chat-format', 'What is a chat format?'));
     text.replaceChildren(
       ...value.parts.map(([content, control]) => {
         const part = document.createElement(control ? 'b' : 'span');

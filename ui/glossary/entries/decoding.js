@@ -47,7 +47,7 @@ export const DECODING = {
   },
   'eta-cutoff': {
     name: 'Epsilon and eta cutoff',
-    text: 'Both remove tokens below a fixed probability; eta lowers the bar when the model is unsure.',
+    text: 'The epsilon cutoff removes all tokens below a fixed probability.',
     help: 'eta_cutoff',
     source: 'Hewitt, Manning and Liang (2022)',
   },
@@ -75,7 +75,7 @@ export const DECODING = {
     name: 'Length penalty',
     text: 'Without it, beam search would favour short texts, since every token makes a text less probable.',
     help: 'length_penalty',
-    formula: 'log-probability / lengthᵃ',
+    formula: 'log-probability / length^penalty',
   },
   'logit': {
     name: 'Logit',
@@ -155,7 +155,7 @@ export const DECODING = {
   'typical': {
     name: 'Typical sampling',
     help: 'typical_p',
-    formula: 'closest first: |−log p − entropy|',
+    formula: 'smallest |−log p − entropy| first',
     source: 'Meister et al. (2023)',
   },
   'xtc': {

@@ -70,7 +70,7 @@ export const NETWORK = {
   },
   'feed-forward': {
     name: 'Feed-forward network',
-    text: 'The second half of a layer: two matrix multiplications with an activation function in between, for each token on its '
+    text: 'The last part of a layer: two matrix multiplications with an activation function in between, for each token on its '
       + 'own. In large models it holds most of the parameters.',
     formula: 'max(0, x W₁ + b₁) W₂ + b₂',
     source: 'In this form: Vaswani et al. (2017)',
@@ -79,7 +79,7 @@ export const NETWORK = {
   'gru': {
     name: 'Recurrent network, GRU',
     text: 'Reads a text word by word and carries one vector, its state, from each word to the next. A GRU has two gates that '
-      + 'decide how much of the state to keep.',
+      + 'decide how much of the state to use and to keep.',
     formula: 'h′ = (1 − z) · n + z · h',
     source: 'GRU: Cho et al. (2014)',
     chapter: 'recurrence',

@@ -88,7 +88,7 @@ export const TRAINING = {
   'surprisal': {
     name: 'Surprisal',
     text: 'How unexpected a token is: 0 bits if it was certain, and one more each time its probability halves. The '
-      + 'surprisal to be expected is the entropy.',
+      + 'expected surprisal of a token is the entropy.',
     formula: '−log₂ p',
     source: 'Shannon (1948); the name: Tribus (1961)',
   },

@@ -1,8 +1,10 @@
 /**
- * The dialog that lists the page's keys, and begins its tour again: on "?", and by its button in the header.
+ * The dialog that lists the page's keys, begins its tour again and leads to the glossary: on "?", and by its button in the
+ * header.
  */
 
-import { makeDialog } from './kit/js/dialog.js';
+import { ALL, termLink } from './glossary/term_link.js';
+import { makeDialog } from './kit/overlay/dialog.js';
 import { around, make } from './kit/js/dom.js';
 import { takeTour } from './tour/offer.js';
 
@@ -41,7 +43,8 @@ export function offerKeyboardHelp(header) {
     dialog.close();
     takeTour();
   } });
-  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', tour, list);
+  const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
+  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', tour, terms, list);
   header.append(dialog);
 
   function open() {

@@ -3,11 +3,14 @@
  * closes or stops, notices, and typing.
  */
 
-import { MOST_PROMPT, onceConnected, takePart, writeParts } from './kit/address/address.js';
+import { isTermName, offerGlossary } from './glossary/glossary.js';
+import { MOST_PROMPT, onceConnected, takePart, whenMoved, writeParts } from './kit/address/address.js';
 import { cloneObjectsOnly } from './kit/gradio/clone.js';
 import { around } from './kit/js/dom.js';
 import { reopenStream } from './kit/gradio/late_events.js';
 import { remember, remembered } from './kit/js/storage.js';
+import { CHAPTERS } from './learn/course.js';
+import { hasCourse, openChapter } from './learn/open_chapter.js';
 import { offerTour } from './tour/offer.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
@@ -30,9 +33,9 @@ export function start() {
   });
   const narrow = window.matchMedia('(max-width: 1000px)'); // where the settings cover the page
   const areOpen = () => Boolean(find('#attend-settings.open'));
-  narrow.addEventListener('change', () => {
-    if (narrow.matches && areOpen()) toggleSettings();
-  });
+  const uncover = () => narrow.matches && areOpen() && toggleSettings();
+  narrow.addEventListener('change', uncover);
+  whenMoved(uncover);
 
   window.structuredClone = cloneObjectsOnly(window.structuredClone.bind(window));
 
@@ -48,7 +51,7 @@ export function start() {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     const panel = find('.api-docs');
     if (panel) all('.api-docs .backdrop').forEach((backdrop) => backdrop.click());
-    else if (find('dialog[open]')) return; // the browser closes it
+    else if (find('dialog[open], [popover="auto"]:popover-open')) return; // the browser closes it
     else if (narrow.matches && areOpen()) {
       toggleSettings();
       find('#attend-open-settings').focus();
@@ -84,6 +87,7 @@ export function start() {
 
   const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
   if (prompt) onceConnected(bringPrompt);
+  const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be heard of
   show();
 
@@ -112,6 +116,7 @@ export function start() {
     else {
       document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
       offerTour();
+      offerGlossary({ titles: CHAPTERS, open: hasCourse() ? openChapter : null }, term);
     }
   }
 }

@@ -13,7 +13,7 @@ import pytest
 from ui.kit import assets
 
 # A room's scripts may import those of its own and of the rooms before it; the features do not know each other.
-ROOMS = {"kit": 0, "examples": 1, "runs": 1, "inspector": 2, "settings": 2, "models": 2}
+ROOMS = {"kit": 0, "examples": 1, "runs": 1, "glossary": 1, "inspector": 2, "settings": 2, "models": 2}
 FEATURE, PAGE = 3, 4
 MOST_IN_A_FOLDER, LONGEST = 15, 350
 SCRIPTS = sorted(name for name in assets.files() if name.endswith(".js"))

@@ -2,6 +2,7 @@
  * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
  */
 
+import { termLink } from '../glossary/term_link.js';
 import { find } from '../kit/js/dom.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
@@ -16,7 +17,7 @@ export function start({ element, props, watch }) {
     const value = JSON.parse(props.value);
     fold.hidden = !value.manner;
     manner.textContent = value.manner;
-    of.textContent = value.of;
+    of.replaceChildren(...(value.of ? [value.of, ' · '] : []), termLink('chat-format', 'What is a chat format?'));
     text.replaceChildren(
       ...value.parts.map(([content, control]) => {
         const part = document.createElement(control ? 'b' : 'span');

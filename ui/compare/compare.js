@@ -12,6 +12,7 @@
 /** @import { Settings } from './form.js' */
 
 import { isExample, makeExampleNote } from '../examples/example.js';
+import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { askedComparison, panelSettings, settledText, shownTab } from '../kit/js/signals.js';
@@ -56,6 +57,7 @@ export function start({ element, props, trigger, watch }) {
   let pending = { prompt: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
   let sent = pending;
 
+  for (const { name, help } of offered.metrics) helps.set(name, { where: 'In Compare', text: help });
   const ask = makeAsk(offered.example, {
     run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });

@@ -35,6 +35,7 @@ class MetricField(TypedDict):
     unit: Literal["", "%"]
     digits: int
     help: str
+    term: str  # the glossary's; "" for none
 
 
 class CompareForm(TypedDict):

@@ -7,16 +7,19 @@
 
 /** @import { MetricField } from './contract' */
 
+import { termLink } from '../glossary/term_link.js';
 import { around, make } from '../kit/js/dom.js';
 import { signed } from '../kit/js/text.js';
 
 /** @param {MetricField[]} texts */
 export function makeMetrics(texts) {
-  const rows = texts.map(({ label, help }) => {
+  const rows = texts.map(({ label, help, term }) => {
     const value = make('span', { class: 'at-metric-value' });
     const fill = make('i', { 'aria-hidden': 'true' });
     const mark = make('span', { class: 'at-metric-mark' });
-    const name = make('button', { type: 'button', class: 'at-metric-name', 'data-help': help, text: label });
+    const name = term ? termLink(/** @type {import('../glossary/terms.js').Term} */ (term), label) : make('button', { type: 'button', text: label });
+    name.classList.add('at-metric-name');
+    name.dataset.help = help;
     const node = make('div', { class: 'at-metric', role: 'listitem' }, name,
       make('span', { class: 'at-metric-track' }, fill), value, mark);
     return { node, value, fill, mark };

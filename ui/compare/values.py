@@ -26,7 +26,14 @@ _SHARED = "seed"  # the panel's for all cards, so that only their settings make 
 
 
 METRICS: tuple[MetricField, ...] = (
-    {"name": "tokens", "label": "Tokens", "unit": "", "digits": 0, "help": "How many tokens the text has."},
+    {
+        "name": "tokens",
+        "label": "Tokens",
+        "unit": "",
+        "digits": 0,
+        "help": "How many tokens the text has.",
+        "term": "token",
+    },
     {
         "name": "tokens_per_second",
         "label": "Tokens/s (batch)",
@@ -34,6 +41,7 @@ METRICS: tuple[MetricField, ...] = (
         "digits": 1,
         "help": "How fast this card’s tokens were generated while all cards ran together in one batch. A card on its "
         "own is faster.",
+        "term": "",
     },
     {
         "name": "mean_log_probability",
@@ -42,6 +50,7 @@ METRICS: tuple[MetricField, ...] = (
         "digits": 2,
         "help": "The average log-probability of the tokens (natural logarithm), before any filter. Closer to 0 means "
         "the model finds the text more likely.",
+        "term": "log-probability",
     },
     {
         "name": "perplexity",
@@ -50,6 +59,7 @@ METRICS: tuple[MetricField, ...] = (
         "digits": 2,
         "help": "The model was as uncertain as if choosing among this many equally likely tokens: e to the power of "
         "minus the average log-probability. Lower means the text surprises the model less.",
+        "term": "perplexity",
     },
     {
         "name": "mean_entropy",
@@ -58,6 +68,7 @@ METRICS: tuple[MetricField, ...] = (
         "digits": 2,
         "help": "How uncertain the model was before each choice, on average. 0 bits means certain; each extra bit "
         "doubles the number of equally likely tokens.",
+        "term": "entropy",
     },
     {
         "name": "distinct_2",
@@ -66,6 +77,7 @@ METRICS: tuple[MetricField, ...] = (
         "digits": 0,
         "help": "The share of different pairs among all pairs of neighbouring tokens. Low means the text repeats "
         "itself.",
+        "term": "distinct-2",
     },
     {
         "name": "top_share",
@@ -73,6 +85,7 @@ METRICS: tuple[MetricField, ...] = (
         "unit": "%",
         "digits": 0,
         "help": "How often the chosen token was the model’s most probable one.",
+        "term": "",
     },
 )
 

@@ -5,6 +5,7 @@
 /** @import { WordsValue } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
+import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, make, makeTable } from '../kit/js/dom.js';
 import { unpacked } from '../kit/js/values.js';
@@ -20,7 +21,7 @@ export function start({ element, props, watch }) {
   const data = makeData(() => (value ? [cosineSheet(value), vectorSheet(value)] : []));
 
   root.append(
-    make('div', { class: 'at-head' }, make('h3', { text: 'Cosine similarity' }), make('span',
+    make('div', { class: 'at-head' }, make('h3', {}, termLink('cosine', 'Cosine similarity')), make('span',
       { class: 'at-legend', 'aria-hidden': 'true' }, '0', make('i', { class: 'at-ramp at-ramp-cosine' }), '1')),
     table, caption, data.node);
   watch('value', receive);

@@ -5,7 +5,7 @@
 
 /** @import { Entry, Store } from './store.js' */
 
-import { makeDialog } from '../kit/js/dialog.js';
+import { makeDialog } from '../kit/overlay/dialog.js';
 import { iconButton, make } from '../kit/js/dom.js';
 import { closeOnEscape } from '../kit/js/keys.js';
 import { download } from '../kit/js/transfer.js';

@@ -5,6 +5,7 @@
 /** @import { ContrastValue, StepValue, ContrastiveRow } from './contract' */
 /** @import { Sheet } from '../kit/js/data.js' */
 
+import { termLink } from '../glossary/term_link.js';
 import { make, makeTable } from '../kit/js/dom.js';
 import { percent, signed, tokenChip, visibleText } from '../kit/js/text.js';
 import { barCell, headCells } from './step.js';
@@ -32,7 +33,7 @@ function contrastWords({ layer, divergences }) {
   const why = divergences.length > 1
     ? `of the layers compared, it differs most from the last one, by ${bits.toFixed(3)} bits`
     : `it differs from the last layer by ${bits.toFixed(3)} bits`;
-  return make('p', { class: 'at-why', text: `DoLa subtracted the prediction of ${layerName(layer)}: ${why}.` });
+  return make('p', { class: 'at-why' }, termLink('dola', 'DoLa'), ` subtracted the prediction of ${layerName(layer)}: ${why}.`);
 }
 
 /** @param {ContrastValue} contrast */

@@ -8,11 +8,12 @@ import { around, make, makeTable } from '../kit/js/dom.js';
 import { counted, percent, stageName } from '../kit/js/text.js';
 import { barCell, headCells, part } from './step.js';
 
+/** @type {import('./step.js').Head[]} */
 const STAGE_COLUMNS = [
-  ['Filter'],
-  ['Candidates left', 'How many tokens can still be chosen after this filter'],
-  ['Probability kept', 'How much of the remaining probability this filter kept'],
-  ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens'],
+  ['Filter', undefined, 'filter'],
+  ['Candidates left', 'How many tokens can still be chosen after this filter', 'candidate'],
+  ['Probability kept', 'How much of the remaining probability this filter kept', 'probability'],
+  ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens', 'entropy'],
 ];
 
 /** @param {StepValue} step @returns {Node[]} nothing where the model's own distribution was used as it is */

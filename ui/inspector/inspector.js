@@ -10,6 +10,7 @@
 /** @import { Sheet } from '../kit/js/data.js' */
 
 import { MODES, isExample, makeExampleNote, modeOf, recordedRuns, takeOver } from '../examples/example.js';
+import { termLink } from '../glossary/term_link.js';
 import { makeData } from '../kit/js/data.js';
 import { find, iconButton, make } from '../kit/js/dom.js';
 import { answerSelections, colourMode, settledText, shownStep, shownToken } from '../kit/js/signals.js';
@@ -75,7 +76,7 @@ export function start({ element, props, trigger, watch }) {
   const panels = [
     note, opened.node,
     make('section', { 'aria-label': 'Tokens' },
-      make('div', { class: 'at-head' }, make('h3', { text: 'Tokens' }), makeColours()), strip.node),
+      make('div', { class: 'at-head' }, make('h3', {}, termLink('token', 'Tokens')), makeColours()), strip.node),
     make('section', { class: 'at-step', 'aria-label': 'Selected token' },
       make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-walk' }, follow, earlier, later))),
     make('div', { class: 'at-columns' }, make('div', { class: 'at-step-pane' }, table, reason, stages), attentionPanel.node),

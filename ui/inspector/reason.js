@@ -4,6 +4,7 @@
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
+import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip, visible, visibleText } from '../kit/js/text.js';
 import { stepContrast } from './contrast.js';
@@ -45,7 +46,7 @@ function sentences(step, shown) {
   switch (step.origin) {
     case 'given': return ['Part of the prompt, not generated. ', gave, ...likeliest];
     case 'taken': return ['Chosen by you. ', gave, ...likeliest];
-    case 'search': return ['Beam search ranks whole texts, not single tokens: of all the texts it followed, one with ',
+    case 'search': return [termLink('beam-search', 'Beam search'), ' ranks whole texts, not single tokens: of all the texts it followed, one with ',
       'this token scored best. ', gave, '.'];
     default: return step.draw === null ? taken(step, chosen, first) : drawn(step, chosen, shown);
   }
@@ -54,8 +55,8 @@ function sentences(step, shown) {
 /** @param {StepValue} step @param {CandidateRow} chosen @param {CandidateRow} first the model's top choice, before any filter */
 function taken(step, chosen, first) {
   if (step.contrastive) {
-    return [tokenChip(chosen[1]), ' scored best of these candidates. Contrastive search looks for a token that is likely ',
-      '(high confidence) and unlike the text so far (low degeneration).'];
+    return [tokenChip(chosen[1]), ' scored best of these candidates. ', termLink('contrastive-search', 'Contrastive search'),
+      ' looks for a token that is likely (high confidence) and unlike the text so far (low degeneration).'];
   }
   if (chosen === first) return ['The most probable token was chosen; there was no random draw.'];
   return ['The most probable token was chosen; there was no random draw. Before the filters, the most probable was ',
@@ -66,8 +67,7 @@ function taken(step, chosen, first) {
 function drawn(step, chosen, shown) {
   const extent = shown.find(({ row }) => row === chosen);
   const fell = extent ? ` (${extent.from.toFixed(3)}–${extent.to.toFixed(3)}). ` : ', which is not among those listed. ';
-  const where = `Random draw ${step.draw.toFixed(3)} landed on `;
-  return [where, tokenChip(chosen[1]), fell, ...undrawn(step, chosen)];
+  return [termLink('sampling', 'Random draw'), ` ${step.draw.toFixed(3)} landed on `, tokenChip(chosen[1]), fell, ...undrawn(step, chosen)];
 }
 
 /** The choice without a random draw. @param {StepValue} step @param {CandidateRow} chosen @returns {(Node | string)[]} */
@@ -81,8 +81,9 @@ function undrawn(step, chosen) {
     return first === chosen ? ['It was also the most probable token after DoLa.']
       : ['The most probable token after DoLa was ', tokenChip(first[1]), '.'];
   }
-  if (first === chosen) return ['Greedy decoding would also choose it.'];
-  return ['Greedy decoding would choose ', tokenChip(first[1]), '.'];
+  const greedy = termLink('greedy', 'Greedy decoding');
+  if (first === chosen) return [greedy, ' would also choose it.'];
+  return [greedy, ' would choose ', tokenChip(first[1]), '.'];
 }
 
 /** @param {StepValue} step @param {ReturnType<typeof cumulativeShares>} shown */

@@ -1,9 +1,13 @@
 /**
  * One step: its headline, and helpers for the table, the reason and the filters.
+ *
+ * @typedef {[text: string, title?: string, term?: import('../glossary/terms.js').Term]} Head a word over a column, what it
+ *   means, and which entry of the glossary it opens
  */
 
 /** @import { CandidateRow, StepValue } from './contract' */
 
+import { termLink } from '../glossary/term_link.js';
 import { make } from '../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../kit/js/text.js';
 
@@ -22,19 +26,19 @@ export const ranked = (rows, stage) => rows.toSorted((a, b) => b[3][stage] - a[3
  */
 export function stepHeadline({ text, position, step, why }) {
   const facts = step
-    ? [percent(chosenRow(step)[3][0]), `rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])}`,
-       `entropy ${step.entropy[0].toFixed(1)} bits`]
+    ? [`${percent(chosenRow(step)[3][0])} · rank ${counted.format(step.rank)} of ${counted.format(step.kept[0])} · `,
+       termLink('entropy', 'entropy'), ` ${step.entropy[0].toFixed(1)} bits`]
     : [why];
   return [
     make('span', { class: 'at-position', text: position }),
     tokenChip(text),
-    make('span', { class: 'at-facts', text: facts.join(' · ') }),
+    make('span', { class: 'at-facts' }, ...facts),
   ];
 }
 
-/** @param {string[][]} heads a word over each column, and what it means; all but the first hold numbers */
-export const headCells = (heads) => heads.map(([text, title], index) =>
-  make('th', { scope: 'col', class: index ? 'at-number' : '', title, text }));
+/** @param {Head[]} heads all but the first stand over numbers */
+export const headCells = (heads) => heads.map(([text, title, term], index) =>
+  make('th', { scope: 'col', class: index ? 'at-number' : '', title }, term ? termLink(term, text) : text));
 
 /** A number over its bar. @param {string} text @param {number} share of the longest bar @param {string} kind */
 export function barCell(text, share, kind = 'at-after') {

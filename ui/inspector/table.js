@@ -16,7 +16,9 @@ import { barCell, headCells, last } from './step.js';
 export function stepTable(step, take) {
   const filtered = step.stages.length > 1;
   const largest = Math.max(...step.rows.flatMap((row) => [row[3][0], last(row[3])]));
-  const head = headCells([['Token'], ['Model'], ...(filtered ? [['Final']] : [])]);
+  /** @type {import('./step.js').Head[]} */
+  const columns = [['Token', undefined, 'token'], ['Model'], ['Final']];
+  const head = headCells(columns.slice(0, filtered ? 3 : 2));
   if (take) head.push(make('th', { scope: 'col' }, make('span', { class: 'at-hidden', text: 'Use instead' })));
   const rows = step.rows.map((row) => candidateRow(row, filtered, largest, take));
   rows.push(restRow(step, filtered, largest, take !== null));

@@ -29,6 +29,7 @@ STYLES = (  # of equally specific rules the later one wins
     *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),
     "history/history",
     "tour/tour",
+    "glossary/glossary",
     *(f"chat/{name}" for name in ("conversation", "formatted")),
     *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
     *(f"translate/{name}" for name in ("translation", "alignment")),

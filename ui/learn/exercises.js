@@ -9,6 +9,7 @@
  *   `put`: shows the chapter with an example
  */
 
+import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
 import { lessonPart, plainButton, sideBySide } from './lesson.js';
 import { isSolved, markSolved } from './progress.js';
@@ -51,7 +52,7 @@ function exerciseView({ kind, question, hint, options }, index, { chapter, ask, 
     check();
   } }, ...(field ? [field] : []), ...choices, make('button', { class: 'at-plain', text: 'Check' }),
   plainButton('Hint', () => say(hint)), plainButton('Show answer', reveal));
-  const node = make('li', { class: 'at-exercise' }, make('p', { id, text: question }), form, verdict);
+  const node = make('li', { class: 'at-exercise' }, explained(make('p', { id, text: question })), form, verdict);
   if (isSolved(chapter, question)) node.dataset.solved = '';
 
   /** @returns {number | null} what was typed or chosen */

@@ -5,6 +5,7 @@
 /** @import { LessonValue } from './contract' */
 
 import { partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { ALL, termLink } from '../glossary/term_link.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { shownTab } from '../kit/js/signals.js';
@@ -34,6 +35,7 @@ export function start({ element, props, trigger, watch }) {
     list.append(button);
     return button;
   });
+  list.append(termLink(ALL, 'Glossary'));
   offered.forEach(showProgress);
   watch('value', receive);
   takePart('chapter', (key) => offered.includes(key));

@@ -7,11 +7,12 @@
  *   fills `root` and returns what draws a result; `first`: the initial values of its fields, by name
  */
 
+import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
 
 /** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
-export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, index) =>
-  (index % 2 ? make('code', { text: part }) : document.createTextNode(part))));
+export const paragraph = (text) => explained(make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, index) =>
+  (index % 2 ? make('code', { text: part }) : document.createTextNode(part)))));
 
 /**
  * A part of a chapter, under a heading of its own.
@@ -19,7 +20,7 @@ export const paragraph = (text) => make('p', { class: 'at-lesson-text' }, ...tex
  * @param {...(Node | string)} children
  */
 export const lessonPart = (title, ...children) =>
-  make('section', { class: 'at-lesson-part', 'aria-label': title }, make('h3', { text: title }), ...children);
+  make('section', { class: 'at-lesson-part', 'aria-label': title }, explained(make('h3', { text: title })), ...children);
 
 /**
  * A field with its name.
@@ -81,7 +82,7 @@ export function numberSlider(name, range, onChange) {
   };
   slider.addEventListener('input', changed(slider, box));
   box.addEventListener('input', changed(box, slider));
-  const node = make('div', { class: 'at-lesson-field' }, make('span', { text: name }), slider, box, limits.node);
+  const node = make('div', { class: 'at-lesson-field' }, explained(make('span', { text: name })), slider, box, limits.node);
   const put = (value) => {
     slider.value = box.value = String(value);
     limits.right();

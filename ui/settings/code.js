@@ -3,7 +3,7 @@
  */
 
 import { MOST_PROMPT, partOf, withParts } from '../kit/address/address.js';
-import { makeDialog } from '../kit/js/dialog.js';
+import { makeDialog } from '../kit/overlay/dialog.js';
 import { find, make } from '../kit/js/dom.js';
 import { copy } from '../kit/js/transfer.js';
 

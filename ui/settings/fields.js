@@ -10,6 +10,7 @@
 
 /** @import { PanelField, PanelForm } from './contract' */
 
+import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
 import { isInvalid, makeControl, makeSlider, rangeText, readSetting } from '../kit/js/setting.js';
 
@@ -33,7 +34,7 @@ function numberField(parameter, panel) {
     onclick: () => panel.put(name, panel.startOf(name)) });
   const wrong = make('p', { class: 'at-wrong', id: `${idOf(name)}-wrong`, role: 'alert' });
   const box = make('div', { id: idOf(name), class: 'at-field' }, makeHead(entry, label, reset, entry), wrong,
-    makeHelp(parameter), ...(slider ? [slider] : []));
+    explained(makeHelp(parameter)), ...(slider ? [slider] : []));
   const draw = (value) => {
     entry.max = String(parameter.maximum);
     if (readSetting(parameter, entry.value) !== value || (value === null && document.activeElement !== entry)) entry.value = value ?? '';
@@ -54,7 +55,7 @@ function numberField(parameter, panel) {
 function textField(parameter, panel) {
   const entry = makeEntry(parameter, panel);
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' }, makeHead(entry, parameter.label),
-    makeHelp(parameter), entry);
+    explained(makeHelp(parameter)), entry);
   return { box, draw: (value) => { if (entry.value !== value) entry.value = value; } };
 }
 
@@ -74,7 +75,7 @@ function wordField(parameter, panel) {
 function orderField(parameter, { form, stagesOn, move }) {
   const list = make('ol');
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' },
-    make('div', { class: 'at-head' }, make('span', { text: parameter.label })), makeHelp(parameter), list);
+    make('div', { class: 'at-head' }, make('span', { text: parameter.label })), explained(makeHelp(parameter)), list);
   /** @param {string} stage @param {1 | -1} by @param {string} sign @param {string} words @param {boolean} disabled */
   const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
     'aria-label': `${form.labels[stage]}: ${words}`, title: words, disabled, onclick: () => {
@@ -104,7 +105,7 @@ function makeEntry(parameter, panel) {
 
 /** @param {HTMLElement} entry @param {string} label @param {...HTMLElement} others */
 const makeHead = (entry, label, ...others) =>
-  make('div', { class: 'at-head' }, make('label', { for: entry.id, text: label }), ...others);
+  make('div', { class: 'at-head' }, explained(make('label', { for: entry.id, text: label })), ...others);
 
 /** @param {PanelField} parameter */
 const makeHelp = ({ name, help }) => make('p', { class: 'at-help', id: `${idOf(name)}-help`, text: help });

@@ -8,6 +8,7 @@
 /** @import { PanelField, PanelForm } from './contract' */
 
 import { onceConnected, partOf, takeParts, untaken, whenMoved, writeParts } from '../kit/address/address.js';
+import { helps } from '../glossary/helps.js';
 import { find, make } from '../kit/js/dom.js';
 import { isInvalid, rangeText, readSetting } from '../kit/js/setting.js';
 import { currentModel, panelSettings, shownTab } from '../kit/js/signals.js';
@@ -152,6 +153,8 @@ export function start({ element, props, trigger }) {
 
   const panel = { form, stagesOn, move, startOf, put: (name, value) => change({ [name]: value }) };
   for (const parameter of form.parameters) fields.set(parameter.name, makeField(parameter, panel));
+  const explanations = [...form.parameters.map(({ name, help }) => [name, help]), ...Object.entries(form.meanings)];
+  for (const [name, text] of explanations) helps.set(name, { where: 'In the settings', text });
 
   const methods = makeMethodList(form.methods, chooseMethod);
   /** @type {[Record<string, any>, HTMLButtonElement][]} */

@@ -6,7 +6,7 @@
 import { around, make } from '../kit/js/dom.js';
 import { showTab, shownTab, shownToken } from '../kit/js/signals.js';
 import { remember } from '../kit/js/storage.js';
-import { EDGE, place } from './place.js';
+import { EDGE, place } from '../kit/overlay/place.js';
 import { STEPS, WANTED } from './steps.js';
 
 let end = () => {}; // of the tour that is going on

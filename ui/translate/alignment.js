@@ -7,6 +7,8 @@
 
 /** @import { AlignmentValue, HeadsValue } from './contract' */
 
+import { explained } from '../glossary/marking.js';
+import { termLink } from '../glossary/term_link.js';
 import { AVERAGE, makeAttention, withoutSinks } from '../inspector/attention/attention.js';
 import { FULL } from '../inspector/attention/attention_panel.js';
 import { makeHeadSelects } from '../inspector/attention/head_select.js';
@@ -52,7 +54,7 @@ export function start({ element, props, trigger, watch }) {
   const ends = make('input', { type: 'checkbox' });
   const reason = make('p', { class: 'at-quiet' });
   const drawn = [
-    make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', { text: 'Alignment' }), ...headSelects.nodes),
+    make('div', { class: 'at-head at-map-head at-map-pane' }, make('h3', {}, termLink('alignment', 'Alignment')), ...headSelects.nodes),
     links.node,
     make('label', { class: 'at-sink' }, ends, ' hide the source’s special tokens'),
     make('div', { class: 'at-kinds' }, ...kinds.map(({ node }) => node)),
@@ -125,7 +127,7 @@ export function start({ element, props, trigger, watch }) {
       describe: (query, key) => `${rowName(query)} → ${keyName(key)}: ${percent(weightsOf(query)[key])}`,
     });
     const node = make('figure', { class: 'at-kind', 'aria-label': called },
-      make('figcaption', {}, make('h4', { text: called }), make('p', { class: 'at-quiet', text: help })), map.node);
+      make('figcaption', {}, explained(make('h4', { text: called })), make('p', { class: 'at-quiet', text: help })), map.node);
 
     /** @param {number} query */
     function weightsOf(query) {

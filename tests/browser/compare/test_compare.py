@@ -204,6 +204,7 @@ def test_settings_from_learn_wait_until_a_comparison_has_ended(slow_models: str,
     course = page.get_by_role("region", name="How a text is generated", exact=True)
     expect(course.get_by_role("button", name="Open in Compare")).to_be_visible()
     to_compare(page)
+    set_number(page, "max-new-tokens", 400)  # long enough to be stopped on a slow machine, too
     compare(page)
     expect(page.locator(".at-card .at-tok").first).to_be_visible()
     count = page.locator(".at-card").count()

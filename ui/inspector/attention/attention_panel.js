@@ -6,6 +6,8 @@
 
 /** @import { Attention, AttentionKind } from './attention.js' */
 
+import { explained } from '../../glossary/marking.js';
+import { termLink } from '../../glossary/term_link.js';
 import { make } from '../../kit/js/dom.js';
 import { remember, remembered } from '../../kit/js/storage.js';
 import { percent, tokenChip, visibleText } from '../../kit/js/text.js';
@@ -42,9 +44,9 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     make('option', { value: 'self', text: 'to the text so far (self-attention)' }));
   const sink = make('input', { type: 'checkbox' });
   const noMap = make('p', { class: 'at-quiet at-no-map' });
-  const sinkLabel = make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`);
+  const sinkLabel = explained(make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`));
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
-    make('div', { class: 'at-head at-map-head' }, make('h3', { text: 'Attention' }), kindSelect, ...headSelects.nodes),
+    make('div', { class: 'at-head at-map-head' }, make('h3', {}, termLink('attention', 'Attention')), kindSelect, ...headSelects.nodes),
     map.node, noMap, looked,
     sinkLabel);
 

@@ -12,13 +12,14 @@ import { makeTree } from './tree.js';
 
 const TAIL = 12; // tokens of a text's end; what there is no room for is cut off before them
 
+/** @type {import('../step.js').Head[]} */
 const BEAM_COLUMNS = [
   ['Text'],
-  ['Token', 'What the newest token added to the score'],
-  ['Score', 'The sum of the log-probabilities of all tokens so far, after penalties, in nats (natural logarithm)'],
+  ['Token', 'What the newest token added to the score', 'token'],
+  ['Score', 'The sum of the log-probabilities of all tokens so far, after penalties, in nats (natural logarithm)', 'log-probability'],
   ['Model', 'The same sum for the model’s own probabilities, before any filter'],
   ['Final', 'For a finished text: its score divided by its length to the power of the length penalty. Finished texts '
-    + 'are ranked by this number.'],
+    + 'are ranked by this number.', 'length-penalty'],
   ['From', 'The rank, one step earlier, of the text that this one continues'],
 ];
 const DROP_HELP = 'A text is dropped when none of its continuations is good enough to be kept';

@@ -1,6 +1,6 @@
 /**
  * The page's address. Each part of it belongs to one script, which takes it when the page is opened, writes it, and follows
- * it on Back and Forward: `tab`, `chapter`, `model`, `prompt`, and the settings by their names.
+ * it on Back and Forward: `tab`, `chapter`, `glossary`, `model`, `prompt`, and the settings by their names.
  *
  * Another tab, chapter or model is a new entry of the browser's history; everything else changes the entry at hand. An
  * entry also keeps what only this browser may know (`history.state`), such as a model's folder.
@@ -75,6 +75,12 @@ export function writeParts(parts, { isNew = false, kept = {} } = {}) {
   if (address === location.href && isKept) return;
   if (isNew) history.pushState(state, '', address);
   else history.replaceState(state, '', address);
+}
+
+/** Go to another part of the page, as Back and Forward do. @param {Parts} parts */
+export function moveTo(parts) {
+  writeParts(parts, { isNew: true });
+  dispatchEvent(new PopStateEvent('popstate', { state: history.state }));
 }
 
 /**

@@ -133,7 +133,7 @@ function makeTrace(edit, say) {
  * @param {(shown: [name: string, caption: string]) => HTMLElement} view makes the tables of a stage
  */
 const stepSection = ({ name, formula, code, text, stages, weights }, number, view) =>
-  make('section', { class: 'at-walk-step' },
+  make('div', { class: 'at-walk-step' },
     make('div', { class: 'at-walk-head' },
       make('span', { class: 'at-walk-number', text: number }), make('h4', { text: name }),
       make('span', { class: 'at-formula' }, ...formulaNodes(formula))),

@@ -4,6 +4,7 @@
 
 /** @import { GenerationControls, GenerationPart } from './chapter.js' */
 
+import { explained } from '../../glossary/marking.js';
 import { find, make, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip, visibleText } from '../../kit/js/text.js';
 import { choiceSwitch, labelled, lessonPart, paragraph, plainButton, sideBySide } from '../lesson.js';
@@ -30,8 +31,8 @@ export function loopPart({ change, toEnd }) {
   const strip = make('p', { class: 'at-gen-text', dir: 'auto' });
   const line = make('p', { class: 'at-lesson-text', role: 'status' });
   const list = make('ul', { class: 'at-gen-next', 'aria-label': 'Most probable next tokens' });
-  const special = make('p', { class: 'at-quiet', text: 'A message is read between special tokens, which mark where it begins and ends and who '
-    + 'speaks.' });
+  const special = explained(make('p', { class: 'at-quiet', text: 'A message is read between special tokens, which mark where it begins and ends and who '
+    + 'speaks.' }));
   const missing = make('p', { class: 'at-quiet', hidden: true, text: 'None of the loaded models continues texts, so '
     + 'this is the tree of words from below: choose attend-chat in the settings to see a model that was trained.' });
   const ending = endingPart();

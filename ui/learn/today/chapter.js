@@ -4,6 +4,7 @@
  * @typedef {{node: HTMLElement, draw: (result: any) => void}} TodayPart
  */
 
+import { explained } from '../../glossary/marking.js';
 import { make, makeSvg, makeTable } from '../../kit/js/dom.js';
 import { counted, percent, tokenChip } from '../../kit/js/text.js';
 import { chapterInput, inputOf } from '../chapter_input.js';
@@ -48,8 +49,8 @@ export function build(root, ask) {
 
 /** @param {string} name @param {string[]} head @param {string[][]} rows */
 const textTable = (name, head, rows) => make('div', { class: 'at-today-table', tabindex: 0, role: 'region', 'aria-label': name },
-  makeTable({ class: 'at-small' }, head.map((text) => make('th', { scope: 'col', text })),
-    rows.map((row) => make('tr', {}, ...row.map((text) => make('td', { text }))))));
+  explained(makeTable({ class: 'at-small' }, head.map((text) => make('th', { scope: 'col', text })),
+    rows.map((row) => make('tr', {}, ...row.map((text) => make('td', { text })))))));
 
 /** @returns {TodayPart} */
 function kindsPart() {

@@ -6,6 +6,7 @@
  *   `location`: of a model, the name that loads it, such as a folder’s path
  */
 
+import { explained } from '../../glossary/marking.js';
 import { make } from '../../kit/js/dom.js';
 import { counted, visible, visibleText } from '../../kit/js/text.js';
 import { plainButton, sideBySide, paragraph } from '../lesson.js';
@@ -78,7 +79,7 @@ function tokenCut(cut, most) {
   return make('section', { class: 'at-cut', 'aria-label': name },
     make('div', { class: 'at-cut-head' },
       head, make('span', { class: 'at-quiet', text: facts }), extentBar(cut.count / most)),
-    rule ? make('p', { class: 'at-quiet', text: rule }) : '',
+    rule ? explained(make('p', { class: 'at-quiet', text: rule })) : '',
     make('div', { class: 'at-pieces', tabindex: 0, role: 'region', 'aria-label': `Tokens of ${name}` }, ...pieces,
       more > 0 ? make('span', { class: 'at-quiet', text: `and ${counted.format(more)} more` }) : ''),
     decodedNote(cut));

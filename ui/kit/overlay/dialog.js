@@ -2,7 +2,7 @@
  * Dialogs over the page.
  */
 
-import { make } from './dom.js';
+import { make } from '../js/dom.js';
 
 /**
  * A dialog with a title; its button, Escape and a click beside it close it.

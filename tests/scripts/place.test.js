@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { EDGE, GAP, place } from '../../ui/tour/place.js';
+import { EDGE, GAP, place } from '../../ui/kit/overlay/place.js';
 
 const BUBBLE = { width: 300, height: 200 };
 const DESK = { width: 1400, height: 900 };

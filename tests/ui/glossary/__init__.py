@@ -1,0 +1,1 @@
+"""The glossary of the page."""

@@ -1,0 +1,56 @@
+/**
+ * An entry of the glossary as it is shown: what the term means, its formula, who introduced it, and the chapter on it.
+ *
+ * @typedef {{titles: Record<string, {title: string}>, open: ((key: string) => void) | null}} Course the chapters of Learn by
+ *   their keys, in order; `open`: null where this page has none
+ */
+
+import { make } from '../kit/js/dom.js';
+import { ENTRIES } from './entries.js';
+import { helps } from './helps.js';
+import { markTerms } from './highlight.js';
+
+/** Whether there is something to say on this page: the settings explain theirs where they are shown. @param {string} key @returns {key is import('./terms.js').Term} */
+export const isExplained = (key) => Object.hasOwn(ENTRIES, key) && meaning(ENTRIES[key]).length > 0;
+
+/**
+ * @param {import('./entries.js').Entry} entry
+ * @returns {{where: string, text: string}[]} its paragraphs
+ */
+export function meaning({ text, help }) {
+  const told = helps.get(help);
+  return [...(text ? [{ where: '', text }] : []), ...(told ? [{ ...told, where: text ? `${told.where}: ` : '' }] : [])];
+}
+
+/**
+ * @param {import('./terms.js').Term} key
+ * @param {Course} course
+ * @returns {Node[]}
+ */
+export function entryBody(key, course) {
+  const entry = ENTRIES[key];
+  const known = new Set([key]);
+  const paragraphs = meaning(entry).map(({ where, text }) => {
+    const node = make('p', {}, ...(where ? [make('span', { class: 'at-quiet', text: where })] : []), text);
+    markTerms(node, known);
+    return node;
+  });
+  return [
+    ...paragraphs,
+    ...(entry.formula ? [make('p', { class: 'at-term-formula', text: entry.formula })] : []),
+    ...(entry.source ? [make('p', { class: 'at-quiet', text: entry.source })] : []),
+    ...(entry.chapter && course.open ? [chapterLink(entry.chapter, course)] : []),
+  ];
+}
+
+/** @param {string} key @param {Course} course */
+function chapterLink(key, { titles, open }) {
+  const number = Object.keys(titles).indexOf(key) + 1;
+  return make('p', { class: 'at-term-chapter' }, 'Shown in ', make('a', {
+    href: `?tab=Learn&chapter=${key}`, text: `chapter ${number}, “${titles[key].title}”`, onclick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // for a tab of its own
+      event.preventDefault();
+      open(key);
+    },
+  }));
+}

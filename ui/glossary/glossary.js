@@ -1,0 +1,40 @@
+/**
+ * What opens the glossary: a click on a term, anywhere on the page, or the address.
+ */
+
+import { partOf, whenMoved } from '../kit/address/address.js';
+import { around } from '../kit/js/dom.js';
+import { beginMarking } from './marking.js';
+import { ALL } from './term_link.js';
+
+const fetchCard = () => import('./card.js');
+const fetchList = () => import('./list.js');
+
+/** What the address may name. @param {string} key */
+export const isTermName = (key) => /^[a-z0-9-]{1,40}$/.test(key);
+
+/**
+ * @param {import('./entry.js').Course} course
+ * @param {string | null} asked a term that the address names
+ */
+export function offerGlossary(course, asked) {
+  const show = async (/** @type {string} */ key) => (await fetchList()).openList(key, course);
+
+  document.addEventListener('click', async (event) => {
+    const link = around(event, 'a[data-term]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return; // for a tab of its own
+    event.preventDefault();
+    const term = /** @type {import('./terms.js').Term | typeof ALL} */ (link.dataset.term);
+    const { openCard, closeCard } = await fetchCard();
+    if (term !== ALL && !link.closest('dialog')) return openCard(link, term, course);
+    closeCard();
+    show(term);
+  });
+  whenMoved(async () => {
+    const key = partOf('glossary');
+    if (key && isTermName(key)) show(key);
+    else if (document.querySelector('.at-glossary[open]')) (await fetchList()).closeList();
+  });
+  beginMarking();
+  if (asked) show(asked);
+}

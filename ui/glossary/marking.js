@@ -1,0 +1,45 @@
+/**
+ * How a feature makes the terms in a text of its own, which never changes, open the glossary.
+ *
+ * Nothing a model wrote is ever searched, and no text before it is seen: what finds the terms is fetched when the first
+ * text comes into sight.
+ */
+
+import { SECTION, UNMARKED } from './term_link.js';
+
+const fetchHighlight = () => import('./highlight.js');
+/** @type {IntersectionObserver | undefined} */
+let observer;
+/** @type {Element[] | null} what came before the page was ready; null afterwards */
+let early = [];
+
+/**
+ * Let the terms in a text that the page itself says be looked up, once it is in sight.
+ * @template {HTMLElement} Kind
+ * @param {Kind} node whose words stay as they are
+ */
+export function explained(node) {
+  node.setAttribute(UNMARKED, '');
+  if (early) early.push(node);
+  else observer.observe(node);
+  return node;
+}
+
+/** Begin to look for terms: the page is there, and nothing is delayed by it. */
+export function beginMarking() {
+  if (!early) return;
+  observer = new IntersectionObserver(seen, { rootMargin: '200px' });
+  early.forEach((node) => observer.observe(node));
+  early = null;
+}
+
+/** @param {IntersectionObserverEntry[]} entries */
+async function seen(entries) {
+  const inSight = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
+  if (!inSight.length) return;
+  const { highlight } = await fetchHighlight();
+  const sections = inSight.map((node) => node.closest(SECTION)).filter(Boolean); // none: it is gone by now
+  for (const section of new Set(sections)) {
+    for (const node of highlight(section)) observer.unobserve(node);
+  }
+}

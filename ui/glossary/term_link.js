@@ -1,0 +1,18 @@
+/**
+ * The words that open the glossary, and what tells those that do not yet.
+ */
+
+import { make } from '../kit/js/dom.js';
+
+export const ALL = 'all'; // in place of a term: the whole glossary
+export const SECTION = 'section, details, .at-view, .attend-settings'; // in which a term is marked once
+export const UNMARKED = 'data-unmarked'; // a text whose terms are still to be found
+
+/**
+ * A word that opens an entry of the glossary.
+ * @param {import('./terms.js').Term | typeof ALL} key of the entry, or `ALL`
+ * @param {string} text
+ */
+export const termLink = (key, text) => make('a', {
+  class: 'at-term', href: `?glossary=${key}`, 'data-term': key, 'aria-haspopup': 'dialog', text,
+});

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from decoding.settings import DecodingSettings
-from lesson.generation.tree import WEIGHTS
+from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
@@ -35,7 +35,8 @@ def echo(result: dict[str, Any]) -> dict[str, Any]:
     """The question that asks for the same again, as the page's script makes it."""
     filters = {name: value for name, value in result["filters"].items() if name not in ("bars", "stages")}
     loop = {name: result["loop"][name] for name in ECHOED}
-    return {**loop, **filters, "tree": result["search"]["tree"], "beams": result["search"]["beams"]}
+    search = {name: result["search"][name] for name in ("tree", "words", "beams")}
+    return {**loop, **filters, **search}
 
 
 def test_an_answer_is_a_valid_question(models: Models) -> None:
@@ -91,6 +92,25 @@ def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
     assert len(search["paths"]) == 12
 
 
+def test_other_words_are_searched_in_their_place(models: Models, tiny_translator: LoadedModel) -> None:
+    """Of exactly 20 characters, with a sign that only a joiner makes, of another script, markup, and the same twice."""
+    own = ["Das", "a" * 20, "👩\u200d🚀", "<b>x</b>", *["New York"] * 2, "می\u200cروم", *WORDS[7:]]
+    search = ask(models, words=[f" {word} " for word in own])["search"]
+    assert search["words"] == own
+    assert [search[name]["path"] for name in ("greedy", "found")] == [[1, 4], [2, 7]]
+    result = ask(Models(("translator",), lambda *_: tiny_translator), words=own, to_end=True)
+    assert result["loop"]["read"] == ["Das"]
+    assert [label for label, _, _ in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
+    changed = [[1, 1, 7], *WEIGHTS[1:]]
+    refused = lessons.answer(models, "generation", {"words": own, "tree": changed})["error"]
+    assert refused == "A number after “Das” is 7, but must be from 0 to 1."
+
+
+def words(changed: str) -> list[str]:
+    """The tree's, with one of them changed."""
+    return [*WORDS[:2], changed, *WORDS[3:]]
+
+
 def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
     cards = ask(models, temperature=5, top_p=0.9, frequency_penalty=-0.5, beams=3)["cards"]
     assert cards[-1] == {"temperature": 2, "top_p": 0.9, "frequency_penalty": -0.5}  # 2 is the highest in Compare
@@ -125,6 +145,24 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"tree": [[1, 1, 1]]}, "Tree must have 4 rows of 3 numbers"),
         ({"tree": [[1, 1, 7], *WEIGHTS[1:]]}, "A number after “The” is 7, but must be from 0 to 1."),
         ({"tree": [[0, 0, 0], *WEIGHTS[1:]]}, "All numbers after “The” are 0"),
+        ({"words": "The nice dog"}, "The tree's words are 'The nice dog', but must be 13 texts: reload the page"),
+        ({"words": [*WORDS[:12], 5]}, "The tree's words are ['The', "),
+        ({"words": WORDS[:12]}, "The tree's words are ('The', "),
+        ({"words": words("")}, "A word of the tree is empty, but must have 1 to 20 characters: type something."),
+        ({"words": words(" \n ")}, "A word of the tree is empty, but must have 1 to 20 characters: type something."),
+        (
+            {"words": words("a" * 21)},
+            "“aaaaaaaaaaaaaaaaaaaa…” has 21 characters, but a word of the tree may have at most 20: shorten it.",
+        ),
+        ({"words": words("a" * 10**6)}, "“aaaaaaaaaaaaaaaaaaaa…” has 1,000,000 characters, but"),
+        (
+            {"words": words("do\x07g")},
+            "A word of the tree contains U+0007, a control character, but may have none: delete it.",
+        ),
+        ({"words": words("do\ng")}, "A word of the tree contains U+000A, a control character"),
+        ({"words": words("do\u2028g")}, "A word of the tree contains U+2028, a control character"),
+        ({"words": words("\u202egod")}, "A word of the tree contains U+202E, a control character"),
+        ({"words": words("\ud83d")}, "The text contains half a character (code D83D)"),
         ({"beams": 4}, "Beams is 4, but must be a whole number from 1 to 3."),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
 from ui.learn import chapters as lessons
-from ui.learn.generation.chapter import LOGITS, MOST_TOKENS
+from ui.learn.generation.chapter import LOGITS, MOST_TOKENS, VOCABULARY
 from ui.runs.models import Models
 
 ECHOED = ("mode", "prompt", "tokens", "sample", "seed")
@@ -82,6 +83,23 @@ def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
     assert [bar["cut"] for bar in ask(models, logits=[[20, -20] * 4 + [0]], temperature=0.1)["filters"]["bars"]] == [
         ""
     ] * 9
+
+
+@pytest.mark.parametrize(
+    ("weights", "given", "kept"),
+    [
+        ([30, 15, 5, 1], {"top_k": 3}, [0.6, 0.3, 0.1, 0]),
+        ([0.3, 0.1, 0.1, 0.5], {"top_p": 0.8}, [0.375, 0, 0, 0.625]),  # .3 and .5, divided by .8
+        ([0.15, 0.3, 0.3, 0.25], {"top_p": 0.8}, [0, 0.352941, 0.352941, 0.294118]),  # .3, .3 and .25, by .85
+    ],
+)
+def test_other_published_numbers_can_be_typed(
+    models: Models, weights: list[float], given: dict[str, Any], kept: list[float]
+) -> None:
+    """../shared/REFERENCE.md, "Sampling, by hand": four words, and five that have next to nothing, e^-20."""
+    logits = [*(math.log(weight) for weight in weights), *[-20] * 5]
+    bars = {bar["word"]: bar["after"] for bar in ask(models, logits=[logits], **given)["filters"]["bars"]}
+    assert [bars[word] for word in VOCABULARY[:4]] == pytest.approx(kept, abs=1e-6)
 
 
 def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:

@@ -1,7 +1,7 @@
 """A tree of words as a language model: small enough to draw, and searched by the strategies of decoding/.
 
 A word's token is its number in the tree, level by level: the root is 0, and the continuations of token t are 3t + 1,
-3t + 2 and 3t + 3. A text ends after the second word.
+3t + 2 and 3t + 3. So a word may be any, even the same one twice. A text ends after the second word.
 
 Shapes: R is the rows of a pass, V the vocabulary.
 """
@@ -9,6 +9,7 @@ Shapes: R is the rows of a pass, V the vocabulary.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from model.errors import AttendError
 from model.interface import Forward, Inspection, Want
+from model.text.tokenizer import check_whole
 
 TokenPath = tuple[int, ...]  # tokens behind the root
 BranchWeights = tuple[tuple[float, ...], ...]
@@ -26,6 +28,7 @@ BranchWeights = tuple[tuple[float, ...], ...]
 BRANCHES, DEPTH = 3, 2
 WORDS = ("The", "nice", "dog", "car", "woman", "house", "guy", "has", "runs", "and", "drives", "is", "turns")
 ROOT, END = 0, len(WORDS)
+LONGEST_WORD = 20  # characters, for which the picture has room
 # After "The", "nice", "dog" and "car", as in von Platen, "How to generate text" (Hugging Face, 2020).
 WEIGHTS: BranchWeights = ((0.5, 0.4, 0.1), (0.4, 0.3, 0.3), (0.9, 0.05, 0.05), (0.5, 0.3, 0.2))
 
@@ -37,12 +40,16 @@ def children(token: int) -> range:
 
 @dataclass(frozen=True, slots=True)
 class WordTree:
-    """How probable each continuation is; `AttendError` for numbers that no probabilities can be made of."""
+    """How probable each continuation is; `AttendError` for numbers that no probabilities can be made of, and for words
+    that can't be drawn."""
 
     weights: BranchWeights = WEIGHTS  # a row for each word that is continued; divided by its sum
+    words: tuple[str, ...] = WORDS  # by their tokens
 
     def __post_init__(self) -> None:
-        for word, row in zip(WORDS, self.weights, strict=False):
+        for word in self.words:
+            _check_word(word)
+        for word, row in zip(self.words, self.weights, strict=False):
             wrong = next((weight for weight in row if not 0 <= weight <= 1), None)
             if wrong is not None:
                 raise AttendError(f"A number after “{word}” is {wrong:g}, but must be from 0 to 1.")
@@ -72,6 +79,30 @@ class WordTree:
     def most_probable(self) -> TokenPath:
         """The most probable whole text, found by looking at all of them."""
         return max((path for path in self.paths() if len(path) == DEPTH), key=self.probability)
+
+
+_DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # Unicode Standard Annex 9, table 4
+
+
+def _check_word(word: str) -> None:
+    if not word.strip():
+        raise AttendError(f"A word of the tree is empty, but must have 1 to {LONGEST_WORD} characters: type something.")
+    check_whole(word)
+    control = next(filter(_is_control, word), None)
+    if control is not None:
+        raise AttendError(
+            f"A word of the tree contains U+{ord(control):04X}, a control character, but may have none: delete it."
+        )
+    if len(word) > LONGEST_WORD:
+        raise AttendError(
+            f"“{word[:LONGEST_WORD]}…” has {len(word):,} characters, but a word of the tree may have at most "
+            f"{LONGEST_WORD}: shorten it."
+        )
+
+
+def _is_control(character: str) -> bool:
+    """Of devices, lines or the direction of text. Joiners are not: emojis and some scripts need them."""
+    return unicodedata.category(character) in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(character) in _DIRECTIONS
 
 
 @dataclass(frozen=True, slots=True)

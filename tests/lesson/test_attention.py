@@ -6,6 +6,8 @@ import math
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional
 
 from lesson.attention import by_division, by_softmax, mask_scores, scale_scores, self_attention, word_vectors
 
@@ -36,9 +38,33 @@ def test_the_mask_hides_what_is_ahead() -> None:
     printed = [[1, 0, 0, 0], [0.37, 0.62, 0, 0], [0.26, 0.3, 0.43, 0], [0.21, 0.26, 0.26, 0.26]]  # two decimals, cut
     scores, weights = mask_scores(torch.tensor(rows), mask=True)
     assert ((weights * 100).floor() / 100 - torch.tensor(printed)).abs().max() < 0.0101
+    # The lecture's third row differs: e^.1 = 1.105, e^.3 = 1.350 and e^.6 = 1.822 make 4.277, so the shares are .258,
+    # .316 and .426. It rounds the first and the last up, and its .3 is neither .31 nor .32: its row makes .99.
+    assert weights[2].tolist() == pytest.approx([0.2584, 0.3156, 0.4260, 0], abs=5e-5)
     assert (scores == -math.inf).sum() == 6
     assert weights.sum(dim=-1).tolist() == pytest.approx([1, 1, 1, 1])
     assert mask_scores(torch.tensor(rows), mask=False)[1].count_nonzero() == 16
+
+
+def test_the_mask_is_that_of_pytorch() -> None:
+    """Its kernel divides scores by the root of the width, here 2, and an identity as values makes it return weights."""
+    scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
+    eye = torch.eye(4)
+    for mask in (True, False):
+        weights = functional.scaled_dot_product_attention(2 * scores, eye, eye, is_causal=mask)
+        torch.testing.assert_close(mask_scores(scores, mask=mask)[1], weights)
+
+
+def test_self_attention_is_pytorchs_module_where_it_has_no_weights() -> None:
+    words = ["the", "dog", "bites", "the", "man"]
+    module = nn.MultiheadAttention(6, num_heads=1, bias=False)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(6).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(6))
+        vectors, weights = module(*[word_vectors(words, 6)] * 3)
+    found = self_attention(words, 6, positions=False)
+    torch.testing.assert_close(found.vectors, vectors)
+    torch.testing.assert_close(found.weights, weights)
 
 
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [1, 2, 3, 4, 0], [0, 2, 1, 3, 4]])

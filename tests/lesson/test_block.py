@@ -100,7 +100,8 @@ def test_the_lecture_s_numbers_come_out(lecture: ForwardTrace, name: str) -> Non
 
 
 def test_the_lecture_s_words_have_their_ids(lecture: ForwardTrace) -> None:
-    # how are you = [5, 8, 9]; <sos> I am = [0, 6, 3]; I am fine = [6, 3, 4]
+    settings = BlockSettings()
+    assert (settings.source, settings.decoder_input, settings.answer) == ((5, 8, 9), (0, 6, 3), (6, 3, 4))
     assert lecture["encoder.input"].rows == ("how", "are", "you")
     assert lecture["decoder.input"].rows == ("<sos>", "I", "am")
     assert lecture["output.losses"].rows == ("I", "am", "fine")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
 from lesson.today import activation_curves, cache_bytes, count_parameters, normalize, part_of, time_cache
 from model import catalog, names
 from model.loaded import LoadedModel
 from model.transformer.config import TransformerConfig
+from model.transformer.encoder_decoder import EncoderDecoder
 from tests.helpers.folders import gpt2
 
 
@@ -74,6 +78,28 @@ def test_activations_by_their_formulas() -> None:
     assert curves["GELU"].tolist() == pytest.approx(
         [x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in points], abs=1e-6
     )
+    for name, module in (("ReLU", nn.ReLU()), ("SiLU", nn.SiLU()), ("GELU", nn.GELU())):
+        torch.testing.assert_close(curves[name], module(torch.tensor(points)))
+
+
+def test_the_papers_base_model_is_pytorchs_transformer() -> None:
+    """../shared/REFERENCE.md, "Models": 6 + 6 layers, d_model 512, 8 heads, d_ff 2048.
+
+    An encoder layer has 4 (512² + 512) numbers for attention, 2 · 512 · 2048 + 2048 + 512 for feed-forward and
+    2 · 2 · 512 for norms: 3,152,384; a decoder layer one attention and one norm more: 4,204,032. With the embeddings of
+    37,000 tokens (Vaswani et al., 2017, section 5.1) that makes 63.1 million. The paper's table 3 differs: it has 65,
+    which the page quotes.
+    """
+    heads = {"heads": 8, "key_value_heads": 8, "feed_forward_width": 2048}
+    kinds = {"positions": "sinusoidal", "norm": "layer", "norm_place": "after", "activation": "relu", "biases": "all"}
+    layers: Any = {"vocabulary_size": 37_000, "width": 512, "layers": 6, "encoder_layers": 6, "tied_embeddings": True}
+    with torch.device("meta"):
+        ours = EncoderDecoder(TransformerConfig.from_dict({**layers, **heads, **kinds}))
+        reference = nn.Transformer(batch_first=True)  # which has these sizes unless told otherwise
+    reference.encoder.norm = reference.decoder.norm = None  # which the paper does not have
+    counts = [sum(parameter.numel() for parameter in model.parameters()) for model in (ours, reference)]
+    assert counts[1] == 6 * 3_152_384 + 6 * 4_204_032
+    assert counts[0] == counts[1] + 37_000 * 512 == 63_082_496
 
 
 def test_the_cache_is_as_large_as_it_says(tiny: LoadedModel) -> None:

@@ -178,6 +178,7 @@ def test_published_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     gpt2, bert = present["gpt2"](), present["bert-base-uncased"]()
     assert tokens.by_tokenizer(gpt2, "The quick brown fox").ids == (464, 2068, 7586, 21831)
     assert tokens.by_tokenizer(gpt2, "I have a dream").ids == (40, 423, 257, 4320)
+    assert tokens.by_tokenizer(gpt2, " of being a doctor.").ids == (286, 852, 257, 6253, 13)  # how GPT-2 continues it
     assert (gpt2.vocabulary_size, bert.vocabulary_size) == (50_257, 30_522)
     # "Using a Transformer network is simple" of the Hugging Face course, chapter 2
     cut = tokens.by_tokenizer(bert, "Using a Transformer network is simple")

@@ -7,6 +7,7 @@ test('a link holds what differs from the chapter’s own numbers, and comes back
   const first = { width: 64, dots: [[112, 96]], mask: true };
   assert.equal(inputText(first, first), null);
   assert.equal(inputText({}, first), null);
+  assert.equal(inputText({ ...first, dots: undefined }, first), null);
   const text = inputText({ ...first, width: 16, sentence: 'a & b = “ü”' }, first);
   assert.deepEqual(parsedInput(text), { width: 16, sentence: 'a & b = “ü”' });
 });

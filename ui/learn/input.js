@@ -24,6 +24,7 @@ export const isInput = (text) => Object.keys(parsedInput(text)).length > 0;
  * @returns {string | null} null where it is the example itself
  */
 export function inputText(input, first) {
-  const changed = Object.entries(input).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(first[name]));
+  const changed = Object.entries(input).filter(([name, value]) =>
+    value !== undefined && JSON.stringify(value) !== JSON.stringify(first[name])); // one that was reset is undefined
   return changed.length ? JSON.stringify(Object.fromEntries(changed)) : null;
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from lesson.generation.tree import WORDS
 from model import names
 from tests.helpers.browsing import reload
 from tests.helpers.stage import BROWSER
@@ -77,3 +81,12 @@ def test_a_link_opens_a_chapter_with_a_teachers_numbers(shared_page: Page, url: 
     chapter = page.get_by_role("region", name="Positions", exact=True)
     expect(chapter.get_by_label("Position, as a number", exact=True)).to_have_value("7")
     expect(chapter.get_by_text("position 7: (0.66, 0.75)")).to_be_visible()  # sin 7 = .657, cos 7 = .754
+    numbers = quote(json.dumps({"words": ["Das", "<b>nice</b>", *WORDS[2:]]}))
+    page.evaluate(
+        "address => { history.pushState(null, '', address); history.pushState(null, '', '?'); }",
+        f"{url}?tab=Learn&chapter=generation&numbers={numbers}",
+    )
+    page.go_back()
+    generation = page.get_by_role("region", name="How a text is generated", exact=True)
+    expect(generation.get_by_label("Word 1 after Das")).to_have_value("<b>nice</b>")
+    expect(generation.get_by_text("Greedy decoding finds “Das <b>nice</b> woman”")).to_be_visible()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from lesson.generation.tree import WORDS
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, Opener, serving
 from tests.helpers.stage import BROWSER
@@ -232,6 +235,38 @@ def test_a_text_grows_token_by_token_and_its_settings_open_in_compare(shared_pag
     expect(shared_page.get_by_label("Prompt for all cards")).to_have_value(prompt)
 
 
+def test_the_words_of_the_tree_are_ones_own_and_go_into_the_link(shared_page: Page) -> None:
+    page = shared_page
+    part = chapter(page, "How a text is generated")
+    part.get_by_role("region", name="Greedy decoding or beam search").get_by_role("button", name="Reset").click()
+    dog, search = part.get_by_label("Word 2 after The"), part.get_by_text("Beam search with 2 beams finds")
+    expect(search).to_contain_text("“The dog has”")
+    part.get_by_label("Probability of dog after The").focus()
+    page.keyboard.press("Tab")
+    expect(dog).to_be_focused()
+    page.keyboard.type("<b>cat</b>")
+    page.keyboard.press("Enter")
+    expect(search).to_contain_text("“The <b>cat</b> has”: 0.4 × 0.9 = 0.36")
+    expect(part.get_by_label("Probability of has after <b>cat</b>")).to_have_value("0.9")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    part.get_by_role("button", name="Copy a link to this page").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('generation'))")
+    (numbers,) = parse_qs(urlsplit(page.evaluate("navigator.clipboard.readText()")).query)["numbers"]
+    assert json.loads(numbers)["words"] == [*WORDS[:2], "<b>cat</b>", *WORDS[3:]]
+
+    dog.fill("a" * 21)
+    dog.press("Enter")
+    refused = part.get_by_role("alert").filter(has_text="has 21 characters, but a word of the tree may have at most 20")
+    expect(refused).to_be_in_viewport()
+    expect(search).to_contain_text("“The <b>cat</b> has”")
+    dog.press("Escape")
+    expect(dog).to_have_value("<b>cat</b>")
+    expect(refused).to_be_hidden()
+    part.get_by_role("region", name="Greedy decoding or beam search").get_by_role("button", name="Reset").click()
+    expect(dog).to_have_value("dog")
+    expect(search).to_contain_text("“The dog has”")
+
+
 def test_the_lesson_fits_a_phone(visit: Opener) -> None:
     page = visit(**PHONE)
     for title in ("Positions", "Attention by hand", "How a text is generated", "A word in its context"):
@@ -239,6 +274,13 @@ def test_the_lesson_fits_a_phone(visit: Opener) -> None:
         expect(page.locator(".at-lesson-waits").first).to_have_text("")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         expect(page.locator(".at-lesson-list [aria-current]")).to_be_in_viewport(ratio=1)
+    part = chapter(page, "How a text is generated")
+    word = part.get_by_label("Word 1 after nice")
+    word.tap()
+    word.fill("a word of 20 letters")
+    word.blur()
+    expect(part.get_by_text("Greedy decoding finds “The nice a word of 20 letters”")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_the_chapters_stand_where_the_settings_were_and_lines_are_short(shared_page: Page) -> None:

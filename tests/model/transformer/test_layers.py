@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.transformer.attention import SelfAttention, attend, attention_weights
-from model.transformer.config import TransformerConfig
-from model.transformer.layers import FeedForward, make_norm
+from model.transformer.config import Activation, TransformerConfig
+from model.transformer.layers import ACTIVATIONS, FeedForward, make_norm
 from model.transformer.positions import rotary_tables, rotate, sinusoids
 
 
@@ -162,6 +163,23 @@ def test_a_block_by_hand_from_the_embeddings_to_the_activation() -> None:
         before = feed_forward.up_proj(norm(added))
         assert torch.allclose(before, torch.tensor(PROJECTED), atol=0.03)
         assert torch.equal(feed_forward(norm(added)), before.clamp(min=0))
+
+
+def test_activations_are_those_of_pytorchs_modules() -> None:
+    projected = torch.randn(5, 12, generator=torch.Generator().manual_seed(2))
+    gated = nn.SiLU()(projected[:, :6]) * projected[:, 6:]  # the gate comes first
+    torch.testing.assert_close(ACTIVATIONS["swiglu"](projected), gated)
+    plain: dict[Activation, nn.Module] = {"relu": nn.ReLU(), "gelu": nn.GELU(), "gelu_tanh": nn.GELU("tanh")}
+    for name, module in plain.items():
+        torch.testing.assert_close(ACTIVATIONS[name](projected), module(projected))
+    assert ACTIVATIONS.keys() == {*plain, "swiglu"}
+
+
+@pytest.mark.parametrize(("norm", "kind"), [("layer", nn.LayerNorm), ("rms", nn.RMSNorm)])
+def test_norms_are_pytorchs_modules(norm: Any, kind: Any) -> None:
+    hidden = torch.randn(5, 16, generator=torch.Generator().manual_seed(3))
+    made = make_norm(TransformerConfig(vocabulary_size=8, width=16, norm=norm, norm_epsilon=0.1))
+    torch.testing.assert_close(made(hidden), kind(16, eps=0.1)(hidden))
 
 
 def test_rotary_is_llamas() -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional
 
+from lesson.block import BlockSettings, make_model
 from model import catalog, names
 from model.errors import AttendError
 from ui.learn import chapters
@@ -18,6 +24,28 @@ pytestmark = pytest.mark.skipif(
 )
 EVERY = [(name, index) for name, chapter in chapters.CHAPTERS.items() for index in range(len(chapter.exercises))]
 EXERCISES = pytest.mark.parametrize(("chapter", "index"), EVERY)
+SOLUTIONS: Mapping[tuple[str, int], float | str] = {  # by hand, or what the explanation says of trained models
+    ("tokens", 0): 8 + 2 * 2,  # eight characters of ASCII, and two of two bytes in UTF-8
+    ("tokens", 1): "日本",  # three bytes each
+    ("vocabulary", 0): 8,  # e s, es t, est </w>, l o, lo w, n e, ne w, new est</w>: Sennrich et al., 2016
+    ("positions", 0): math.sin(1),
+    ("positions", 1): "Binary digits",  # 1 to 2 changes two of them, √2, and 2 to 3 one
+    ("attention", 0): 0.6 / 1.6,
+    ("attention", 1): "1 and −1",  # a lead of 2, beside 0.75 and 1
+    ("heads", 0): 4 * (512**2 + 512),  # ../shared/REFERENCE.md, "Models": width 512, 8 heads
+    ("heads", 1): 8 * 100 * 100,
+    ("block", 0): math.sqrt(6 / 2),
+    ("block", 1): math.log(10),
+    ("recurrence", 0): "4",
+    ("recurrence", 1): 0.5 * 0.6 + 0.4 * 0.9,
+    ("generation", 0): 100 / (1 + math.exp(6.28 - 6.75)),  # the two highest of Raschka's logits
+    ("generation", 1): "frequency penalty 1",  # forward 6.75 - 2, toward 6.28 - 1
+    ("context", 2): "spring",  # the season and the coil
+    ("context", 3): "1 and 2",  # the verb twice
+    ("today", 0): 5 / math.sqrt(5**2),
+    ("today", 1): "SiLU",  # at -1.25: -1.25 / (1 + e^1.25) = -.28; GELU stays above -.17
+    ("today", 2): 2 * 6 * 8 * 32 * 512 * 4 / 2**20,
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +85,53 @@ def test_the_solution_is_right_and_explained(models: Models, chapter: str, index
     revealed = ask(models, chapter, exercise=index, reveal=True)
     assert revealed["right"] is None and revealed["solution"] and revealed["explanation"] == exercise.explanation
     assert revealed["example"] == (json.loads(json.dumps(state)) or None)
+
+
+@pytest.mark.parametrize(("chapter", "index"), SOLUTIONS)
+def test_the_solution_is_that_of_plain_arithmetic(models: Models, chapter: str, index: int) -> None:
+    exercise, expected = chapters.CHAPTERS[chapter].exercises[index], SOLUTIONS[chapter, index]
+    found = right_answer(models, chapter, exercise)
+    if isinstance(exercise, ChoiceExercise):
+        assert exercise.options[found] == expected
+    else:
+        assert found == pytest.approx(expected, rel=5e-4)  # the page's numbers have four digits
+
+
+def test_the_solutions_of_training_are_pytorchs(models: Models) -> None:
+    """The target's share of nn.Softmax and the exponential of nn.CrossEntropyLoss."""
+    block = BlockSettings()
+    logits = make_model(block)(torch.tensor([block.source]), torch.tensor([block.decoder_input]))[0].detach()
+    share, perplexity = (right_answer(models, "training", one) for one in chapters.CHAPTERS["training"].exercises[:2])
+    assert share == pytest.approx(100 * nn.Softmax(dim=-1)(logits)[0, block.answer[0]].item(), rel=1e-3)
+    assert perplexity == pytest.approx(math.exp(nn.CrossEntropyLoss()(logits, torch.tensor(block.answer))), rel=1e-3)
+
+
+def test_the_nearest_word_is_that_of_torchs_cosines(models: Models) -> None:
+    """The nearest of "Monday", by torch's cosines over the whole matrix."""
+    loaded = models.get(models.default)
+    (monday,) = loaded.tokenizer.encode(" Monday")
+    matrix: torch.Tensor = loaded.model.embedding.weight.detach().float()  # type: ignore[attr-defined]
+    alike = functional.cosine_similarity(matrix, matrix[monday], dim=-1)
+    alike[monday] = -1
+    found = right_answer(models, "vectors", chapters.CHAPTERS["vectors"].exercises[0])
+    assert found == pytest.approx(alike.max().item(), rel=5e-4)
+
+
+@EXERCISES
+def test_a_chapter_that_computes_nothing_has_no_solution(chapter: str, index: int) -> None:
+    """So none is stored: every answer, and the verdict on every change, is read from a result."""
+    exercise = chapters.CHAPTERS[chapter].exercises[index]
+    with pytest.raises(KeyError):
+        if isinstance(exercise, ChangeExercise):
+            exercise.check(lambda _: {}, None, exercise.example)
+        else:
+            exercise.solve(lambda _: {})
+
+
+def test_a_width_of_213_is_the_first_as_its_answer_says(models: Models) -> None:
+    """e^(16/√d) / (e^(16/√d) + 1) < 3/4 where 16/√d < ln 3, from d = (16 / ln 3)² = 212.1 on."""
+    verdicts = [ask(models, "attention", exercise=2, state={"width": width})["right"] for width in (212, 213)]
+    assert verdicts == [False, True] and math.ceil((16 / math.log(3)) ** 2) == 213
 
 
 @EXERCISES

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
 from decoding.settings import DecodingSettings
-from lesson.generation.tree import WEIGHTS
+from lesson.generation.tree import WEIGHTS, WORDS
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 from ui.compare.cards import checked_cards
 from ui.learn import chapters as lessons
-from ui.learn.generation.chapter import LOGITS, MOST_TOKENS
+from ui.learn.generation.chapter import LOGITS, MOST_TOKENS, VOCABULARY
 from ui.runs.models import Models
 
 ECHOED = ("mode", "prompt", "tokens", "sample", "seed")
@@ -35,7 +36,8 @@ def echo(result: dict[str, Any]) -> dict[str, Any]:
     """The question that asks for the same again, as the page's script makes it."""
     filters = {name: value for name, value in result["filters"].items() if name not in ("bars", "stages")}
     loop = {name: result["loop"][name] for name in ECHOED}
-    return {**loop, **filters, "tree": result["search"]["tree"], "beams": result["search"]["beams"]}
+    search = {name: result["search"][name] for name in ("tree", "words", "beams")}
+    return {**loop, **filters, **search}
 
 
 def test_an_answer_is_a_valid_question(models: Models) -> None:
@@ -83,12 +85,48 @@ def test_the_bars_name_the_filter_that_removed_a_word(models: Models) -> None:
     ] * 9
 
 
+@pytest.mark.parametrize(
+    ("weights", "given", "kept"),
+    [
+        ([30, 15, 5, 1], {"top_k": 3}, [0.6, 0.3, 0.1, 0]),
+        ([0.3, 0.1, 0.1, 0.5], {"top_p": 0.8}, [0.375, 0, 0, 0.625]),  # .3 and .5, divided by .8
+        ([0.15, 0.3, 0.3, 0.25], {"top_p": 0.8}, [0, 0.352941, 0.352941, 0.294118]),  # .3, .3 and .25, by .85
+    ],
+)
+def test_other_published_numbers_can_be_typed(
+    models: Models, weights: list[float], given: dict[str, Any], kept: list[float]
+) -> None:
+    """../shared/REFERENCE.md, "Sampling, by hand": four words, and five that have next to nothing, e^-20."""
+    logits = [*(math.log(weight) for weight in weights), *[-20] * 5]
+    bars = {bar["word"]: bar["after"] for bar in ask(models, logits=[logits], **given)["filters"]["bars"]}
+    assert [bars[word] for word in VOCABULARY[:4]] == pytest.approx(kept, abs=1e-6)
+
+
 def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
     search = ask(models)["search"]
     assert (search["greedy"]["factors"], search["greedy"]["p"]) == ([0.5, 0.4], 0.2)
     assert (search["found"]["factors"], search["found"]["p"]) == ([0.4, 0.9], 0.36)
     assert search["best"] == search["found"]
     assert len(search["paths"]) == 12
+
+
+def test_other_words_are_searched_in_their_place(models: Models, tiny_translator: LoadedModel) -> None:
+    """Of exactly 20 characters, with a sign that only a joiner makes, of another script, markup, and the same twice."""
+    own = ["Das", "a" * 20, "👩\u200d🚀", "<b>x</b>", *["New York"] * 2, "می\u200cروم", *WORDS[7:]]
+    search = ask(models, words=[f" {word} " for word in own])["search"]
+    assert search["words"] == own
+    assert [search[name]["path"] for name in ("greedy", "found")] == [[1, 4], [2, 7]]
+    result = ask(Models(("translator",), lambda *_: tiny_translator), words=own, to_end=True)
+    assert result["loop"]["read"] == ["Das"]
+    assert [label for label, _, _ in result["loop"]["written"]] == [" " + "a" * 20, " New York", "<end>"]
+    changed = [[1, 1, 7], *WEIGHTS[1:]]
+    refused = lessons.answer(models, "generation", {"words": own, "tree": changed})["error"]
+    assert refused == "A number after “Das” is 7, but must be from 0 to 1."
+
+
+def words(changed: str) -> list[str]:
+    """The tree's, with one of them changed."""
+    return [*WORDS[:2], changed, *WORDS[3:]]
 
 
 def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
@@ -125,6 +163,24 @@ def test_the_cards_are_ones_that_compare_takes(models: Models) -> None:
         ({"tree": [[1, 1, 1]]}, "Tree must have 4 rows of 3 numbers"),
         ({"tree": [[1, 1, 7], *WEIGHTS[1:]]}, "A number after “The” is 7, but must be from 0 to 1."),
         ({"tree": [[0, 0, 0], *WEIGHTS[1:]]}, "All numbers after “The” are 0"),
+        ({"words": "The nice dog"}, "The tree's words are 'The nice dog', but must be 13 texts: reload the page"),
+        ({"words": [*WORDS[:12], 5]}, "The tree's words are ['The', "),
+        ({"words": WORDS[:12]}, "The tree's words are ('The', "),
+        ({"words": words("")}, "A word of the tree is empty, but must have 1 to 20 characters: type something."),
+        ({"words": words(" \n ")}, "A word of the tree is empty, but must have 1 to 20 characters: type something."),
+        (
+            {"words": words("a" * 21)},
+            "“aaaaaaaaaaaaaaaaaaaa…” has 21 characters, but a word of the tree may have at most 20: shorten it.",
+        ),
+        ({"words": words("a" * 10**6)}, "“aaaaaaaaaaaaaaaaaaaa…” has 1,000,000 characters, but"),
+        (
+            {"words": words("do\x07g")},
+            "A word of the tree contains U+0007, a control character, but may have none: delete it.",
+        ),
+        ({"words": words("do\ng")}, "A word of the tree contains U+000A, a control character"),
+        ({"words": words("do\u2028g")}, "A word of the tree contains U+2028, a control character"),
+        ({"words": words("\u202egod")}, "A word of the tree contains U+202E, a control character"),
+        ({"words": words("\ud83d")}, "The text contains half a character (code D83D)"),
         ({"beams": 4}, "Beams is 4, but must be a whole number from 1 to 3."),
     ],
 )

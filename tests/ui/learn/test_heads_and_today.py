@@ -34,6 +34,12 @@ def test_where_our_models_are_missing_the_rest_is_there(models: Models) -> None:
     assert today["norms"]["LayerNorm"][0][2] == 0.0  # 3 is the mean of 1, 2, 3 and 6
 
 
+def test_the_shapes_begin_with_those_of_keras() -> None:
+    """../shared/REFERENCE.md: `MultiHeadAttention(num_heads=3, key_dim=2)` on width 16."""
+    weights = ask(NONE, "heads")["weights"]
+    assert [weight["shape"] for weight in weights] == [*[[16, 3, 2], [3, 2]] * 3, [3, 2, 16], [16]]
+
+
 @EMBEDDED
 def test_a_head_of_attend_chat_looks_up_the_name(ours: Models) -> None:
     """The pair that the chapter begins with: the token before, and from the second "called" the name's first token."""

@@ -174,6 +174,30 @@ def test_what_no_table_can_be_is_refused(chapter: str, given: dict[str, Any], me
     assert refusal(chapter, **given).startswith(message)
 
 
+def test_attention_begins_with_the_lectures_numbers() -> None:
+    """../shared/REFERENCE.md, "Attention, by hand"; the mask's rows are in tests/lesson/test_attention.py."""
+    first = ask("attention")
+    assert (first["pair"], first["division"]) == ("apple fruit", {"weights": [[0.8, 0.2]], "vector": [[4.0, 7.2]]})
+    phone = ask("attention", pair="apple phone", similarities=[[1, 1 / 9]], vectors=[[5, 7], [6, 0]])
+    assert phone["division"] == {"weights": [[0.9, 0.1]], "vector": [[5.1, 6.3]]}
+    assert first["scaled"] == [[14, 12]]
+    assert first["weights"][0] == pytest.approx([0.88, 0.12], abs=0.005)
+    assert first["looked"][0] == [1, 0, 0, 0]
+    assert [row.count(0) for row in first["looked"]] == [3, 2, 1, 0]
+    # softmax of 1 and .25, as the page says: 1 / (1 + e^-.75) = .68
+    assert first["softmax"]["weights"][0] == pytest.approx([0.68, 0.32], abs=0.005)
+
+
+def test_positions_begin_with_the_papers_numbers() -> None:
+    """../shared/REFERENCE.md, "A whole block, by hand": positions 0, 1 and 2 in width 6, pair by pair."""
+    printed = [[0, 1, 0, 1, 0, 1], [0.84, 0.54, 0.05, 1, 0, 1], [0.91, -0.42, 0.09, 1, 0, 1]]
+    for position, row in enumerate(printed):
+        turns = ask("positions", width=6, position=position, shift=2 - position)["turns"]
+        assert [number for turn in turns for number in turn["before"]] == pytest.approx(row, abs=0.00501)
+        for name in ("turned", "after"):
+            assert [number for turn in turns for number in turn[name]] == pytest.approx(printed[2], abs=0.00501)
+
+
 def test_the_smallest_similarities_still_weigh() -> None:
     """1e-50 is zero in single precision, where its share of itself would be no number."""
     result = ask("attention", similarities=[[3e-50, 1e-50]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -35,6 +36,16 @@ def test_it_begins_with_the_lectures_numbers(first: dict[str, Any]) -> None:
     assert first["products"][0] == pytest.approx([0.56, 0.14])
     assert first["context"][0] == pytest.approx([0.56 + 0.3 * 0.1, 0.14 + 0.3 * 0.9])
     assert first["dot"]["scores"][0][0] == pytest.approx(0.62)
+
+
+def test_a_context_vector_is_mixed_as_in_the_lecture(first: dict[str, Any]) -> None:
+    """../shared/REFERENCE.md: the vector of "student" = 0.15 · je + 0.05 · suis + 0.8 · étudiant, whose scores are the
+    logarithms of the weights. With 7, 4 and 2 as second numbers: 1.05 + 0.2 + 1.6 = 2.85."""
+    assert first["words"][:3] == ["je", "suis", "étudiant"]
+    states = [[math.log(weight), number] for weight, number in ((0.15, 7), (0.05, 4), (0.8, 2))]
+    found = ask(query=[[1, 0]], states=states)["dot"]
+    assert found["weights"] == [[0.15, 0.05, 0.8]]
+    assert found["context"][0][1] == 2.85
 
 
 def test_states_are_passed_on(first: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
  *
  * @typedef {{change: (changes: object) => void, toEnd: () => void, latest: (key: string) => any, form: any}}
  *   GenerationControls what a part is made with: `change` asks with other values, `toEnd` for the rest of the text;
- *   `latest`: a value as it was sent last, maybe still unanswered; `form`: the sliders and words that there are
+ *   `latest`: a value as it was sent last, maybe still unanswered; `form`: the sliders and limits that there are
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} GenerationPart
  */
 
@@ -48,7 +48,10 @@ export function build(root, ask) {
       body.replaceChildren(...parts.flatMap(({ nodes }) => nodes));
     }
     const { bars: _, stages: __, ...settings } = filters;
-    now = answered = { ...Object.fromEntries(LOOP.map((key) => [key, loop[key]])), ...settings, tree: search.tree, beams: search.beams };
+    now = answered = {
+      ...Object.fromEntries(LOOP.map((key) => [key, loop[key]])), ...settings, tree: search.tree, words: search.words,
+      beams: search.beams,
+    };
     parts.forEach(({ draw }) => draw(result));
   };
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -46,13 +47,13 @@ FIRST: Mapping[str, Any] = {
     "used": [USED],
     **{slider.name: slider.default for slider in SLIDERS},
     "tree": WEIGHTS,
+    "words": WORDS,
     "beams": 2,
 }
 _SLIDER = ("name", "label", "minimum", "maximum", "step", "default")  # what the page needs of one
 FORM: Mapping[str, Any] = {  # what the page draws its controls from
     "sliders": [{key: setting_field(slider)[key] for key in _SLIDER} for slider in SLIDERS],
     "vocabulary": VOCABULARY,
-    "words": WORDS,
     "most_beams": MOST_BEAMS,
 }
 
@@ -61,7 +62,8 @@ def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     Args:
         given: of the loop `mode`, `prompt`, `tokens`, `sample`, `seed`, and `to_end`, which writes the whole text at
-            once; of the filters `logits`, `used` and the sliders by their names; of the tree `tree` and `beams`.
+            once; of the filters `logits`, `used` and the sliders by their names; of the search `tree`, which is its
+            numbers, `words` and `beams`.
     """
     filters, tree = _filters(given), _tree(given)
     beams = integer(given, "beams", FIRST["beams"], 1, MOST_BEAMS)
@@ -91,7 +93,8 @@ def _loop(name: str, models: Models, given: Given, tree: WordTree) -> dict[str, 
     mode = choice(given, "mode", MODES[0] if loaded and loaded.chat else MODES[1], MODES)
     prompt = text(given, "prompt", PROMPTS[mode], MOST_CHARACTERS)
     if loaded is None:
-        prompt, start, label = WORDS[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END})), _tree_label
+        prompt, start = tree.words[ROOT], LoopStart(TreeModel(tree), (ROOT,), frozenset({END}))
+        label = partial(_tree_label, tree)
     else:
         start, label = _start(loaded, prompt, mode), loaded.tokenizer.label
     sample = checked_switch(given.get("sample", FIRST["sample"]), "Random draws")
@@ -128,11 +131,11 @@ def _start(loaded: LoadedModel, prompt: str, mode: str) -> LoopStart:
     return LoopStart(loaded.model, ids, loaded.end_tokens, loaded.suppress_tokens, loaded.lock)
 
 
-def _tree_label(token: int) -> str:
+def _tree_label(tree: WordTree, token: int) -> str:
     """A word of the tree as a tokenizer would show it, with the space before it."""
     if token == END:
         return "<end>"
-    return WORDS[token] if token == ROOT else f" {WORDS[token]}"
+    return tree.words[token] if token == ROOT else f" {tree.words[token]}"
 
 
 def _tokens(given: Given, vocabulary_size: int) -> list[int]:
@@ -213,7 +216,18 @@ def _stages(record: Choice) -> list[tuple[str, int, float | None]]:
 
 
 def _tree(given: Given) -> WordTree:
-    return WordTree(tuple(map(tuple, matrix(given, "tree", FIRST["tree"]))))
+    return WordTree(tuple(map(tuple, matrix(given, "tree", FIRST["tree"]))), _words(given))
+
+
+def _words(given: Given) -> tuple[str, ...]:
+    """The words of the tree, without the spaces around them."""
+    value = given.get("words", FIRST["words"])
+    right = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    if not right or len(value) != len(WORDS):
+        raise AttendError(
+            f"The tree's words are {shown(value)}, but must be {len(WORDS)} texts: reload the page to start again."
+        )
+    return tuple(word.strip() for word in value)
 
 
 def _search(tree: WordTree, beams: int) -> dict[str, Any]:
@@ -225,6 +239,7 @@ def _search(tree: WordTree, beams: int) -> dict[str, Any]:
 
     return {
         "tree": tree.weights,
+        "words": tree.words,
         "beams": beams,
         "paths": [{**entry(path), "outcome": found.outcomes[path]} for path in tree.paths()],
         "steps": [[entry(path) for path in kept] for kept in found.kept],

@@ -113,7 +113,7 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
     if (!position || !matrixTouched(field)) return;
     const value = parseNumber(field.value);
     const read = value !== null && Number.isFinite(value);
-    field.toggleAttribute('aria-invalid', !read);
+    field.setAttribute('aria-invalid', String(!read));
     wrong.textContent = read ? '' : matrixRefusal(field.value, value);
     if (!read) return;
     field.dataset.given = field.value; // until the answer to it is drawn

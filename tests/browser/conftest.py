@@ -13,11 +13,12 @@ from tests.helpers.browsing import (
     url,
     visit,
 )
-from tests.helpers.stage import fresh, narrow, phone, served, shared, stage
+from tests.helpers.stage import forgetful, fresh, narrow, phone, served, shared, stage
 
 __all__ = [
     "browser",
     "embedded_url",
+    "forgetful",
     "fresh",
     "narrow",
     "opened",

@@ -36,6 +36,7 @@ def test_what_is_set_before_the_scripts_arrive_is_shown(served: tuple[Stage, Any
     page.route("**/attend/**/*.js", lambda route: route.continue_() if late.is_set() else held.append(route))
     page.goto(stage.demo.local_url)
     page.wait_for_function("window.__gradio_session_hash__")
+    page.locator("#show").click(trial=True)  # until Gradio hears it
     stage.page = page
     stage.show(conversation=conversation(turn("assistant", "I am", ["I", " am"])), inspector=inspector(WORDS))
     assert page.locator(".at-log").count() == 0

@@ -155,6 +155,7 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         before = box.bounding_box()
         come.set()
         uses(page, "Translate", "attend-translate")
+        expect(box).to_be_visible()
         assert box.bounding_box() == before  # the note lies over the page
         expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)
         translate(page, SOURCE)

@@ -26,7 +26,7 @@ from model.loaded import LoadedModel
 from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.stage import CHROMIUM, FLAGS
-from tests.helpers.visitor import PATIENCE
+from tests.helpers.visitor import PATIENCE, POLLING
 from ui.page import build
 from ui.runs.models import Models
 from ui.server import launch as serve
@@ -234,15 +234,19 @@ def load(page: Page, address: str, drawn: str = ".attend-inspector > :not([hidde
     """Open an address and wait until the page can be used; `drawn` is what comes last."""
     page.set_default_timeout(PATIENCE)
     page.goto(address)
-    page.locator(READY).wait_for()
+    wait_until_ready(page)
     expect(page.locator(drawn).first).to_be_visible()
     return page
+
+
+def wait_until_ready(page: Page) -> None:
+    page.wait_for_function("ready => document.querySelector(ready)", arg=READY, polling=POLLING, timeout=PATIENCE)
 
 
 def reload(page: Page) -> None:
     _wait_for_replies(page)
     page.reload()
-    page.locator(READY).wait_for()
+    wait_until_ready(page)
 
 
 def revisit(page: Page, at: str, path: str) -> Page:

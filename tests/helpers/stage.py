@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gradio as gr
 import pytest
 import torch
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from decoding.step import CandidateRecord, Choice
 from tests.conftest import unused_port
@@ -58,8 +59,11 @@ HOSTILE = [
     "&amp;",
 ]
 LAYERS, HEADS, VOCABULARY = 2, 3, 4096
-
-
+_CLICK_SHOW = """(show) => {
+  show.focus();
+  show.click();
+  return document.querySelector('#count input').value;
+}"""
 CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "missing")
 INSPECTOR_EVENTS = ("take", "branch", "missing")
 
@@ -112,8 +116,8 @@ class Stage:
 
     def show(self, **values: ConversationValue | AnswerUpdate | InspectorValue) -> None:
         self.value = dict(values)
-        count = int(self.page.input_value("#count input"))
-        self.page.click("#show")
+        self.page.mouse.move(0, 0)  # away from what may show more where it rests
+        count = int(self.page.locator("#show").evaluate(_CLICK_SHOW))
         self.page.wait_for_function(f"document.querySelector('#count input').value === '{count + 1}'")
         # the count is set in the same update as the views; they draw in the frame after it
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)))")
@@ -211,11 +215,19 @@ def update(version: int, since: int, words: list[str], **changes: Any) -> Answer
 WORDS = ["<s>", "Hi", "I", " am", " a", " fox", "."]
 
 
-def open_page(stage: Stage, browser: Any, **options: Any) -> Iterator[tuple[Any, list[str]]]:
-    """A page, and what went wrong on it: script errors, console errors, dialogs."""
+@contextmanager
+def context_of(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    """A browser of its own, which caches the scripts: a page costs three times as much without."""
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
+@contextmanager
+def open_page(stage: Stage, context: BrowserContext) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and what went wrong on it: script errors, console errors, dialogs."""
+    page: Any = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -224,7 +236,7 @@ def open_page(stage: Stage, browser: Any, **options: Any) -> Iterator[tuple[Any,
     page.wait_for_function("window.__gradio_session_hash__")
     page.wait_for_selector(".attend-inspector > *")
     yield page, faults
-    context.close()
+    page.close()
 
 
 def use(stage: Stage, page: Any, faults: list[str]) -> Iterator[Stage]:
@@ -253,7 +265,8 @@ def served(browser: Browser) -> Iterator[tuple[Stage, Browser]]:
 
 @pytest.fixture(scope="session")
 def shared(served: tuple[Stage, Browser]) -> Iterator[tuple[Any, list[str]]]:
-    yield from open_page(*served)
+    with context_of(served[1]) as context, open_page(served[0], context) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -262,16 +275,27 @@ def stage(served: tuple[Stage, Browser], shared: tuple[Any, list[str]]) -> Itera
     yield from use(served[0], *shared)
 
 
+@pytest.fixture(scope="session")
+def forgetful(served: tuple[Stage, Browser]) -> Iterator[BrowserContext]:
+    with context_of(served[1]) as context:
+        yield context
+
+
 @pytest.fixture
-def fresh(served: tuple[Stage, Browser]) -> Iterator[Stage]:
+def fresh(served: tuple[Stage, Browser], forgetful: BrowserContext) -> Iterator[Stage]:
     """A page for one test, which may leave what it likes."""
-    for opened in open_page(*served):
-        yield from use(served[0], *opened)
+    stage = served[0]
+    with open_page(stage, forgetful) as opened:
+        yield from use(stage, *opened)
+        opened[0].evaluate("localStorage.clear()")
+    forgetful.clear_permissions()
 
 
 @pytest.fixture(scope="session")
 def narrow(served: tuple[Stage, Browser]) -> Iterator[tuple[Any, list[str]]]:
-    yield from open_page(*served, viewport={"width": 390, "height": 844}, has_touch=True)
+    small = context_of(served[1], viewport={"width": 390, "height": 844}, has_touch=True)
+    with small as context, open_page(served[0], context) as opened:
+        yield opened
 
 
 @pytest.fixture

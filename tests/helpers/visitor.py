@@ -8,8 +8,10 @@ from playwright.sync_api import Page, expect
 
 PATIENCE = 120_000  # ms; a busy machine is ten times as slow as a quiet one
 expect.set_options(timeout=PATIENCE)
+POLLING = 20  # ms, in the page; an expectation is looked at from outside, and after 270 ms every 500 ms only
 UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
-
+_AT_REST = """() => !document.querySelector('#attend-halt, .at-caret')
+  && ![...document.querySelectorAll('#attend-stop')].some((one) => one.checkVisibility({ visibilityProperty: true }))"""
 WITH_TEXT = ".at-tok:not(:empty)"  # tokens to click: parts of a letter have no text
 
 
@@ -26,7 +28,7 @@ def say(page: Page, text: str) -> None:
 
 def rest(page: Page) -> None:
     """Wait until no run is going on."""
-    expect(page.locator("#attend-stop:visible, #attend-halt, .at-caret")).to_have_count(0)
+    page.wait_for_function(_AT_REST, polling=POLLING, timeout=PATIENCE)
 
 
 def choose(page: Page, method: str) -> None:

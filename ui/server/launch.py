@@ -63,6 +63,7 @@ def launch(
         block: False returns as soon as the page can be opened (tests).
     """
     page.queue(max_size=waiting, api_open=False)
+    page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
     _, local_url, share_url = page.launch(
         server_name=host,
         server_port=port,

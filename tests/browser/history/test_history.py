@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 from model.loaded import LoadedModel
 from tests.browser.test_layout import SHIFTS
 from tests.conftest import unused_port
-from tests.helpers.browsing import DESK, READY, SHORT, Tab, forget, load, page_of, serving
+from tests.helpers.browsing import DESK, SHORT, Tab, forget, load, page_of, serving, wait_until_ready
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import WITH_TEXT, rest, say, to_tab, to_write
 from tests.helpers.waiting import eventually
@@ -16,13 +16,17 @@ from ui.runs.models import Models
 
 pytestmark = BROWSER
 
+# Of every document what the tests ask for: all that a run holds would take tens of milliseconds to come over.
 KEPT = """() => new Promise((resolve, reject) => {
   const request = indexedDB.open('attend', 1);
   request.onerror = () => reject(request.error);
   request.onupgradeneeded = () => { request.transaction.abort(); resolve([]) };
   request.onsuccess = () => {
     const all = request.result.transaction('entries').objectStore('entries').getAll();
-    all.onsuccess = () => { request.result.close(); resolve(all.result) };
+    all.onsuccess = () => {
+      request.result.close();
+      resolve(all.result.map(({ title, name, revision, changed }) => ({ title, name, revision, changed })));
+    };
   };
 })"""
 
@@ -40,7 +44,7 @@ def newest_revision(page: Page) -> int:
 
 def reload(page: Page) -> None:
     page.reload()
-    page.locator(READY).wait_for()
+    wait_until_ready(page)
 
 
 def turns(page: Page) -> list[str]:

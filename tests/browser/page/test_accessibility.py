@@ -68,7 +68,7 @@ def dialog(button: str, name: str) -> Callable[[Page], None]:
     return show
 
 
-TAB, DIALOG = "#attend-main", "dialog[open]"
+TAB, DIALOG, CHAPTER = "#attend-main", "dialog[open]", ".at-lesson-chapter:not([hidden])"
 STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, what is looked at, and how it is reached
     ("Chat", "html", chat),
     ("the keys", DIALOG, dialog("#attend-keys", "Keyboard shortcuts")),
@@ -78,12 +78,12 @@ STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, wha
     ("Compare", TAB, compare),
     ("Translate", TAB, translate),
     ("vocabulary", TAB, chapter("A vocabulary of your own")),
-    ("heads", TAB, chapter("Several heads")),
-    ("why attention", TAB, chapter("Why attention")),
-    ("today's models", TAB, chapter("From this block to today’s models")),
-    ("training", TAB, chapter("One training step")),
-    ("generation", TAB, chapter("How a text is generated")),
-    ("sentences", TAB, chapter("Attention in real sentences")),
+    ("heads", CHAPTER, chapter("Several heads")),
+    ("why attention", CHAPTER, chapter("Why attention")),
+    ("today's models", CHAPTER, chapter("From this block to today’s models")),
+    ("training", CHAPTER, chapter("One training step")),
+    ("generation", CHAPTER, chapter("How a text is generated")),
+    ("sentences", CHAPTER, chapter("Attention in real sentences")),
 )
 
 

@@ -12,6 +12,7 @@ from tests.browser.test_layout import SHIFTS
 from tests.helpers.browsing import DESK, PHONE, load, reload, watch
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import rest, to_tab
+from tests.helpers.waiting import eventually
 from ui.examples.recorded import MODELS
 
 pytestmark = [
@@ -52,13 +53,16 @@ def bubble_of(page: Page) -> Locator:
 
 
 def assert_beside(page: Page) -> None:
-    """The bubble is whole in the window, as is the ring around its target, and does not cover it."""
+    """The bubble comes to lie whole in the window, as does the ring around its target, and does not cover it."""
+    eventually(lambda: is_beside(page))
+
+
+def is_beside(page: Page) -> bool:
     left, top, right, bottom = edges(bubble_of(page))
     ring = edges(page.locator(".at-tour-ring"))
     width, height = page.evaluate("[innerWidth, innerHeight]")
-    assert min(left, top, *ring) >= 0
-    assert max(right, ring[2]) <= width and max(bottom, ring[3]) <= height
-    assert right <= ring[0] or ring[2] <= left or bottom <= ring[1] or ring[3] <= top
+    whole = min(left, top, *ring) >= 0 and max(right, ring[2]) <= width and max(bottom, ring[3]) <= height
+    return whole and (right <= ring[0] or ring[2] <= left or bottom <= ring[1] or ring[3] <= top)
 
 
 def edges(one: Locator) -> tuple[float, float, float, float]:

@@ -17,9 +17,9 @@ run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 	@$(BIN)/python app.py $(ARGS)
 
 # One thread each: the tests' models are tiny, and on a busy machine a second thread makes them several times slower.
-# The browser's tests come first and stay with the worker that has their servers; the other takes from the end.
-test: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## run all tests, in two processes; no network needed
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ARGS)
+# Three processes on two cores: a test of the page waits for the browser a third of its time. Each has servers of its own.
+test: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## run all tests, in three processes; no network needed
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp $(VENV)/scripts.stamp ## format, lint and types
 	@$(BIN)/ruff format --check .

@@ -86,7 +86,7 @@ def main(folder: str) -> None:
         }
         for word, meanings in WORDS.items()
     }
-    RECORDED_FILE.write_text(json.dumps({"model": MODEL, "words": words}, ensure_ascii=False) + "\n")
+    RECORDED_FILE.write_text(json.dumps({"encoder": MODEL, "words": words}, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,18 @@ def within_budget(task: TranslationTask, budget: int) -> Iterator[Sequence[Any]]
         yield batch
 
 
+@cache
+def _measured_precision(device: torch.device) -> str:
+    """Measured once: where both are about as fast it may change, and accelerate takes one a process."""
+    return fastest_precision(device)
+
+
 def train(
     model: nn.Module, name: str, task: TranslationTask, batches: Sequence[Sequence[Any]], *, highest: float
 ) -> None:
     """Train a model in place, at a learning rate that rises to the highest and falls again."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    precision = fastest_precision(device) if SETTINGS.precision == "auto" else SETTINGS.precision
+    precision = _measured_precision(device) if SETTINGS.precision == "auto" else SETTINGS.precision
     accelerator = Accelerator(mixed_precision=precision, cpu=device.type == "cpu")
     (plain,) = make_optimizers(model, SETTINGS.optimizer, learning_rate=highest, weight_decay=SETTINGS.weight_decay)
     prepared, optimizer = accelerator.prepare(model.train(), plain)

@@ -1,4 +1,4 @@
-"""A word in its context: how alike an encoder's vectors of one word are in several sentences, layer by layer.
+"""A word in its context: an encoder's vectors in several sentences, layer by layer, and a decoder's last one.
 
 A cosine means little alone, since in many layers the vectors of any two words are alike (Ethayarajh, 2019, "How
 Contextual are Contextualized Word Representations?"). So other words of the same sentences are the control.
@@ -15,8 +15,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lesson.sentences import token_span
 from lesson.vectors import plane
 from model.encoder import Encoder, Reading, cosines
+from model.errors import AttendError
+from model.interface import Want
+from model.loaded import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class WordInContext:
+    """A word in the context of the text before it."""
+
+    vector: Tensor  # (W,), the last layer's output at the word's last token
+    following: list[tuple[int, float]]  # the most probable next tokens and their probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +49,10 @@ def similarities_by_layer(
     """The word in the sentences of the first meaning, then of the second: after the embeddings, then after each layer.
 
     Args:
-        meanings: at least two sentences of each; one of them needs a letter beside the word.
+        meanings: at least two sentences of each.
 
-    Raises `AttendError` where a sentence does not contain the word, or is longer than the encoder's context.
+    Raises `AttendError` where a sentence does not contain the word or is longer than the encoder's context, and where
+    there is no other word in any of them.
     """
     readings = [encoder.read(sentence) for sentences in meanings for sentence in sentences]
     second = torch.tensor([meaning == 1 for meaning, sentences in enumerate(meanings) for _ in sentences])  # (S,)
@@ -64,6 +77,8 @@ def _similarities(readings: Sequence[Reading], word: str, second: Tensor, layer:
 
 def _control(readings: Sequence[Reading], word: str, vectors: Sequence[Tensor], layer: int) -> float:
     others = [(number, vector) for number, reading in enumerate(readings) for vector in _others(reading, word, layer)]
+    if not others:
+        raise AttendError(f'The sentences have no word but "{word}": add others, to compare it with.')
     owners = torch.tensor([number for number, _ in others])  # (M,)
     found = functional.cosine_similarity(
         torch.stack(list(vectors))[:, None], torch.stack([vector for _, vector in others])[None], dim=-1
@@ -79,3 +94,20 @@ def _others(reading: Reading, word: str, layer: int) -> list[Tensor]:
         for index, piece in enumerate(reading.pieces)
         if index not in own and not piece.special and any(map(str.isalpha, piece.label))
     ]
+
+
+def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> WordInContext:
+    """The last layer's vector of a word, and the `most` most probable next tokens after it.
+
+    Raises `AttendError` for a word that does not occur, and for an encoder-decoder model, which doesn't continue texts.
+    """
+    if loaded.model.decoder_start:
+        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
+    tokens = loaded.prompt(text)
+    end = token_span(loaded, tokens, word).stop
+    with loaded.lock:
+        forward = loaded.model.prefill(tokens[:end], want=Want(hidden=True))
+    assert forward.hidden is not None
+    top = forward.logits[0].float().softmax(dim=-1).topk(most)
+    following = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
+    return WordInContext(forward.hidden[0, -1].float(), following)

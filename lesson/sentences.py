@@ -1,4 +1,4 @@
-"""Words in sentences: what a word attends to, and its vector in context.
+"""Words in sentences: what a word attends to.
 
 Shapes: L layers, H heads, T tokens, W width.
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from model.errors import AttendError
-from model.interface import Want
 from model.loaded import LoadedModel
 
 
@@ -33,14 +32,6 @@ class HeadTargets:
     first: int  # the first token of the text
     previous: int  # the token before the word
     elsewhere: int
-
-
-@dataclass(frozen=True, slots=True)
-class WordInContext:
-    """A word in the context of the text before it."""
-
-    vector: Tensor  # (W,), the last layer's output at the word's last token
-    following: list[tuple[int, float]]  # the most probable next tokens and their probabilities
 
 
 def attention_of_word(loaded: LoadedModel, text: str, word: str, most: int) -> WordAttention:
@@ -86,20 +77,3 @@ def token_span(loaded: LoadedModel, tokens: Sequence[int], word: str) -> range:
         and texts[index] != texts[index + 1]
     ]
     return range(positions[0], positions[-1] + 1)
-
-
-def word_in_context(loaded: LoadedModel, text: str, word: str, most: int) -> WordInContext:
-    """The last layer's vector of a word, and the `most` most probable next tokens after it.
-
-    Raises `AttendError` for a word that does not occur, and for an encoder-decoder model, which doesn't continue texts.
-    """
-    if loaded.model.decoder_start:
-        raise AttendError(f"{loaded.name} is an encoder-decoder model: choose one that continues texts.")
-    tokens = loaded.prompt(text)
-    end = token_span(loaded, tokens, word).stop
-    with loaded.lock:
-        forward = loaded.model.prefill(tokens[:end], want=Want(hidden=True))
-    assert forward.hidden is not None
-    top = forward.logits[0].float().softmax(dim=-1).topk(most)
-    following = list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
-    return WordInContext(forward.hidden[0, -1].float(), following)

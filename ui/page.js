@@ -116,7 +116,7 @@ export function start() {
     else {
       document.body.toggleAttribute('data-ready', true); // for tests and benchmarks: from now on no input is lost
       offerTour();
-      offerGlossary({ titles: CHAPTERS, open: hasCourse() ? openChapter : null }, term);
+      offerGlossary({ titles: CHAPTERS, isOffered: hasCourse, open: openChapter }, term);
     }
   }
 }

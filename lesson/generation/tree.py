@@ -81,11 +81,12 @@ class WordTree:
         return max((path for path in self.paths() if len(path) == DEPTH), key=self.probability)
 
 
+_INVISIBLE = ("Cf", "Mn", "Zs")  # format characters, marks on others, spaces
 _DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # Unicode Standard Annex 9, table 4
 
 
 def _check_word(word: str) -> None:
-    if not word.strip():
+    if not any(unicodedata.category(character) not in _INVISIBLE for character in word):
         raise AttendError(f"A word of the tree is empty, but must have 1 to {LONGEST_WORD} characters: type something.")
     check_whole(word)
     control = next(filter(_is_control, word), None)

@@ -89,11 +89,10 @@ def test_after_a_refused_text_a_long_one_streams_and_every_table_fits_its_token(
 def test_while_it_writes_nothing_can_be_undone_and_the_other_side_can_be_looked_at(
     slow_models: str, visit: Opener
 ) -> None:
-    page = visit(at=slow_models)
+    page = visit("?min_new_tokens=40&max_new_tokens=40", at=slow_models)  # 8 seconds
     to_chat(page)
     to_write(page)
     box = page.locator("#attend-text textarea")
-    set_number(page, "max-new-tokens", 10)
     box.fill(START)
     expect(page.locator(".at-box").first).to_be_visible()
     page.locator("#attend-continue").click()

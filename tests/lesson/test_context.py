@@ -1,4 +1,4 @@
-"""A word in its context: its similarities, layer by layer, against a loop over all pairs."""
+"""A word in its context: its similarities by layer, against a loop over all pairs, and a decoder's vector of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lesson.context import similarities_by_layer
+from lesson.context import similarities_by_layer, word_in_context
 from model import catalog
-from model.encoder import Encoder
+from model.encoder import Encoder, cosines
 from model.errors import AttendError
+from model.loaded import LoadedModel
 from tests.helpers.folders import bert
 
 MEANINGS = (("The cat has an apple.", "an apple, a banana"), ("Apple and banana", "he is in apple", "the apple"))
@@ -60,3 +61,27 @@ def test_the_map_keeps_as_much_of_the_distances_as_it_says(encoder: Encoder) -> 
 def test_a_sentence_without_the_word_is_refused(encoder: Encoder) -> None:
     with pytest.raises(AttendError, match='"apple" is not in "a banana"'):
         similarities_by_layer(encoder, "apple", (MEANINGS[0], ("the apple", "a banana")))
+
+
+def test_sentences_without_another_word_are_refused(encoder: Encoder) -> None:
+    with pytest.raises(AttendError, match='no word but "apple": add others'):
+        similarities_by_layer(encoder, "apple", (("apple", "Apple."), ("apple,", "apple")))
+
+
+def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:
+    """Text after the word changes nothing; text before it does."""
+    one, longer = (
+        word_in_context(tiny, text, "fox", 3) for text in ("The quick fox", "The quick fox jumps over the dog")
+    )
+    assert torch.allclose(one.vector, longer.vector, atol=1e-5) and one.following == longer.following
+    other = word_in_context(tiny, "A brown and lazy fox", "fox", 3)
+    assert cosines([one.vector, other.vector])[0, 1] < 0.99999
+    logits = tiny.model.inspect(tiny.prompt("The quick fox")).logits[-1]
+    best = logits.softmax(dim=-1).topk(3)
+    assert [token for token, _ in one.following] == best.indices.tolist()
+    assert [share for _, share in one.following] == pytest.approx(best.values.tolist(), rel=1e-4)
+
+
+def test_an_encoder_with_a_decoder_says_why_it_cannot(tiny_translator: LoadedModel) -> None:
+    with pytest.raises(AttendError, match="continues texts"):
+        word_in_context(tiny_translator, "the cat", "cat", 3)

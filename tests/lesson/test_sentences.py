@@ -1,4 +1,4 @@
-"""Attention in real sentences: what a word attends to, and how context changes its vector."""
+"""Attention in real sentences: what a word attends to."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lesson.sentences import HeadTargets, WordAttention, attention_of_word, head_targets, token_span, word_in_context
-from model.encoder import cosines
+from lesson.sentences import HeadTargets, WordAttention, attention_of_word, head_targets, token_span
 from model.errors import AttendError
 from model.loaded import LoadedModel
 
@@ -57,22 +56,3 @@ def test_a_long_text_is_refused_before_its_maps_are_computed(
     monkeypatch.setattr(type(tiny.model), "inspect", lambda *_: pytest.fail("a map was computed"))
     with pytest.raises(AttendError, match=f"has {count} tokens, but at most {count - 1}"):
         attention_of_word(tiny, text, "fox", count - 1)
-
-
-def test_a_meaning_is_what_the_model_has_at_the_word(tiny: LoadedModel) -> None:
-    """Text after the word changes nothing; text before it does."""
-    one, longer = (
-        word_in_context(tiny, text, "fox", 3) for text in ("The quick fox", "The quick fox jumps over the dog")
-    )
-    assert torch.allclose(one.vector, longer.vector, atol=1e-5) and one.following == longer.following
-    other = word_in_context(tiny, "A brown and lazy fox", "fox", 3)
-    assert cosines([one.vector, other.vector])[0, 1] < 0.99999
-    logits = tiny.model.inspect(tiny.prompt("The quick fox")).logits[-1]
-    best = logits.softmax(dim=-1).topk(3)
-    assert [token for token, _ in one.following] == best.indices.tolist()
-    assert [share for _, share in one.following] == pytest.approx(best.values.tolist(), rel=1e-4)
-
-
-def test_an_encoder_with_a_decoder_says_why_it_cannot(tiny_translator: LoadedModel) -> None:
-    with pytest.raises(AttendError, match="continues texts"):
-        word_in_context(tiny_translator, "the cat", "cat", 3)

@@ -28,6 +28,7 @@ from ui.learn.vectors import chapter as lesson_vectors
 from ui.learn.vocabulary import chapter as lesson_vocabulary
 from ui.models import select as choosing
 from ui.page import build
+from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 from ui.runs.session import Session
 
@@ -267,6 +268,6 @@ def test_a_model_that_is_only_read_stays_for_its_visitor_alone(models: Models) -
     assert page.in_memory() == (CHAT,) and networks[0]() is not None and networks[1]() is None
     assert lesson_vectors.answer(page, {})["analogy"]["rank"] == 1  # mother - father + brother is sister
 
-    kept: dict[str, LoadedModel] = {}
+    kept: dict[str, AnyModel] = {}
     models.with_embedded_cache(kept).get("tiny-writer")
     assert kept == {}  # it may be a large one

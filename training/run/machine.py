@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import cache
 
 import torch
 
@@ -11,13 +10,10 @@ _SIZE = 512  # of a square matrix: large enough that multiplying takes the time,
 _ROUNDS = 5
 
 
-@cache
 def fastest_precision(device: torch.device) -> str:
     """ "bf16" where matrix products in bfloat16 are faster than in float32, else "no", as accelerate calls them.
 
-    Processors without instructions for bfloat16 convert every number, which takes about four times as long.
-    Measured once: where both take about as long, a second time may say the other, and accelerate takes one a process.
-    """
+    Processors without instructions for bfloat16 convert every number, which takes about four times as long."""
     return "bf16" if _seconds(torch.bfloat16, device) < _seconds(torch.float32, device) else "no"
 
 

@@ -12,11 +12,15 @@ const title = make('h2', { id: 'at-term-title' });
 const body = make('div', { id: 'at-term-body' });
 const card = make('div', {
   class: 'at-term-card at-view', popover: 'auto', role: 'dialog', tabindex: -1, 'aria-labelledby': title.id, 'aria-describedby': body.id,
-}, title, body, make('p', {}, termLink(ALL, 'All terms')));
+}, title, body, make('p', {}, termLink(ALL, 'All terms')),
+make('button', { type: 'button', class: 'at-close', 'aria-label': 'Close', text: '×', onclick: () => closeCard() }));
 /** @type {HTMLElement} the word that it stands beside */
 let beside;
 let listeners = new AbortController();
 
+card.addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget instanceof Node && !card.contains(relatedTarget)) closeCard(); // Tab led out of it
+});
 card.addEventListener('toggle', () => {
   if (!card.matches(':popover-open')) listeners.abort();
 });
@@ -29,10 +33,10 @@ card.addEventListener('toggle', () => {
 export function openCard(link, key, course) {
   const isInside = card.contains(link);
   title.textContent = ENTRIES[key].name;
-  const open = course.open && ((/** @type {string} */ chapter) => {
+  const open = (/** @type {string} */ chapter) => {
     card.hidePopover();
     course.open(chapter);
-  });
+  };
   body.replaceChildren(...entryBody(key, { ...course, open }));
   if (!isInside) {
     beside = link;

@@ -1,14 +1,15 @@
 /**
  * An entry of the glossary as it is shown: what the term means, its formula, who introduced it, and the chapter on it.
  *
- * @typedef {{titles: Record<string, {title: string}>, open: ((key: string) => void) | null}} Course the chapters of Learn by
- *   their keys, in order; `open`: null where this page has none
+ * @typedef {{titles: Record<string, {title: string}>, isOffered: () => boolean, open: (key: string) => void}} Course the
+ *   chapters of Learn by their keys, in order; `isOffered`: whether they can be shown now
  */
 
 import { make } from '../kit/js/dom.js';
 import { ENTRIES } from './entries.js';
 import { helps } from './helps.js';
 import { markTerms } from './highlight.js';
+import { opensElsewhere } from './term_link.js';
 
 /** Whether there is something to say on this page: the settings explain theirs where they are shown. @param {string} key @returns {key is import('./terms.js').Term} */
 export const isExplained = (key) => Object.hasOwn(ENTRIES, key) && meaning(ENTRIES[key]).length > 0;
@@ -39,18 +40,19 @@ export function entryBody(key, course) {
     ...paragraphs,
     ...(entry.formula ? [make('p', { class: 'at-term-formula', text: entry.formula })] : []),
     ...(entry.source ? [make('p', { class: 'at-quiet', text: entry.source })] : []),
-    ...(entry.chapter && course.open ? [chapterLink(entry.chapter, course)] : []),
+    ...(entry.chapter && course.isOffered() ? [chapterLink(entry.chapter, course)] : []),
   ];
 }
 
 /** @param {string} key @param {Course} course */
 function chapterLink(key, { titles, open }) {
   const number = Object.keys(titles).indexOf(key) + 1;
-  return make('p', { class: 'at-term-chapter' }, 'Shown in ', make('a', {
+  const link = make('a', {
     href: `?tab=Learn&chapter=${key}`, text: `chapter ${number}, “${titles[key].title}”`, onclick: (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // for a tab of its own
+      if (opensElsewhere(event, link, { tab: 'Learn', chapter: key })) return;
       event.preventDefault();
       open(key);
     },
-  }));
+  });
+  return make('p', { class: 'at-term-chapter' }, 'Shown in ', link);
 }

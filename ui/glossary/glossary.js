@@ -5,7 +5,7 @@
 import { partOf, whenMoved } from '../kit/address/address.js';
 import { around } from '../kit/js/dom.js';
 import { beginMarking } from './marking.js';
-import { ALL } from './term_link.js';
+import { ALL, opensElsewhere } from './term_link.js';
 
 const fetchCard = () => import('./card.js');
 const fetchList = () => import('./list.js');
@@ -21,8 +21,8 @@ export function offerGlossary(course, asked) {
   const show = async (/** @type {string} */ key) => (await fetchList()).openList(key, course);
 
   document.addEventListener('click', async (event) => {
-    const link = around(event, 'a[data-term]');
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return; // for a tab of its own
+    const link = /** @type {HTMLAnchorElement | null} */ (around(event, 'a[data-term]'));
+    if (!link || opensElsewhere(event, link, { glossary: link.dataset.term })) return;
     event.preventDefault();
     const term = /** @type {import('./terms.js').Term | typeof ALL} */ (link.dataset.term);
     const { openCard, closeCard } = await fetchCard();

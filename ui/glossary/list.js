@@ -47,10 +47,11 @@ export const closeList = () => dialog.close();
 
 /** @param {import('./entry.js').Course} course */
 function fill(course) {
-  const open = course.open && ((/** @type {string} */ chapter) => {
+  const open = (/** @type {string} */ chapter) => {
+    writeParts({ glossary: null }); // before the address moves on: the dialog's own event comes later
     dialog.close();
     course.open(chapter);
-  });
+  };
   const keys = Object.keys(ENTRIES).filter(isExplained).toSorted((one, other) => ENTRIES[one].name.localeCompare(ENTRIES[other].name, 'en'));
   /** @type {Map<string, typeof keys>} */
   const groups = new Map();

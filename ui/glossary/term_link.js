@@ -2,6 +2,7 @@
  * The words that open the glossary, and what tells those that do not yet.
  */
 
+import { withParts } from '../kit/address/address.js';
 import { make } from '../kit/js/dom.js';
 
 export const ALL = 'all'; // in place of a term: the whole glossary
@@ -16,3 +17,13 @@ export const UNMARKED = 'data-unmarked'; // a text whose terms are still to be f
 export const termLink = (key, text) => make('a', {
   class: 'at-term', href: `?glossary=${key}`, 'data-term': key, 'aria-haspopup': 'dialog', text,
 });
+
+/**
+ * Whether a click is for a tab of its own, which then gets this page's model and settings as well.
+ * @param {MouseEvent} event @param {HTMLAnchorElement} link @param {Record<string, string>} parts of the address
+ */
+export function opensElsewhere(event, link, parts) {
+  const isMeant = event.ctrlKey || event.metaKey || event.shiftKey;
+  if (isMeant) link.href = withParts(location.href, parts);
+  return isMeant;
+}

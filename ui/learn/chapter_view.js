@@ -16,6 +16,7 @@ import { inputText, MOST_INPUT } from './input.js';
 import { plainButton, sideBySide } from './lesson.js';
 
 const ONCE = ['measure', 'to_end']; // what a button asks for once: neither a check nor a link does it again
+const LOCAL = ['encoder']; // what only this server has under its name: no link carries it
 const PATIENCE_MS = 300; // before the chapter says that it is computing
 
 /** @param {ChapterWiring} wiring */
@@ -33,7 +34,7 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
   const link = plainButton('Copy a link to this page', copyLink);
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
-    make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `about ${chapter.minutes} minutes` })),
+    make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `about ${chapter.minutes} minutes, then exercises` })),
     refused, inside, exercises.node, sideBySide(link));
   /** @type {import('./lesson.js').Build} */
   let build;
@@ -86,7 +87,7 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
   }
 
   function copyLink() {
-    const numbers = inputText(now, first);
+    const numbers = inputText(Object.fromEntries(Object.entries(now).filter(([name]) => !LOCAL.includes(name))), first);
     if (numbers && numbers.length > MOST_INPUT) {
       return refuse(`Your numbers take ${numbers.length.toLocaleString('en-GB')} characters, but a link holds `
         + `${MOST_INPUT.toLocaleString('en-GB')}: change fewer of them.`);

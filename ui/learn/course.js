@@ -17,11 +17,11 @@ export const CHAPTERS = {
   },
   vectors: {
     title: 'Words as vectors', aim: 'Find out what a model knows about a word before it has read a sentence.',
-    minutes: 8, load: () => import('./vectors/chapter.js'),
+    minutes: 10, load: () => import('./vectors/chapter.js'),
   },
   positions: {
     title: 'Positions', aim: 'Understand how word order gets into vectors, and why waves do it well.',
-    minutes: 8, load: () => import('./positions/chapter.js'),
+    minutes: 10, load: () => import('./positions/chapter.js'),
   },
   attention: {
     title: 'Attention by hand', aim: 'Compute attention yourself: similarities, weights, a weighted sum, a mask.',
@@ -29,23 +29,23 @@ export const CHAPTERS = {
   },
   heads: {
     title: 'Several heads', aim: 'Split one attention into several, join them again, and see what real heads do.',
-    minutes: 8, load: () => import('./heads/chapter.js'),
+    minutes: 10, load: () => import('./heads/chapter.js'),
   },
   block: {
     title: 'A block by hand', aim: 'Follow every number through one encoder layer and one decoder layer.',
-    minutes: 10, load: () => import('./block/chapter.js'),
+    minutes: 20, load: () => import('./block/chapter.js'),
   },
   recurrence: {
     title: 'Why attention', aim: 'See what one vector can’t hold, and how attention gets around it.',
-    minutes: 10, load: () => import('./recurrence/chapter.js'),
+    minutes: 15, load: () => import('./recurrence/chapter.js'),
   },
   training: {
     title: 'One training step', aim: 'Take a training step and see what it changes: loss, gradient, Adam.',
-    minutes: 10, load: () => import('./training/chapter.js'),
+    minutes: 15, load: () => import('./training/chapter.js'),
   },
   generation: {
     title: 'How a text is generated', aim: 'Write a text token by token, and see what each setting does to a step.',
-    minutes: 10, load: () => import('./generation/chapter.js'),
+    minutes: 15, load: () => import('./generation/chapter.js'),
   },
   sentences: {
     title: 'Attention in real sentences', aim: 'Look at what the heads of a trained model attend to.',

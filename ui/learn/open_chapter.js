@@ -4,8 +4,9 @@
 
 import { moveTo } from '../kit/address/address.js';
 
-/** Whether this page has the course: that of an encoder has no tabs. */
-export const hasCourse = () => Boolean(document.querySelector('#attend-tabs [data-name="Learn"]'));
+/** Whether the course can be shown now: an encoder takes the place of the tabs. */
+export const hasCourse = () => !document.body.hasAttribute('data-encoder')
+  && Boolean(document.querySelector('#attend-tabs [data-name="Learn"]'));
 
 /** @param {string} key */
 export function openChapter(key) {

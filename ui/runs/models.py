@@ -84,11 +84,11 @@ class Models:
         self.decode_together: DecodeTogether = wrap(self._decode_together)
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
-        self._kept: MutableMapping[str, LoadedModel] | None = None
+        self._kept: MutableMapping[str, AnyModel] | None = None
 
-    def with_embedded_cache(self, kept: MutableMapping[str, LoadedModel]) -> Models:
-        """The same models; those embedded in Attend, which are small, are also put into `kept`, so that they stay in
-        memory."""
+    def with_embedded_cache(self, kept: MutableMapping[str, AnyModel]) -> Models:
+        """The same models; those embedded in Attend, which are small, and the last encoder are also put into `kept`,
+        so that they stay in memory."""
         same = copy(self)
         same._kept = kept
         return same
@@ -189,6 +189,10 @@ class Models:
             raise AttendError(f"The encoder {name[:80]!r} is not in use: choose it as the page's model first.")
         loaded = when_loaded(self.load(name))
         assert not isinstance(loaded, LoadedModel)
+        if self._kept is not None:
+            for other in [key for key, kept in self._kept.items() if not isinstance(kept, LoadedModel)]:
+                del self._kept[other]
+            self._kept[name] = loaded
         return loaded
 
     def _cached_as(self, display_name: str) -> LoadedModel | None:

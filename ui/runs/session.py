@@ -105,7 +105,7 @@ class Session:
     last_models: dict[Task, str] = field(default_factory=dict)  # the ones chosen last, by what they are for
     languages: dict[str, tuple[str, str]] = field(default_factory=dict)  # of translators, where others were chosen
     kept_model: object = None  # keeps the model in memory
-    lesson_models: dict[str, LoadedModel] = field(
+    lesson_models: dict[str, LoadedModel | Encoder] = field(
         default_factory=dict
     )  # models used by the lesson, kept for the next question
     encoder: Encoder | None = None  # shown instead of the tabs until a generating model is chosen

@@ -12,7 +12,7 @@ import { STEPS, WANTED } from './steps.js';
 let end = () => {}; // of the tour that is going on
 
 /** Whether its first step has something to point at. */
-export const canBegin = () => Boolean(inSight(STEPS[0].targets));
+export const canBegin = () => !document.querySelector('dialog[open]') && Boolean(inSight(STEPS[0].targets));
 
 /** @param {{isRequested: boolean}} given whether the visitor asked for it; else the focus stays with what they are at */
 export function begin({ isRequested }) {
@@ -113,7 +113,7 @@ export function begin({ isRequested }) {
 
   /** @param {KeyboardEvent} event */
   function press(event) {
-    if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (event.defaultPrevented || document.querySelector('dialog[open], [popover="auto"]:popover-open')) return;
     const isFree = event.target === document.body || around(event, '.at-tour')
       || (event.target instanceof HTMLTextAreaElement && !event.target.value); // where the arrows would do nothing
     if (event.key === 'Escape') end();

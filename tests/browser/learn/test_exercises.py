@@ -67,7 +67,7 @@ def test_exercises_are_checked_by_the_chapter_and_counted(shared_page: Page) -> 
     page.keyboard.press("Enter")
     expect(chapter.get_by_role("grid", name="Scores that remain")).to_contain_text("students")
     chapter.get_by_role("button", name="Show all answers").click()
-    expect(verdicts[0]).to_contain_text("Answer: 0.375.")
+    expect(verdicts[0]).to_contain_text("Answer: 0.38.")
     expect(verdicts[1]).to_contain_text("Answer: 1 and −1.")
 
 

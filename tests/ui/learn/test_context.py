@@ -57,25 +57,39 @@ def test_an_encoder_in_use_reads_sentences_of_ones_own(tmp_path: Path, models: M
     live = Models(
         models.names, lambda name, _: catalog.load_encoder(name) if name == folder else models.get(name), any_name=True
     )
-    assert "must be one of all-MiniLM-L6-v2." in refusal(live, model=folder), "one that nobody has opened"
+    assert ask(live, encoder=folder)["recorded"], "one that nobody has opened"
     encoder = when_loaded(live.load(folder))
     assert not isinstance(encoder, LoadedModel)
-    assert ask(live)["models"][1:] == [[folder, "bert"]] and ask(live)["recorded"]
+    assert ask(live)["encoders"][1:] == [[folder, "bert"]] and ask(live)["recorded"]
     own = {"word": "cat", "first": "the cat sat\na cat", "second": "Cat and dog\n\n  cat, banana \nthe cat"}
-    result = ask(live, model=folder, **own)
+    result = ask(live, encoder=folder, **own)
     assert not result["recorded"] and result["split"] == 2 and len(result["sentences"]) == 5
     assert len(result["layers"]) == encoder.layer_count + 1 and len(result["layers"][0]["cosines"]) == 5
-    example = ask(live, model=folder, word="apple")["first"]
+    example = ask(live, encoder=folder, word="apple")["first"]
     assert example.splitlines() == RECORDED["words"]["apple"]["first"], "the recorded word's sentences are the example"
-    assert '"dog" is not in' in refusal(live, model=folder, **{**own, "word": "dog"})
-    assert refusal(live, model=folder, **{**own, "first": "a cat"}) == (
+    assert '"dog" is not in' in refusal(live, encoder=folder, **{**own, "word": "dog"})
+    assert refusal(live, encoder=folder, **{**own, "first": "a cat"}) == (
         "The first meaning has 1 sentence: enter 2 to 6, one per line."
     )
 
 
-def test_only_recorded_words_have_a_recording(models: Models) -> None:
-    assert refusal(models, word="plant") == "Word is 'plant', but must be one of apple, bank, spring, light."
-    assert "must be one of all-MiniLM-L6-v2" in refusal(models, model="bert-base-uncased")
+def test_the_recording_takes_the_place_of_what_cannot_be_computed(models: Models) -> None:
+    """As in a link from somebody who had an encoder, which this visitor has not."""
+    result = ask(models, encoder="bert-base-uncased", word="plant", first="a plant", second="the plant")
+    assert (result["recorded"], result["missing"], result["word"]) == (True, "plant", "apple")
+    assert result["first"].splitlines() == RECORDED["words"]["apple"]["first"]
+    assert ask(models, word="bank")["missing"] == ""
+    assert refusal(models, word=7) == "The word is 7, but must be text."
+
+
+def test_the_last_encoder_stays_in_memory_for_the_next_question(tmp_path: Path, models: Models) -> None:
+    folders = [str(bert(tmp_path / name)) for name in ("one", "two")]
+    kept: dict[str, Any] = {}
+    live = Models(models.names, lambda name, _: catalog.load_encoder(name), any_name=True).with_embedded_cache(kept)
+    for folder in folders:
+        when_loaded(live.load(folder))
+        first = live.encoder(folder)
+        assert kept == {folder: first} and live.encoder(folder) is first
 
 
 @pytest.mark.skipif("attend-chat" not in names.embedded(), reason="attend-chat is not there")

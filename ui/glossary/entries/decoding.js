@@ -117,7 +117,7 @@ export const DECODING = {
     name: 'Repetition penalty',
     text: 'A logit above 0 is divided by it, one below 0 multiplied.',
     help: 'repetition_penalty',
-    source: 'Keskar et al. (2019)',
+    source: 'Keskar et al. (2019); the rule for logits below 0: transformers',
   },
   'sampling': {
     name: 'Sampling',

@@ -59,14 +59,14 @@ export const NETWORK = {
   },
   'decoder': {
     name: 'Decoder',
-    text: 'The part of a transformer that writes. Each of its tokens sees only itself and what comes before it. Most chat models '
-      + 'are a decoder alone.',
+    text: 'The part of a model that writes. Each of its tokens sees itself and what comes before it, and in a translator the '
+      + 'source as well. Most chat models are a decoder alone.',
     chapter: 'today',
   },
   'encoder': {
     name: 'Encoder',
-    text: 'The part of a transformer that reads: every token sees the whole text, before and after it. Its output is one vector '
-      + 'for each token.',
+    text: 'The part of a model that reads. In a transformer, every token sees the whole text, before and after it; the output '
+      + 'is one vector for each token.',
     chapter: 'today',
   },
   'encoder-decoder': {
@@ -169,8 +169,8 @@ export const NETWORK = {
   },
   'softmax': {
     name: 'Softmax',
-    text: 'Turns any list of numbers into positive ones that add up to 1. Only differences count: whoever leads by 1 gets 2.72 '
-      + 'times as much.',
+    text: 'Turns any list of numbers into positive ones that add up to 1. Only differences count: a number larger by 1 gets '
+      + 'a share 2.72 times as large.',
     formula: 'e^zᵢ / Σⱼ e^zⱼ',
     source: 'The name: Bridle (1990)',
     chapter: 'attention',

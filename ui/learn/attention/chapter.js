@@ -97,7 +97,7 @@ function scalingPart({ numbers, change }) {
       + 'their differences. Softmax then gives almost everything to one word, and there its gradient nearly vanishes, so '
       + 'training gets slow. '
       + 'Dividing by √d prevents this (Vaswani et al., 2017, section 3.2.1; `attention_weights` in '
-      + 'model/transformer/attention.py). The lecture’s 112 and 96 are far larger than chance would give: for vectors of '
+      + 'model/transformer/attention.py). The 112 and 96 come from a lecture and are far larger than chance would give: for vectors of '
       + '64 independent numbers with mean 0 and variance 1, the dot product has a standard deviation of √64 = 8. The '
       + 'slider changes only the divisor.'),
     sideBySide(width.node),

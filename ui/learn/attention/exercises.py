@@ -15,11 +15,12 @@ def _most_lopsided(compute: Compute) -> int:
 
 EXERCISES: tuple[Exercise, ...] = (
     NumberExercise(
-        "Apple attends to itself with similarity 1 and to fruit with 0.6. What is the weight of fruit by division?",
+        "Apple attends to itself with similarity 1 and to fruit with 0.6. What is the weight of fruit by division, "
+        "to two decimals?",
         "Type 0.6 into the first table, or divide it by the sum of both.",
         lambda compute: compute({"similarities": [[1.0, 0.6]]})["division"]["weights"][0][1],
-        "0.6 / (1 + 0.6): each weight is a share of the sum.",
-        digits=3,
+        "0.6 / (1 + 0.6) = 0.375: each weight is a share of the sum.",
+        digits=2,
     ),
     ChoiceExercise(
         "With which two similarities does softmax give the first word the most?",

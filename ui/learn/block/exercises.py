@@ -57,7 +57,7 @@ EXERCISES: tuple[Exercise, ...] = (
     ChangeExercise(
         f"Change one number of the encoder’s embeddings until a word gives one word more than {_SHARP:.0%} of its "
         "attention.",
-        "The weights are under “Softmax and weighted sum”. Try large numbers in the row of “you”.",
+        "The weights are under “Softmax and weighted sum”. Try a large number in the fourth column of “you”.",
         _is_sharp,
         {"embeddings": _louder_you()},
         "8 for the fourth number of “you”",

@@ -14,7 +14,7 @@ import { labelled, lessonPart, paragraph, sideBySide } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
 import { layersPart } from './layers.js';
 
-const FIELDS = ['with_fruit', 'with_phone', 'model', 'word', 'first', 'second', 'lines', 'meant'];
+const FIELDS = ['with_fruit', 'with_phone', 'encoder', 'word', 'first', 'second', 'lines', 'meant'];
 const COLUMNS = ['weight', 'x', 'y'];
 
 /** @type {import('../lesson.js').Build} */
@@ -22,8 +22,8 @@ export function build(root, ask) {
   const input = chapterInput(ask);
   const parts = [byHandPart, layersPart, leftToRightPart].map((part) => part(input));
   root.append(
-    paragraph('A vocabulary has one vector for each token, so “apple” begins as the same numbers in a recipe and on a '
-      + 'phone. What the word means here is added on the way: in every layer, attention mixes the vectors of its '
+    paragraph('A model has one vector for each token of its vocabulary, so “apple” begins as the same numbers in a recipe '
+      + 'and in a phone advert. What the word means here is added on the way: in every layer, attention mixes the vectors of its '
       + 'neighbours into its own. Such vectors are called contextual.'),
     sideBySide(input.reset), ...parts.map(({ node }) => node));
   ask({});
@@ -76,7 +76,7 @@ function leftToRightPart({ typed, change }) {
     paragraph('A decoder knows only what stands before the word. attend-chat is small, and tells words apart by grammar '
       + 'more than by meaning: in the first two texts “watch” is a verb, in the others a noun, and within a pair the '
       + 'same words could follow. Try both meanings of “bank”.'),
-    sideBySide(typed('meant', 'Word', { size: 10 })), labelled('Texts', lines), note,
+    sideBySide(typed('meant', 'Word', { size: 10 })), sideBySide(labelled('Texts', lines)), note,
     make('div', { class: 'at-two' }, likeness.node, following));
 
   function draw({ reader, meant, lines: read, cosines, following: follows }) {

@@ -10,19 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lesson.context import LayerSimilarities, similarities_by_layer
-from lesson.sentences import word_in_context
+from lesson.context import LayerSimilarities, similarities_by_layer, word_in_context
 from model import names
 from model.encoder import cosines
 from model.errors import AttendError
-from ui.learn.validation import Given, choice, counted, matrix, rounded, rounded_rows, text
+from ui.learn.validation import Given, counted, matrix, rounded, rounded_rows, text
 from ui.runs.models import Models
 
 _NAMES = {"first": "The first meaning", "second": "The second meaning", "lines": "The list of texts"}
 MOST_CHARACTERS, MOST_SENTENCES, FOLLOWING = 300, 6, 5
 RECORDED_FILE = Path(__file__).parent / "recorded.json"
 WORD = "apple"
-# `model`, and `words`: of each the sentences of both meanings and its layers; made by docs/contexts.py
+# `encoder`, its name, and `words`: of each the sentences of both meanings and its layers; made by docs/contexts.py
 RECORDED: Mapping[str, Any] = json.loads(RECORDED_FILE.read_text())
 
 FIRST: Mapping[str, Any] = {
@@ -30,7 +29,7 @@ FIRST: Mapping[str, Any] = {
     "with_fruit": [[0.8, 5.0, 7.0], [0.2, 0.0, 8.0]],
     "with_phone": [[0.9, 5.0, 7.0], [0.1, 6.0, 0.0]],
     "word": WORD,
-    "model": RECORDED["model"],
+    "encoder": RECORDED["encoder"],
     "first": "\n".join(RECORDED["words"][WORD]["first"]),
     "second": "\n".join(RECORDED["words"][WORD]["second"]),
     # the verb, then the noun: what attend-chat, of 5.9 million parameters, tells apart well
@@ -42,8 +41,8 @@ FIRST: Mapping[str, Any] = {
 def answer(models: Models, given: Given) -> dict[str, Any]:
     """
     Args:
-        given: any of the keys of `FIRST`; `model`, the recorded encoder or one in use; with one in use `first` and
-            `second`, the sentences of each meaning, one a line.
+        given: any of the keys of `FIRST`; `encoder` is the recorded one or one in use, which alone reads other words
+            and `first` and `second`, the sentences of each meaning, one a line.
     """
     return {**_by_hand(given), **_by_layer(models, given), **_left_to_right(models, given)}
 
@@ -77,25 +76,26 @@ def _weighted(rows: Tensor) -> Tensor:
 
 
 def _by_layer(models: Models, given: Given) -> dict[str, Any]:
-    """One word in the sentences of two meanings, recorded or read by an encoder in use."""
-    model = choice(given, "model", RECORDED["model"], (RECORDED["model"], *models.encoders()))
-    live = model != RECORDED["model"]
+    """One word in the sentences of two meanings, read by an encoder in use; without one, of a recorded word."""
+    word = text(given, "word", WORD, 40, "The word").strip()
+    encoder, words = given.get("encoder"), RECORDED["words"]
+    live = encoder in models.encoders()
+    missing = "" if live or word in words else word
+    word = WORD if missing else word
     if live:
-        word = text(given, "word", WORD, 40, "The word").strip()
-        example = RECORDED["words"].get(word, RECORDED["words"][WORD])
+        example = words.get(word, words[WORD])
         one, other = (_sentences(given, key, example[key], _NAMES[key]) for key in ("first", "second"))
-        layers = [layer_value(layer) for layer in similarities_by_layer(models.encoder(model), word, (one, other))]
+        read = similarities_by_layer(models.encoder(str(encoder)), word, (one, other))
+        layers = [layer_value(layer) for layer in read]
     else:
-        word = choice(given, "word", WORD, tuple(RECORDED["words"]))
-        one, other, layers = (RECORDED["words"][word][key] for key in ("first", "second", "layers"))
+        one, other, layers = (words[word][key] for key in ("first", "second", "layers"))
+    name = RECORDED["encoder"]
     return {
-        "model": model,
-        "models": [
-            (RECORDED["model"], f"{RECORDED['model']} (recorded)"),
-            *((name, models.display_name(name)) for name in models.encoders()),
-        ],
+        "encoder": encoder if live else name,
+        "encoders": [(name, f"{name} (recorded)"), *((name, models.display_name(name)) for name in models.encoders())],
         "recorded": not live,
-        "words": tuple(RECORDED["words"]),
+        "missing": missing,
+        "words": tuple(words),
         "word": word,
         "first": "\n".join(one),
         "second": "\n".join(other),

@@ -33,8 +33,8 @@ def _points_elsewhere(result: Result) -> bool:
 
 EXERCISES: tuple[Exercise, ...] = (
     ChangeExercise(
-        "Let “phone” tell more about the word: change its text until the cosine of the two vectors of “apple” is below "
-        "0.90.",
+        "Let “phone” tell more about the word: change numbers in the table “apple, phone” until the cosine of the two "
+        "vectors of “apple” is below 0.90.",
         "Give “apple” less weight and “phone” more; together they should still make 1.",
         _points_elsewhere,
         {"with_phone": [[0.5, 5, 7], [0.5, 6, 0]]},

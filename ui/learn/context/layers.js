@@ -3,9 +3,9 @@
  *
  * @typedef {{cosines: number[][], same: number, different: number, control: number, points: [number, number][],
  *   shares: [number, number]}} ContextLayer the averages of cosines within a meaning, between the two, and with other words
- * @typedef {{model: string, models: [string, string][], recorded: boolean, words: string[], word: string, first: string,
- *   second: string, sentences: string[], split: number, layers: ContextLayer[]}} ContextResult `split`: how many of the
- *   sentences have the first meaning
+ * @typedef {{encoder: string, encoders: [string, string][], recorded: boolean, missing: string, words: string[], word: string,
+ *   first: string, second: string, sentences: string[], split: number, layers: ContextLayer[]}} ContextResult `split`: how
+ *   many of the sentences have the first meaning; `missing`: a word that was asked for and isn't recorded
  */
 
 /** @import { ChapterInput } from '../chapter_input.js' */
@@ -24,7 +24,7 @@ export function layersPart({ change }) {
   /** @type {ContextResult} */
   let shown;
   let chosen = -1; // the layer; the last until the reader chooses
-  const model = make('select', { onchange: () => change({ model: model.value }) });
+  const encoder = make('select', { onchange: () => change({ encoder: encoder.value }) });
   const word = make('input', { type: 'text', size: 10, onchange: () => change({ word: word.value }) });
   const examples = sideBySide();
   const meanings = [['first', 'One meaning (circles)'], ['second', 'The other (squares)']].map(([key, name]) => {
@@ -41,21 +41,22 @@ export function layersPart({ change }) {
   const table = matrixTable({ scale: 'share' });
   const node = lessonPart('The same word, layer by layer',
     paragraph('An encoder such as BERT reads a whole sentence at once, so a word takes from both sides. Below are its '
-      + 'vectors of one word in sentences of two meanings, one point a sentence. Move the slider from the embeddings (0) to the last layer.'),
-    sideBySide(labelled('Model', model), labelled('Word', word)), examples,
+      + 'vectors for one word, used with two meanings: one point per sentence. Move the slider from the embeddings (0) to the '
+      + 'last layer.'),
+    sideBySide(labelled('Model', encoder), labelled('Word', word)), examples,
     make('div', { class: 'at-two at-context-sentences' }, ...meanings.map((meaning) => meaning.node)), source,
     sideBySide(layer.node), make('div', { class: 'at-two' }, map, curves), outcome,
-    paragraph('A cosine of 0.8 means nothing by itself: in many layers the vectors of any two words are alike '
-      + '(Ethayarajh, 2019). So compare the three curves. The lowest, the word with the other words of the other sentences, '
-      + 'is the control. At layer 0 the word’s vectors differ only by their positions, so both upper curves begin '
-      + 'near 1.'),
+    paragraph('A cosine means little by itself: in some models the vectors of any two words are alike in the upper layers '
+      + '(Ethayarajh, 2019). So compare with the control, the average cosine of the word with other words from the other '
+      + 'sentences. In the recording, the vectors of layer 0 differ only by position, so both upper curves begin near 1.'),
     table.node);
 
   /** @param {ContextResult} result */
   function draw(result) {
     if (shown && (shown.layers.length !== result.layers.length)) chosen = -1;
     shown = result;
-    model.replaceChildren(...result.models.map(([value, text]) => make('option', { value, text, selected: value === result.model })));
+    encoder.replaceChildren(...result.encoders.map(([value, text]) =>
+      make('option', { value, text, selected: value === result.encoder })));
     word.value = result.word;
     word.readOnly = result.recorded;
     meanings.forEach(({ key, field }) => {
@@ -68,8 +69,9 @@ export function layersPart({ change }) {
       return button;
     }));
     source.textContent = result.recorded
-      ? `Recorded from ${result.model}, a BERT of six layers. To type sentences of your own, choose an encoder as the page’s `
-        + 'model (such as bert-base-uncased), then another model, come back, and choose the encoder here.'
+      ? `${result.missing ? `“${result.missing}” isn’t recorded, so this is “${result.word}”. ` : ''}Recorded from ${result.encoder}, a `
+        + 'six-layer BERT trained to compare sentences. To use your own sentences, load an encoder in the settings (such as '
+        + 'bert-base-uncased), switch back to another model, and choose the encoder here.'
       : 'Computed now. The word must occur in every sentence.';
     layer.reach(0, result.layers.length - 1);
     paint();

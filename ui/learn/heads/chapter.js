@@ -40,8 +40,8 @@ function splitPart(change) {
   const tables = make('div', { class: 'at-heads' });
   const node = lessonPart('Split and join',
     paragraph('The block of the next chapter has six columns. With two heads, the first takes three columns of the '
-      + 'queries, keys and values, the second the other three. This takes no more weights: each head’s dot products just '
-      + 'run over three columns instead of six, and each head has its own softmax. At the end their results stand side by side again, and W_O mixes them.'),
+      + 'queries, keys and values, the second the other three. This takes no more parameters: each head’s dot products just '
+      + 'run over three columns instead of six, and each head has its own softmax. At the end their results stand side by side again, and W_O, a matrix that is learned, mixes them.'),
     sideBySide(labelled('Heads', heads)), tables);
 
   function draw({ split, splits, stages, words }) {
@@ -79,7 +79,7 @@ function twoHeadsPart(change) {
       + 'looks at the token before. Layer 6, head 5 looks up what it was told: from the second “called” it goes to the '
       + 'beginning of the name. Nobody assigned these jobs: they came about in training.'),
     sideBySide(labelled('Sentence', sentence)),
-    make('div', { class: 'at-two' }, ...choices.map((choice) => make('div', {}, choice.node, choice.table.node))));
+    ...choices.map((choice) => make('div', {}, choice.node, choice.table.node)));
 
   function draw(result) {
     node.hidden = !result.maps;

@@ -46,7 +46,7 @@ export function build(root, ask, first) {
       + 'to say where the word is: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
       + '(Vaswani et al., 2017), where d is the width of the vector and i counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
     sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
-    paragraph('On the right: the farther apart two positions are, the less alike their vectors become, though not '
+    paragraph('In the second picture: the farther apart two positions are, the less alike their vectors become, though not '
       + 'steadily: the sum of many waves has ripples.'),
     lessonPart('A shift is a rotation',
       paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
@@ -58,7 +58,7 @@ export function build(root, ask, first) {
     lessonPart('Rotary positions',
       paragraph('attend-chat adds nothing to its word vectors. It turns every query and key (the next chapter explains them) by an angle that '
         + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
-        + 'depends on the distance between them. Below, every row has the same query and every column the same '
+        + 'depends on how far one stands before or after the other. Below, every row has the same query and every column the same '
         + 'key: the numbers along each diagonal are equal.'), rotary.node));
   ask(now);
 

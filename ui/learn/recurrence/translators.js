@@ -33,7 +33,8 @@ export function translationPart({ typed, change }) {
     sideBySide(typed('sentence', 'French sentence', { class: 'at-lesson-wide' })),
     examples,
     cards,
-    paragraph('A row is a token of the translation and a column a token of the sentence; the darker, the more attention, '
+    paragraph('A row is a token of the translation and a column a token of the sentence; the stronger the colour, the more '
+      + 'attention, '
       + 'and each row adds up to 1. Of attend-translate you see the last layer, averaged over its heads. Where a model '
       + 'looks does not explain what it decides.'),
     maps);

@@ -19,20 +19,23 @@ def _most_heads(compute: Compute) -> int:
 
 def _rests_on_the_first_token(result: Result) -> bool:
     attention = result["attention"]
-    return attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
+    behind = attention["word"][0] > 1  # where there is more to attend to than the word and the first token
+    return behind and attention["targets"]["first"] > attention["layers"] * attention["heads"] / 2
 
 
 EXERCISES: tuple[Exercise, ...] = (
     ChoiceExercise(
-        "To what do most heads of the first example attend from “it”, each counted by the token it attends to most?",
+        "In the first example, count each head by the token that gets most of its attention from “it”. Which group has "
+        "the most heads?",
         "The counts stand below the table of heads.",
         tuple(_GROUPS.values()),
         _most_heads,
         "Few heads do one thing only, and what they do depends on the word: count them at another one.",
     ),
     ChangeExercise(
-        "Find a word from which more than half of the heads attend most to the first token.",
-        "The count stands below the table of heads. Try a word for which there is little to look up.",
+        "Find a word that doesn’t begin its sentence and from which more than half of the heads attend most to the "
+        "first token.",
+        "Change the field “Word”; the count stands below the table of heads. Try a word with little to look up.",
         _rests_on_the_first_token,
         {"model": "attend-chat", "sentence": "My name is Anna. What is my name?", "word": "name"},
         "“name” in “My name is Anna. What is my name?”",

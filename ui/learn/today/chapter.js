@@ -25,7 +25,7 @@ const CHANGES = [ // what, its name in the settings of a model, then why
   ['Norm', 'norm', 'RMSNorm leaves out the mean: less to compute, and as good (Zhang and Sennrich, 2019).'],
   ['Feed-forward', 'activation', 'SwiGLU multiplies two projections, one of them through SiLU. It makes models better at equal cost; its '
     + 'author offers no explanation (Shazeer, 2020).'],
-  ['Positions', 'positions', 'Rotary positions turn queries and keys, so that scores depend on distances (Su et al., 2021).'],
+  ['Positions', 'positions', 'Rotary positions turn queries and keys, so that scores depend on how far one token stands before another (Su et al., 2021).'],
   ['Biases', 'biases', 'Left out by many models since PaLM, which reports more stable training (Chowdhery et al., 2022).'],
   ['Heads of keys and values', 'key_value_heads', 'Often fewer than query heads, which share them: a smaller cache (Ainslie et al., 2023).'],
 ];

@@ -43,12 +43,12 @@ EXERCISES: tuple[Exercise, ...] = (
         "text.",
     ),
     ChangeExercise(
-        "Type a text of exactly three words that Words can’t turn back into the same text.",
+        "Type a text that Words splits into exactly three tokens and can’t turn back into the same text.",
         "Words are joined by single spaces.",
         _is_lost,
         {"text": "one  two three"},
         "one  two three, with two spaces after “one”",
-        "Splitting at spaces throws away how many there were. Tokenizers of language models keep spaces inside their "
-        "tokens, so nothing is lost.",
+        "Such tokens don’t say where spaces stood, or how many. Tokenizers of language models keep spaces inside "
+        "their tokens, so nothing is lost.",
     ),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from tests.conftest import make_checkpoint, unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.stage import CHROMIUM, FLAGS
 from tests.helpers.visitor import PATIENCE, POLLING
+from tests.helpers.waiting import paused
 from ui.page import build
 from ui.runs.models import Models
 from ui.server import launch as serve
@@ -63,17 +63,8 @@ def page_of(models: Models, port: int | None = None) -> Iterator[str]:
 @contextmanager
 def serving(*loaded: LoadedModel, pause: float) -> Iterator[str]:
     """The address of a page with these models, which pause this many seconds at every token."""
-
-    def slow(decode: Any) -> Any:
-        def slowly(*arguments: Any) -> Iterator[Any]:
-            for step in decode(*arguments):
-                time.sleep(pause)
-                yield step
-
-        return slowly
-
     by_name = {entry.name: entry for entry in loaded}
-    with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=slow)) as address:
+    with page_of(Models(tuple(by_name), lambda name, _: by_name[name], wrap=paused(pause))) as address:
         yield address
 
 

@@ -39,6 +39,7 @@ class CompareScreen(Screen):
     """What changes in Compare."""
 
     comparison: CompareValue | None = None
+    update: int = 0  # taken before `comparison` was made, so that of two the higher one has seen more
 
 
 def compare(
@@ -99,7 +100,8 @@ class _Cards:
     comparison: Comparison
 
     def started(self) -> CompareScreen:
-        return CompareScreen(comparison={**_value(self.session, self.models, self.loaded.name), "busy": True})
+        screen = _whole(self.session, self.models, self.loaded.name)
+        return replace(screen, comparison={**cast(CompareValue, screen.comparison), "busy": True})
 
     def updated(self, progress: RunProgress) -> CompareScreen:
         session, comparison = self.session, self.comparison
@@ -110,10 +112,10 @@ class _Cards:
             since = (0,) * len(since)
         if session.comparison is comparison:
             return _update(session, comparison, self.loaded, since, busy=not progress.ended)
-        return CompareScreen(comparison=_value(session, self.models, self.loaded.name) if progress.ended else None)
+        return _whole(session, self.models, self.loaded.name) if progress.ended else CompareScreen()
 
     def failed(self) -> CompareScreen:
-        return CompareScreen(comparison=_value(self.session, self.models, self.loaded.name))
+        return _whole(self.session, self.models, self.loaded.name)
 
 
 def open_token(session: Session, models: Models, identifier: str, index: int) -> Screen:
@@ -149,7 +151,7 @@ def resend(session: Session, models: Models, name: str) -> CompareScreen:
         meter = meter_value(0, models.get(name).model.context_length)
     else:
         meter = meter_value(_longest(comparison), comparison.context_length, comparison.prompt.dropped)
-    return CompareScreen(comparison=_value(session, models, name), meter=meter)
+    return replace(_whole(session, models, name), meter=meter)
 
 
 def file(session: Session, kind: str) -> tuple[str, str]:
@@ -165,12 +167,14 @@ def file(session: Session, kind: str) -> tuple[str, str]:
     return f"attend-compare.{kind}", text
 
 
-def _value(session: Session, models: Models, name: str) -> CompareValue:
-    """The whole value of Compare."""
-    chats, comparison = models.get(name).chat is not None, session.comparison
+def _whole(session: Session, models: Models, name: str) -> CompareScreen:
+    """All of the comparison."""
+    update = session.next_update()
+    chats, comparison, history = models.get(name).chat is not None, session.comparison, bool(session.turns)
     if comparison is None:
-        return no_comparison(chats=chats, history=bool(session.turns))
-    return comparison_value(comparison, busy=_growing(session), chats=chats, history=bool(session.turns))
+        return CompareScreen(comparison=no_comparison(chats=chats, history=history), update=update)
+    value = comparison_value(comparison, busy=_growing(session), chats=chats, history=history)
+    return CompareScreen(comparison=value, update=update)
 
 
 def _keep(session: Session, comparison: Comparison) -> None:
@@ -185,7 +189,7 @@ def _update(
     session: Session, comparison: Comparison, loaded: LoadedModel, since: Sequence[int], *, busy: bool
 ) -> CompareScreen:
     """The new tokens of the cards; at the end, the complete cards."""
-    sent = since if busy else None
+    sent, update = since if busy else None, session.next_update()
     chats = loaded.chat is not None
     shown = [
         streamed(session, card.run, new, loaded, busy=busy)
@@ -194,6 +198,7 @@ def _update(
     ]
     return CompareScreen(
         comparison=comparison_value(comparison, busy=busy, chats=chats, history=bool(session.turns), since=sent),
+        update=update,
         inspector=shown[0] if shown else None,
         meter=meter_value(_longest(comparison), loaded.model.context_length, comparison.prompt.dropped),
         seed=None if busy else session.seed,

@@ -62,7 +62,7 @@ class CompareTab(Tab):
     def render(self, screen: Screen) -> Changes:
         if not isinstance(screen, CompareScreen) or screen.comparison is None:
             return {}
-        return {self.comparison: packed({**screen.comparison, "update": screen.number})}
+        return {self.comparison: packed({**screen.comparison, "update": screen.update})}
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
         return compare.overview(session, models, name)

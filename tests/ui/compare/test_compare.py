@@ -15,6 +15,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.waiting import paused
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare import values as compare_values
@@ -185,6 +186,20 @@ def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_somethin
     assert session.comparison is not None
     assert [card.settings.seed for card in session.comparison.cards] == [3, 4]
     assert run(session, models, [{"strategy": "greedy", "max_new_tokens": 2}] * 2)[-1].seed == -1
+
+
+def test_what_is_written_last_is_newer_than_a_look_at_the_tab_meanwhile(models: Models) -> None:
+    """A step may be under way when the visitor comes back to the tab and stops it: the page drops what is older."""
+    session = Session(model=models.default)
+    slow = Models(models.names, lambda name, _: models.get(name), wrap=paused(0.05))
+    screens = comparing.compare(session, slow, models.default, "The fox", WARM, **ARGUMENTS)
+    while session.comparison is None:
+        next(screens)
+    looked = comparing.overview(session, slow, models.default)
+    session.halt()
+    last = list(screens)[-1]
+    assert looked.comparison and looked.comparison["busy"] and last.comparison and not last.comparison["busy"]
+    assert last.update > looked.update
 
 
 def test_stop_keeps_what_was_written(models: Models) -> None:

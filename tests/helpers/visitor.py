@@ -63,8 +63,9 @@ def pick(page: Page, name: str) -> None:
 def name_by_hand(page: Page, name: str) -> None:
     """Ask for a model that is not in the list."""
     page.locator("#attend-model-chosen").click()
-    page.locator("#attend-other-model").fill(name)
-    page.keyboard.press("Enter")
+    other = page.locator("#attend-other-model")
+    other.fill(name)
+    other.press("Enter")
 
 
 def take(page: Page, name: str) -> None:

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
-from model.transformer.cross_attention_cache import CrossAttentionCache, KeysValues
+from model.transformer.cross_attention_cache import CrossAttentionCache
 from model.transformer.positions import rotate
 
 _SHORT = 32  # tokens; the fused kernel is made for long texts, and 30 times slower than plain products on short ones
@@ -153,10 +153,10 @@ class CrossAttention(nn.Module):
         self.kv_proj = nn.Linear(config.width, 2 * key_width, bias=config.biases != "none")
         self.o_proj = nn.Linear(query_width, config.width, bias=config.biases == "all")
 
-    def project_keys_values(self, encoded: Tensor) -> KeysValues:
-        """Keys and values of sources' hidden states (U, S, W), (G, U, S, D) each."""
-        joint = self.kv_proj(encoded).unflatten(-1, (2 * self.key_value_heads, -1))  # (U, S, 2G, D)
-        return KeysValues(*joint.permute(2, 0, 1, 3).chunk(2, dim=0))  # (G, U, S, D) each
+    def project_keys_values(self, encoded: Tensor) -> Tensor:
+        """Keys, then values, of sources' hidden states (U, S, W): (2, G, U, S, D)."""
+        joint = self.kv_proj(encoded).unflatten(-1, (2, self.key_value_heads, -1))  # (U, S, 2, G, D)
+        return joint.permute(2, 3, 0, 1, 4)  # (2, G, U, S, D)
 
     def forward(self, hidden: Tensor, layer: int, context: ForwardContext) -> tuple[Tensor, Tensor | None]:
         """Hidden states (R * T, W) to the same, and the captured weights, (R, H, capture, S)."""

@@ -52,15 +52,12 @@ class _Store:
 class _Columns:
     """The first `length` columns of a store, of which the last `newest` are to be filled."""
 
-    __slots__ = ("_layers", "_newest", "length", "store")
+    __slots__ = ("length", "newest", "store")
 
     def __init__(self, store: _Store, length: int, *, newest: int = 0) -> None:
         self.store = store
         self.length = length
-        # Each layer's keys, then its values, as views (heads, rows, columns, head width): cut once, not once a layer.
-        used = store.columns[..., :length, :].flatten(0, 1)  # (layers * 2, heads, rows, columns, head width), a view
-        self._layers = used.unbind()
-        self._newest = used[..., length - newest :, :].unbind()
+        self.newest = newest
 
     @property
     def used(self) -> Tensor:
@@ -75,11 +72,12 @@ class _Columns:
         return type(self)(store, length, newest=count)
 
     def fill(self, layer: int, keys: Tensor, values: Tensor) -> None:
-        self._newest[2 * layer].copy_(keys)
-        self._newest[2 * layer + 1].copy_(values)
+        newest = slice(self.length - self.newest, self.length)
+        self.store.columns[layer, 0, :, :, newest] = keys
+        self.store.columns[layer, 1, :, :, newest] = values
 
     def keys_values(self, layer: int) -> KeysValues:
-        return KeysValues(self._layers[2 * layer], self._layers[2 * layer + 1])
+        return KeysValues(*self.store.columns[layer, ..., : self.length, :])
 
 
 class KeyValueCache:
@@ -139,20 +137,25 @@ class KeyValueCache:
         """Fill a layer's newest columns, (heads, rows, new, head width) each."""
         self._suffix.fill(layer, keys, values)
 
-    def prefix(self, layer: int) -> KeysValues | None:
-        """What all rows have in common, as of one row."""
-        return None if self._prefix is None else self._prefix.keys_values(layer)
+    @property
+    def prefix_memory(self) -> Tensor:
+        """What all rows have in common, as of one row: (layers, 2, G, 1, `prefix_length` or more columns, D)."""
+        if self._prefix is None:
+            layers, two, heads, _, _, head_width = self.suffix_memory.shape
+            return self.suffix_memory.new_empty(layers, two, heads, 1, 0, head_width)
+        return self._prefix.store.columns
 
-    def suffix(self, layer: int) -> KeysValues:
-        """What follows in each row."""
-        return self._suffix.keys_values(layer)
+    @property
+    def suffix_memory(self) -> Tensor:
+        """What follows in each row, with room for more: (layers, 2, G, R, columns, D)."""
+        return self._suffix.store.columns
 
     def keys_values(self, layer: int) -> KeysValues:
         """All columns of each row."""
-        suffix, prefix = self.suffix(layer), self.prefix(layer)
-        if prefix is None:
+        suffix = self._suffix.keys_values(layer)
+        if self._prefix is None:
             return suffix
-        pairs = zip(prefix, suffix, strict=True)
+        pairs = zip(self._prefix.keys_values(layer), suffix, strict=True)
         parts = (torch.cat((past.expand(-1, self.rows, -1, -1), new), 2) for past, new in pairs)  # (G, R, K, D)
         return KeysValues(*parts)
 

@@ -1,8 +1,8 @@
 """Our decoder-only transformer: embeddings, a stack of blocks, and the verbs of `LanguageModel`.
 
 One pass (`_run_layers`) serves training, prefill, single steps, scoring and inspection; they differ only in what goes
-in and what comes out. It knows nothing of text: tokens in, logits out. Single steps take the compiled layers where
-`model.compiled.prepare` has attached them, and else the modules, with the same result.
+in and what comes out. It knows nothing of text: tokens in, logits out. Single steps take the compiled step where
+`model.compiled.prepare` has attached one, and else the modules, with the same result.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model width, V vocabulary.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -23,8 +23,16 @@ from model.transformer.attention import AttentionWeights, ForwardContext
 from model.transformer.cache import KeyValueCache
 from model.transformer.config import TransformerConfig
 from model.transformer.cross_attention_cache import CrossAttentionCache
-from model.transformer.layers import Block, CompiledLayers, make_norm
+from model.transformer.layers import Block, make_norm
 from model.transformer.positions import rotary_tables, sinusoids
+
+
+class SingleStep(Protocol):
+    """What `model.compiled.prepare` attaches to a model."""
+
+    def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
+        """Feed one token a row to a cache that has been extended by a column."""
+        ...
 
 
 class Transformer(nn.Module):
@@ -51,7 +59,7 @@ class Transformer(nn.Module):
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context_length, config.width)
         self._register_position_tables()
-        self.compiled: CompiledLayers | None = None  # copies of the weights, so dropped when those change
+        self.compiled: SingleStep | None = None  # holds the weights' memory, so dropped when those change
         self._initialize()
 
     def _register_position_tables(self) -> None:
@@ -132,8 +140,11 @@ class Transformer(nn.Module):
         if len(tokens) != cache.rows:
             raise ValueError(f"{len(tokens)} tokens for {cache.rows} rows")
         check_room(cache.length, self.context_length)  # the longest row has no padding
+        cache = cache.extend(1)
+        if self.compiled is not None:
+            return self.compiled.step(tokens, cache, want)
         fed = torch.tensor(tokens, device=self.embedding.weight.device)[:, None]  # (R, 1)
-        return self._forward(fed, cache.extend(1), want)
+        return self._forward(fed, cache, want)
 
     @torch.inference_mode()
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
@@ -169,8 +180,7 @@ class Transformer(nn.Module):
             capture=1 if want.attention else 0,
             layers=want.layers,
         )
-        unembed = self.unembedding if self.compiled is None else self.compiled.unembedding
-        logits = unembed(hidden[:, -1]).float()  # (R, V)
+        logits = self.unembedding(hidden[:, -1]).float()  # (R, V)
         attention = stack_attention(weights) if want.attention else None
         layer_logits = None
         if want.layers:
@@ -199,17 +209,14 @@ class Transformer(nn.Module):
         hidden, rotary = self._embed(tokens, positions, start)
         mask = self._with_window(attention_mask, length, cache.length if cache is not None else length)
         context, captured = ForwardContext(rows, rotary, mask, cache=cache, source=source, capture=capture), []
-        blocks, final_norm = self.blocks, self.final_norm
-        if self.compiled is not None and cache is not None and length == 1:
-            blocks, final_norm = self.compiled.blocks, self.compiled.final_norm
         hidden = hidden.flatten(0, 1)  # (R * T, W): only attention mixes tokens
         outputs = {0: hidden.view(rows, length, -1)} if 0 in layers else {}  # (R, T, W)
-        for layer, block in enumerate(blocks):
+        for layer, block in enumerate(self.blocks):
             hidden, weights = block(hidden, layer, context)
             captured.append(weights)
             if layer + 1 in layers:
                 outputs[layer + 1] = hidden.view(rows, length, -1)  # (R, T, W)
-        return final_norm(hidden).view(rows, length, -1), captured, outputs  # (R, T, W)
+        return self.final_norm(hidden).view(rows, length, -1), captured, outputs  # (R, T, W)
 
     def _embed(
         self, tokens: Tensor, positions: Tensor | None, start: int

@@ -101,16 +101,13 @@ class EncoderDecoder(Transformer):
         rows, length, _ = hidden.shape
         context, captured = ForwardContext(rows, rotary, mask, causal=False, capture=capture), []
         hidden = hidden.flatten(0, 1)  # (R * S, W)
-        blocks = (
-            self.encoder_blocks if self.compiled is None or torch.is_grad_enabled() else self.compiled.encoder_blocks
-        )
-        for layer, block in enumerate(blocks):
+        for layer, block in enumerate(self.encoder_blocks):
             hidden, weights = block(hidden, layer, context)
             captured.append(weights)
         encoded = self.encoder_norm(hidden).view(rows, length, -1)  # (R, S, W)
         crosses = (block.cross for block in self.blocks if isinstance(block, Block))
-        layers = [cross.project_keys_values(encoded) for cross in crosses if cross is not None]
-        return CrossAttentionCache(layers, real.sum(dim=1).tolist(), range(rows)), captured
+        layers = [cross.project_keys_values(encoded) for cross in crosses if cross is not None]  # (2, G, R, S, D) each
+        return CrossAttentionCache(torch.stack(layers), real.sum(dim=1).tolist(), range(rows)), captured
 
 
 def build(config: TransformerConfig) -> Transformer:

@@ -6,7 +6,6 @@ Shapes: R rows, T tokens fed in this pass, W model width, F feed-forward width.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
@@ -15,22 +14,6 @@ from torch.nn import functional
 
 from model.transformer.attention import AttentionWeights, CrossAttention, ForwardContext, SelfAttention
 from model.transformer.config import Activation, TransformerConfig
-
-BlockForward = Callable[[Tensor, int, ForwardContext], tuple[Tensor, AttentionWeights]]  # as `Block.forward`
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledLayers:
-    """The layers of a model as plain functions over copies of its weights; `model.compiled` makes them.
-
-    The blocks take one token a row, those of the encoder whole texts.
-    """
-
-    blocks: tuple[BlockForward, ...]
-    final_norm: Callable[[Tensor], Tensor]
-    unembedding: Callable[[Tensor], Tensor]
-    encoder_blocks: tuple[BlockForward, ...] = ()
-
 
 def swiglu(projected: Tensor) -> Tensor:
     """The gated activation of Shazeer, 2020 ("GLU Variants"): (…, 2F), the gate first, to (…, F)."""

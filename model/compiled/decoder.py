@@ -1,0 +1,82 @@
+"""The compiled step behind the interface of a model: arrays from its weights and its cache, tensors for its callers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from model.compiled.attention import SourceColumns, TextColumns
+from model.compiled.step import StepResult, run_step, unembed
+from model.compiled.weights import Architecture, Weights, pack
+from model.interface import Attention, Forward, Want
+from model.transformer.cache import KeyValueCache
+from model.transformer.decoder import Transformer
+
+
+class CompiledDecoder:
+    """Single steps of one `Transformer`; build it again after a change of its weights."""
+
+    def __init__(self, model: Transformer) -> None:
+        self._architecture = Architecture.of(model.config)
+        self._weights = pack(model)
+
+    def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
+        """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""
+        text, source = _text_columns(cache), _source_columns(cache)
+        result = self._empty_result(cache, source, want)
+        run_step(np.array(tokens), self._weights, self._architecture, text, source, result)
+        logits, hidden, outputs, to_text, to_source = map(torch.from_numpy, result)
+        attention = None
+        if want.attention:
+            attention = Attention(to_text[:, :, :, None], to_source[:, :, :, None] if cache.source else None)
+        return Forward(
+            logits,
+            cache,
+            attention,
+            hidden[:, None] if want.hidden else None,  # (R, 1, W)
+            self._layer_logits(result.outputs, want.layers) if want.layers else None,
+        )
+
+    def _empty_result(self, cache: KeyValueCache, source: SourceColumns, want: Want) -> StepResult:
+        rows, heads = cache.rows, self._architecture.heads
+        layers, _, width = self._weights.qkv_proj.weight.shape
+        return StepResult(
+            logits=_empty(rows, self._weights.unembedding.weight.shape[1]),
+            hidden=_empty(rows, width),
+            outputs=_empty(rows, layers + 1, width),
+            to_text=_empty(rows, layers, heads, cache.length),
+            to_source=_empty(rows, layers, heads, source.columns.shape[4]),
+        )
+
+    def _layer_logits(self, outputs: NDArray[np.float32], layers: Sequence[int]) -> torch.Tensor:
+        """The logits (R, requested layers, V) that the outputs (R, L + 1, W) of some layers would have."""
+        rows, _, width = outputs.shape
+        picked = outputs[:, list(layers)].reshape(-1, width)  # (R * requested layers, W)
+        hidden, logits = _empty(*picked.shape), _empty(len(picked), self._weights.unembedding.weight.shape[1])
+        unembed(picked, self._weights, self._architecture.epsilon, hidden, logits)
+        return torch.from_numpy(logits).unflatten(0, (rows, -1))  # (R, requested layers, V)
+
+
+def _empty(*shape: int) -> NDArray[np.float32]:
+    """Memory to be filled, in whole lines of the processor's cache."""
+    return torch.empty(*shape).numpy()
+
+
+def _text_columns(cache: KeyValueCache) -> TextColumns:
+    prefix, suffix = cache.prefix_memory, cache.suffix_memory
+    return TextColumns(
+        prefix.numpy(), cache.prefix_length, suffix.numpy(), cache.length - cache.prefix_length, np.array(cache.padding)
+    )
+
+
+_NO_SOURCE = SourceColumns(np.empty((0, 2, 0, 0, 0, 0), np.float32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _source_columns(cache: KeyValueCache) -> SourceColumns:
+    source = cache.source
+    if source is None:
+        return _NO_SOURCE
+    return SourceColumns(source.columns.numpy(), np.array(source.lengths), np.array(source.source_of_row))

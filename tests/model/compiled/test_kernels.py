@@ -1,0 +1,74 @@
+"""Each kernel against PyTorch's operation, in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from model.compiled.kernels import activate, multiply, normalize, rotate, softmax
+from model.compiled.weights import ACTIVATIONS, Matrix, Norm
+from model.transformer.layers import ACTIVATIONS as FUNCTIONS
+from model.transformer.positions import rotary_tables
+from model.transformer.positions import rotate as slow_rotate
+
+
+def random(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4, 7, 16])
+@pytest.mark.parametrize(("inputs", "outputs"), [(32, 96), (600, 33), (5, 7), (1, 1)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bias: bool) -> None:
+    weight, given = random(2, outputs, inputs), random(rows, inputs, seed=1)
+    biases = random(2, outputs if bias else 0, seed=2)
+    out = np.empty((rows, outputs), np.float32)
+    multiply(given, Matrix(weight, biases), 1, out)
+    exact = given.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
+    assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5)
+
+
+def test_norms_equal_the_modules() -> None:
+    rows, gain, bias = 3 + random(5, 24), random(2, 24, seed=1), random(2, 24, seed=2)
+    for module, norm in (
+        (nn.RMSNorm(24, eps=1e-3), Norm(gain, bias[:, :0])),
+        (nn.LayerNorm(24, eps=1e-3), Norm(gain, bias)),
+    ):
+        module.load_state_dict({"weight": torch.from_numpy(gain[1]), "bias": torch.from_numpy(bias[1])}, strict=False)
+        out = np.empty_like(rows)
+        normalize(rows, norm, 1, np.float32(1e-3), out)
+        torch.testing.assert_close(torch.from_numpy(out), module(torch.from_numpy(rows)).detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_rotations_equal_the_slow_ones() -> None:
+    heads = random(3, 16)
+    cosines, sines = rotary_tables(40, 16, 10_000.0)
+    expected = slow_rotate(torch.from_numpy(heads)[None, None], cosines[31], sines[31])[0, 0]
+    rotate(heads, cosines[31].numpy(), sines[31].numpy())
+    torch.testing.assert_close(torch.from_numpy(heads), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_equal_the_functions(name: str) -> None:
+    up = 4 * random(3, 40)
+    expected = FUNCTIONS[name](torch.from_numpy(up))  # (3, 40), or (3, 20) of a gated one
+    out = np.empty(tuple(expected.shape), np.float32)
+    activate(up, ACTIVATIONS.index(name), out)
+    torch.testing.assert_close(torch.from_numpy(out), expected, atol=1e-6, rtol=1e-5)
+
+
+def test_a_softmax_of_large_and_missing_scores() -> None:
+    scores = np.array([1000.0, 999.0, -np.inf], np.float32)
+    softmax(scores)
+    total = 1 + np.exp(-1.0)
+    np.testing.assert_allclose(scores, [1 / total, np.exp(-1.0) / total, 0.0], rtol=1e-6)
+
+
+def test_a_score_that_is_no_number_spreads_over_its_own_row_alone() -> None:
+    rows = np.zeros((4, 8), np.float32)
+    rows[2, 3] = np.nan
+    out = np.empty((4, 6), np.float32)
+    multiply(rows, Matrix(random(1, 6, 8), np.empty((1, 0), np.float32)), 0, out)
+    assert np.isnan(out[2]).all() and not np.isnan(out[[0, 1, 3]]).any()

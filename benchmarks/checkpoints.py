@@ -54,7 +54,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     options = parser.parse_args(arguments)
     import transformers
 
-    from model.compiled.quantized import quantize
+    from model.compiled.prepare import quantize
     from model.huggingface.folder import load_model
     from model.huggingface.weights import CheckpointFiles
     from model.threads import use_threads

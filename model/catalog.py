@@ -86,7 +86,7 @@ def load(
 
 
 def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
-    from model.compiled.quantized import quantize
+    from model.compiled.prepare import quantize
 
     return replace(loaded, model=quantize(loaded.model))
 

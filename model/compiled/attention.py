@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from model.compiled.arrays import Architecture, Array
 from model.compiled.kernels import dot, softmax
-from model.compiled.weights import Architecture, Array
 from model.jit import compiled
 
 Counts = NDArray[np.int64]

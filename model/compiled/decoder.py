@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from model.compiled.arrays import Architecture, Array
 from model.compiled.attention import SourceColumns, TextColumns
 from model.compiled.step import StepResult, run_step, unembed
-from model.compiled.weights import Architecture, Weights, pack
+from model.compiled.weights import pack
 from model.interface import Attention, Forward, Want
 from model.transformer.cache import KeyValueCache
 from model.transformer.decoder import Transformer
@@ -19,48 +19,46 @@ from model.transformer.decoder import Transformer
 class CompiledDecoder:
     """Single steps of one `Transformer`; build it again after a change of its weights."""
 
-    def __init__(self, model: Transformer) -> None:
+    def __init__(self, model: Transformer, *, quantized: bool = False) -> None:
         self._architecture = Architecture.of(model.config)
-        self._weights = pack(model)
+        self._weights = pack(model, quantized=quantized)
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""
         text, source = _text_columns(cache), _source_columns(cache)
         result = self._empty_result(cache, source, want)
         run_step(np.array(tokens), self._weights, self._architecture, text, source, result)
-        logits, hidden, outputs, to_text, to_source = map(torch.from_numpy, result)
-        attention = None
+        attention = hidden = layer_logits = None
         if want.attention:
-            attention = Attention(to_text[:, :, :, None], to_source[:, :, :, None] if cache.source else None)
-        return Forward(
-            logits,
-            cache,
-            attention,
-            hidden[:, None] if want.hidden else None,  # (R, 1, W)
-            self._layer_logits(result.outputs, want.layers) if want.layers else None,
-        )
+            of_text, of_source = (torch.from_numpy(each)[:, :, :, None] for each in (result.to_text, result.to_source))
+            attention = Attention(of_text, of_source if cache.source else None)  # (R, L, H, 1, K or S) each
+        if want.hidden:
+            hidden = torch.from_numpy(result.hidden)[:, None]  # (R, 1, W)
+        if want.layers:
+            layer_logits = self._layer_logits(result.outputs, want.layers)
+        return Forward(torch.from_numpy(result.logits), cache, attention, hidden, layer_logits)
 
     def _empty_result(self, cache: KeyValueCache, source: SourceColumns, want: Want) -> StepResult:
         rows, heads = cache.rows, self._architecture.heads
-        layers, _, width = self._weights.qkv_proj.weight.shape
+        layers, width = len(self._weights.qkv_proj.bias), self._weights.embedding.inputs
         return StepResult(
-            logits=_empty(rows, self._weights.unembedding.weight.shape[1]),
+            logits=_empty(rows, self._weights.unembedding.outputs),
             hidden=_empty(rows, width),
             outputs=_empty(rows, layers + 1, width),
             to_text=_empty(rows, layers, heads, cache.length),
             to_source=_empty(rows, layers, heads, source.columns.shape[4]),
         )
 
-    def _layer_logits(self, outputs: NDArray[np.float32], layers: Sequence[int]) -> torch.Tensor:
+    def _layer_logits(self, outputs: Array, layers: Sequence[int]) -> torch.Tensor:
         """The logits (R, requested layers, V) that the outputs (R, L + 1, W) of some layers would have."""
         rows, _, width = outputs.shape
         picked = outputs[:, list(layers)].reshape(-1, width)  # (R * requested layers, W)
-        hidden, logits = _empty(*picked.shape), _empty(len(picked), self._weights.unembedding.weight.shape[1])
+        hidden, logits = _empty(*picked.shape), _empty(len(picked), self._weights.unembedding.outputs)
         unembed(picked, self._weights, self._architecture.epsilon, hidden, logits)
         return torch.from_numpy(logits).unflatten(0, (rows, -1))  # (R, requested layers, V)
 
 
-def _empty(*shape: int) -> NDArray[np.float32]:
+def _empty(*shape: int) -> Array:
     """Memory to be filled, in whole lines of the processor's cache."""
     return torch.empty(*shape).numpy()
 

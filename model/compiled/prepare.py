@@ -1,4 +1,4 @@
-"""Gives a transformer its compiled step; results change by rounding only."""
+"""Gives a transformer its compiled step, in the precision of its weights or in 8 bits."""
 
 from __future__ import annotations
 
@@ -8,17 +8,43 @@ import torch
 
 from model import jit
 from model.compiled.decoder import CompiledDecoder
+from model.errors import AttendError
+from model.interface import LanguageModel
 from model.transformer.decoder import Transformer
 
 ModelT = TypeVar("ModelT", bound=Transformer)
 
+_PRECISIONS = (torch.float32, torch.bfloat16)
+
 
 def prepare_for_decoding(model: ModelT) -> ModelT:
-    """Attach the compiled step to a model in float32 on a CPU, in place, and return it; any other stays as it is.
+    """Attach the compiled step to a model on a CPU, in place, and return it; any other stays as it is.
 
-    A model drops it when it is moved, cast or given other weights: prepare it again then.
+    Results change by rounding only. A model drops the step when it is moved, cast or given other weights: prepare it
+    again then. One in bfloat16 computes in float32 from here on and only keeps its weights as they are.
     """
-    like = model.embedding.weight
-    if jit.AVAILABLE and like.device.type == "cpu" and like.dtype == torch.float32:
+    if jit.AVAILABLE and _on_cpu(model) and model.reference.dtype in _PRECISIONS:
         model.compiled = CompiledDecoder(model)
     return model
+
+
+def quantize(model: LanguageModel) -> Transformer:
+    """Our transformer on a CPU, its matrices in 8 bits from now on, in place.
+
+    Raises `AttendError` for any other model, and where numba is missing.
+    """
+    if not isinstance(model, Transformer):
+        raise AttendError(
+            "This model runs through transformers, but int8 works only for models that run as Attend's own "
+            "transformer: choose another --dtype."
+        )
+    if not _on_cpu(model):
+        raise AttendError("int8 works only on a CPU: choose another --dtype, or --device cpu.")
+    if not jit.AVAILABLE:
+        raise AttendError("int8 needs the package numba: run pip install numba, or choose another --dtype.")
+    model.compiled = CompiledDecoder(model, quantized=True)
+    return model
+
+
+def _on_cpu(model: Transformer) -> bool:
+    return model.reference.device.type == "cpu"

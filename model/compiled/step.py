@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.compiled.arrays import Architecture, Array, Norm
 from model.compiled.attention import Counts, SourceColumns, TextColumns, attend_to_source, attend_to_text
-from model.compiled.kernels import activate, multiply, normalize, rotate
-from model.compiled.weights import Architecture, Array, Matrix, Norm, Weights
+from model.compiled.kernels import activate, normalize, rotate
+from model.compiled.matrix import Matrix, multiply, read_output
+from model.compiled.weights import Weights
 from model.jit import compiled
 
 
@@ -42,11 +44,11 @@ def run_step(
     positions = text.prefix_length + text.suffix_length - 1 - text.padding  # (R,)
     hidden = _embed(tokens, positions, weights, architecture.embedding_scale)  # (R, W)
     result.outputs[:, 0] = hidden
-    for layer in range(len(weights.qkv_proj.weight)):
+    for layer in range(len(weights.qkv_proj.bias)):
         normed = _normed(hidden, weights.attention_norm, layer, epsilon) if norm_first else hidden
         update = _self_attention(normed, positions, weights, layer, architecture, text, result.to_text)
         hidden = _added(hidden, update, weights.attention_norm, layer, architecture)
-        if len(weights.cross_q_proj.weight):
+        if len(weights.cross_q_proj.bias):
             normed = _normed(hidden, weights.cross_norm, layer, epsilon) if norm_first else hidden
             update = _cross_attention(normed, weights, layer, architecture, source, result.to_source)
             hidden = _added(hidden, update, weights.cross_norm, layer, architecture)
@@ -70,9 +72,10 @@ def unembed(outputs: Array, weights: Weights, epsilon: np.float32, hidden: Array
 @compiled
 def _embed(tokens: Counts, positions: Counts, weights: Weights, scale: np.float32) -> Array:
     """(R, W)"""
-    hidden = np.empty((len(tokens), weights.embedding.weight.shape[2]), np.float32)
+    hidden = np.empty((len(tokens), weights.embedding.inputs), np.float32)
     for row in range(len(tokens)):
-        hidden[row] = weights.embedding.weight[0, tokens[row]] * scale
+        read_output(weights.embedding, 0, tokens[row], hidden[row])
+        hidden[row] *= scale
         if len(weights.positions):
             hidden[row] += weights.positions[positions[row]]
     return hidden
@@ -145,6 +148,6 @@ def _normed(rows: Array, norm: Norm, layer: int, epsilon: np.float32) -> Array:
 @compiled
 def _multiplied(rows: Array, matrix: Matrix, layer: int) -> Array:
     """(R, I) to (R, O)."""
-    out = np.empty((len(rows), matrix.weight.shape[1]), np.float32)
+    out = np.empty((len(rows), matrix.outputs), np.float32)
     multiply(rows, matrix, layer, out)
     return out

@@ -58,11 +58,11 @@ class Transformer(nn.Module):
             self.unembedding.weight = self.embedding.weight
         if config.positions == "learned":
             self.position_embedding = nn.Embedding(config.context_length, config.width)
-        self._register_position_tables()
+        self.register_position_tables()
         self.compiled: SingleStep | None = None  # holds the weights' memory, so dropped when those change
         self._initialize()
 
-    def _register_position_tables(self) -> None:
+    def register_position_tables(self) -> None:
         """Compute the tables that follow from the config alone and so are in no checkpoint."""
         config = self.config
         if config.positions == "sinusoidal":
@@ -92,6 +92,11 @@ class Transformer(nn.Module):
         self.compiled = None
         rename_weights(state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    @property
+    def reference(self) -> Tensor:
+        """A parameter on the device and in the precision of the hidden states."""
+        return next(self.blocks.parameters())
 
     @property
     def vocabulary_size(self) -> int:
@@ -143,7 +148,7 @@ class Transformer(nn.Module):
         cache = cache.extend(1)
         if self.compiled is not None:
             return self.compiled.step(tokens, cache, want)
-        fed = torch.tensor(tokens, device=self.embedding.weight.device)[:, None]  # (R, 1)
+        fed = torch.tensor(tokens, device=self.reference.device)[:, None]  # (R, 1)
         return self._forward(fed, cache, want)
 
     @torch.inference_mode()
@@ -151,7 +156,7 @@ class Transformer(nn.Module):
         if not prompt:
             raise ValueError("scoring needs a prompt of at least one token")
         if not tokens:
-            return torch.empty(0, self.vocabulary_size, device=self.embedding.weight.device)
+            return torch.empty(0, self.vocabulary_size, device=self.reference.device)
         fed = self._as_row((*prompt, *tokens[:-1]))  # (1, T); the last token's prediction is not needed
         hidden, _, _ = self._run_layers(fed)
         return self.unembedding(hidden[0, len(prompt) - 1 :]).float()  # (len(tokens), V)
@@ -165,8 +170,9 @@ class Transformer(nn.Module):
     def _start(self, tokens: Tensor, source: CrossAttentionCache | None, want: Want) -> Forward[KeyValueCache]:
         """The first pass of texts of one length, (R, T)."""
         heads, head_width = self.config.key_value_heads, self.config.head_width
-        like = self.embedding.weight
-        cache = KeyValueCache.empty(self.config.layers, heads, head_width, like=like, rows=len(tokens), source=source)
+        cache = KeyValueCache.empty(
+            self.config.layers, heads, head_width, like=self.reference, rows=len(tokens), source=source
+        )
         return self._forward(tokens, cache.extend(tokens.shape[1]), want)
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
@@ -240,7 +246,7 @@ class Transformer(nn.Module):
         window = self.config.sliding_window
         if not window or keys <= window:
             return mask
-        everywhere = torch.ones(length, keys, dtype=torch.bool, device=self.embedding.weight.device)
+        everywhere = torch.ones(length, keys, dtype=torch.bool, device=self.reference.device)
         near = everywhere.tril(keys - length).triu(keys - length - window + 1)  # (T, K)
         return near if mask is None else near & mask
 
@@ -253,7 +259,7 @@ class Transformer(nn.Module):
 
     def _as_row(self, tokens: Sequence[int]) -> Tensor:
         check_length(len(tokens), self.context_length)
-        return torch.tensor(tokens, device=self.embedding.weight.device)[None]  # (1, T)
+        return torch.tensor(tokens, device=self.reference.device)[None]  # (1, T)
 
 
 def stack_attention(layers: Sequence[AttentionWeights], encoder: Sequence[AttentionWeights] = ()) -> Attention:

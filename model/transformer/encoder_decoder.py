@@ -77,7 +77,7 @@ class EncoderDecoder(Transformer):
             check_length(len(prompt), self.context_length)
         longest = max(map(len, prompts))
         padded = [[*prompt, *[self.padding] * (longest - len(prompt))] for prompt in prompts]
-        source, _ = self._encode(torch.tensor(padded, device=self.embedding.weight.device))
+        source, _ = self._encode(torch.tensor(padded, device=self.reference.device))
         return self._start(self._as_row(self.decoder_start).expand(len(prompts), -1), source, want)
 
     @torch.inference_mode()

@@ -15,6 +15,7 @@ from torch.nn import functional
 from model.transformer.attention import AttentionWeights, CrossAttention, ForwardContext, SelfAttention
 from model.transformer.config import Activation, TransformerConfig
 
+
 def swiglu(projected: Tensor) -> Tensor:
     """The gated activation of Shazeer, 2020 ("GLU Variants"): (…, 2F), the gate first, to (…, F)."""
     gate, up = projected.chunk(2, dim=-1)  # (…, F) each

@@ -7,8 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from model.compiled.kernels import activate, multiply, normalize, rotate, softmax
-from model.compiled.weights import ACTIVATIONS, Matrix, Norm
+from model.compiled.arrays import ACTIVATIONS, Norm
+from model.compiled.dense import DenseMatrix
+from model.compiled.kernels import activate, normalize, rotate, softmax
+from model.compiled.matrix import multiply
+from model.transformer.config import Activation
 from model.transformer.layers import ACTIVATIONS as FUNCTIONS
 from model.transformer.positions import rotary_tables
 from model.transformer.positions import rotate as slow_rotate
@@ -25,7 +28,7 @@ def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bi
     weight, given = random(2, outputs, inputs), random(rows, inputs, seed=1)
     biases = random(2, outputs if bias else 0, seed=2)
     out = np.empty((rows, outputs), np.float32)
-    multiply(given, Matrix(weight, biases), 1, out)
+    multiply(given, DenseMatrix.of(torch.from_numpy(weight), biases), 1, out)
     exact = given.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
     assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5)
 
@@ -51,7 +54,7 @@ def test_rotations_equal_the_slow_ones() -> None:
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations_equal_the_functions(name: str) -> None:
+def test_activations_equal_the_functions(name: Activation) -> None:
     up = 4 * random(3, 40)
     expected = FUNCTIONS[name](torch.from_numpy(up))  # (3, 40), or (3, 20) of a gated one
     out = np.empty(tuple(expected.shape), np.float32)
@@ -70,5 +73,5 @@ def test_a_score_that_is_no_number_spreads_over_its_own_row_alone() -> None:
     rows = np.zeros((4, 8), np.float32)
     rows[2, 3] = np.nan
     out = np.empty((4, 6), np.float32)
-    multiply(rows, Matrix(random(1, 6, 8), np.empty((1, 0), np.float32)), 0, out)
+    multiply(rows, DenseMatrix.of(torch.from_numpy(random(1, 6, 8)), np.empty((1, 0), np.float32)), 0, out)
     assert np.isnan(out[2]).all() and not np.isnan(out[[0, 1, 3]]).any()

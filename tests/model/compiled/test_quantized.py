@@ -5,17 +5,47 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from model import catalog
 from model.arguments import DEFAULT
-from model.compiled.quantized import quantize
+from model.compiled.matrix import CompactEmbedding, CompactLinear, multiply, read_output
+from model.compiled.prepare import prepare_for_decoding, quantize
+from model.compiled.quantized import QuantizedMatrix, dequantize
 from model.device import DeviceConfig
 from model.errors import AttendError
+from model.interface import Want
+from model.transformer.decoder import Transformer
 from tests.helpers.tiny import TinyModel
 from tests.helpers.translators import marian_of_several
-from tests.model.transformer.test_transformer import random_model, text
+from tests.model.transformer.test_transformer import every_option, random_model, text
+
+NO_BIAS = np.empty((1, 0), np.float32)
+
+
+@pytest.mark.parametrize(("outputs", "inputs"), [(256, 64), (100, 33), (7, 5), (1, 1)])
+def test_a_matrix_is_rounded_to_the_nearest_of_255_steps_a_group(outputs: int, inputs: int) -> None:
+    weight = torch.randn(1, outputs, inputs, generator=torch.Generator().manual_seed(0))
+    weight[0, 0] = 0.0  # a group of zeros has no scale
+    rounded = dequantize(QuantizedMatrix.of(weight, NO_BIAS), 0)
+    group = {64: 32, 33: 11, 5: 5, 1: 1}[inputs]  # the largest divisor up to 32
+    largest = weight[0].abs().view(outputs, -1, group).amax(dim=-1, keepdim=True)  # (O, G, 1)
+    error = (rounded - weight[0]).abs().view(outputs, -1, group)
+    assert (error <= largest / 254 + 1e-6).all() and not rounded[0].any()  # half of a step, the largest by 127
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 9])
+@pytest.mark.parametrize(("outputs", "inputs"), [(256, 64), (100, 33), (7, 5)])
+def test_a_product_is_that_of_the_rounded_matrix(rows: int, outputs: int, inputs: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    matrix = QuantizedMatrix.of(torch.randn(2, outputs, inputs, generator=generator), np.ones((2, outputs), np.float32))
+    given, out = torch.randn(rows, inputs, generator=generator), torch.empty(rows, outputs)
+    multiply(given.numpy(), matrix, 1, out.numpy())
+    torch.testing.assert_close(out, given @ dequantize(matrix, 1).T + 1, atol=1e-5, rtol=1e-5)
+    read_output(matrix, 1, outputs - 1, vector := np.empty(inputs, np.float32))
+    assert torch.equal(torch.from_numpy(vector), dequantize(matrix, 1)[-1])
 
 
 def test_the_embedded_model_loses_little() -> None:
@@ -23,29 +53,53 @@ def test_the_embedded_model_loses_little() -> None:
     ids = full.prompt("Once upon a time there was a little fox. She went to the park and saw a big dog.")
     before, after = (loaded.model.inspect(ids).logits.log_softmax(dim=-1) for loaded in (full, rounded))  # (T, V) each
     divergence = (before.exp() * (before - after)).sum(dim=-1).mean().item() / 0.6931  # bits a token
-    assert 0 < divergence < 0.05  # of some 3 bits that a token costs; 0 would mean that nothing was rounded
+    assert 0 < divergence < 0.005  # of some 3 bits that a token costs; 0 would mean that nothing was rounded
 
 
-def test_steps_score_as_whole_passes_do() -> None:
-    model = quantize(random_model())
+@pytest.mark.parametrize("compact", ["bfloat16", "int8"])
+@every_option
+def test_steps_equal_the_modules_over_the_same_weights(options: dict[str, object], compact: str) -> None:
+    model = random_model(**options, biases="all", tied_embeddings=options["norm"] == "rms")
+    model = quantize(model) if compact == "int8" else prepare_for_decoding(model.bfloat16())
+    plain = _plain(model)
     ids = text(12)
-    forward = model.prefill(ids[:5])
-    for position in range(5, 12):
-        alone = model.logits(ids[:position], [0])[0]
-        # The inputs of a pass are rounded together, so one token's depend a little on its company.
-        assert torch.allclose(forward.logits[0], alone, atol=0.05)
-        forward = model.step([ids[position]], forward.cache)
-    rows = forward.cache.select([0, 0, 0])
-    assert torch.allclose(model.step([3, 3, 3], rows).logits, model.step([3], forward.cache).logits, atol=1e-5)
+    forward, expected = model.prefill(ids[:5]), plain.prefill(ids[:5])
+    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
+    forward, expected = (
+        each.step([3] * 5, of.cache.select([0] * 5)) for each, of in ((model, forward), (plain, expected))
+    )
+    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
+    want = Want(attention=True)
+    forward, expected = (each.step([4] * 5, of.cache, want=want) for each, of in ((model, forward), (plain, expected)))
+    torch.testing.assert_close(forward.logits, expected.logits, atol=3e-5, rtol=0)
+    torch.testing.assert_close(forward.attention.decoder, expected.attention.decoder, atol=1e-5, rtol=0)
 
 
-def test_the_matrices_are_small_and_the_model_is_the_same_object() -> None:
+def _plain(model: Transformer) -> Transformer:
+    """A compact model's twin of modules alone, with its weights as they are after rounding."""
+    plain = Transformer(model.config).eval()
+    weights = dict(plain.state_dict()) | dict(model.state_dict())
+    for name, module in model.named_modules():
+        if isinstance(module, CompactEmbedding):
+            weights[f"{name}.weight"] = module.weight
+        if isinstance(module, CompactLinear):
+            weights[f"{name}.weight"] = module(torch.eye(module.matrix.inputs)).T
+            if len(module.matrix.bias[module.layer]):
+                bias = weights[f"{name}.bias"] = torch.from_numpy(module.matrix.bias[module.layer])
+                weights[f"{name}.weight"] = weights[f"{name}.weight"] - bias[:, None]
+    plain.load_state_dict(weights)
+    return plain
+
+
+def test_a_quantized_model_is_the_same_object_without_its_old_matrices() -> None:
     model = random_model()
     before = copy.deepcopy(model)
     assert quantize(model) is model
-    named = {name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)}
-    assert not named and any(isinstance(module, torch.nn.Linear) for module in before.modules())
-    assert torch.equal(model.embedding.weight, before.embedding.weight)
+    assert not any(isinstance(module, torch.nn.Linear) for module in model.modules())
+    assert sum(parameter.numel() for parameter in model.parameters()) < 0.1 * sum(
+        parameter.numel() for parameter in before.parameters()
+    )
+    assert (model.embedding.weight - before.embedding.weight).abs().max() <= before.embedding.weight.abs().max() / 254
 
 
 def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,55 @@
+"""The arrays that a compiled step works on: a transformer's weights but for its matrices, and its sizes.
+
+What a model does not have, such as biases, is an array without elements, so that the step is compiled once for all
+kinds of models.
+
+Shapes: L layers, W model width.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.transformer.config import Activation, TransformerConfig
+
+Array = NDArray[np.float32]
+
+ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_tanh", "swiglu")
+
+
+class Norm(NamedTuple):
+    """One norm of every block; a model without it has no layers of it."""
+
+    gain: Array  # (L, W)
+    bias: Array  # (L, W) of LayerNorm, (L, 0) of RMSNorm
+
+
+class Architecture(NamedTuple):
+    """What of a `TransformerConfig` the step asks for."""
+
+    heads: int
+    key_value_heads: int
+    head_width: int
+    feed_forward_width: int
+    norm_first: bool
+    activation: int  # its place in `ACTIVATIONS`
+    window: int  # tokens that a query sees, all of them where there is no sliding window
+    epsilon: np.float32
+    embedding_scale: np.float32
+
+    @classmethod
+    def of(cls, config: TransformerConfig) -> Architecture:
+        return cls(
+            heads=config.heads,
+            key_value_heads=config.key_value_heads,
+            head_width=config.head_width,
+            feed_forward_width=config.feed_forward_width,
+            norm_first=config.norm_place == "before",
+            activation=ACTIVATIONS.index(config.activation),
+            window=config.sliding_window or config.context_length,
+            epsilon=np.float32(config.norm_epsilon),
+            embedding_scale=np.float32(config.embedding_scale),
+        )

@@ -1,0 +1,116 @@
+"""Matrices in single precision, or in bfloat16 and widened on the fly.
+
+Shapes: L layers, R rows, I inputs, O outputs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from model.compiled.arrays import Array
+from model.jit import AVAILABLE, compiled
+
+_ZERO = np.float32(0.0)
+_OUTPUTS = 32  # whose weights stay in the processor's nearest memory while all rows are multiplied by them
+
+
+class DenseMatrix(NamedTuple):
+    """One linear layer of every block, or another matrix as the only layer."""
+
+    weight: NDArray[np.float32 | np.uint16]  # (L, O, I); uint16 holds the bits of bfloat16
+    bias: Array  # (L, O) or (L, 0)
+    inputs: int  # I
+    outputs: int  # O
+
+    @classmethod
+    def of(cls, weight: Tensor, bias: Array) -> DenseMatrix:
+        """Matrices (L, O, I) in single precision or bfloat16, whose memory is shared."""
+        _, outputs, inputs = weight.shape
+        bits = weight.view(torch.uint16) if weight.dtype == torch.bfloat16 else weight
+        return cls(bits.numpy(), bias, inputs, outputs)
+
+
+def widen(weight: np.float32 | np.uint16) -> np.float32:
+    """A weight as float32: bfloat16 is the upper half of its bits."""
+    return np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32) if weight.dtype == np.uint16 else weight
+
+
+if AVAILABLE:
+    from numba import types
+    from numba.extending import overload
+
+    @overload(widen, inline="always")
+    def _widen_in_loops(weight):
+        """What of `widen` is compiled, by the type of the weights."""
+        if weight == types.uint16:
+            return lambda weight: np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32)
+        return lambda weight: weight
+
+
+@compiled
+def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> None:
+    """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
+
+    The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
+    """
+    weight = matrix.weight[layer]  # (O, I)
+    count, outputs = len(rows), len(weight)
+    for first in range(0, outputs, _OUTPUTS):
+        last = min(first + _OUTPUTS, outputs)
+        row = 0
+        while row + 4 <= count:
+            output = first
+            while output + 2 <= last:
+                _four_by_two(rows, row, weight, output, out)
+                output += 2
+            if output < last:
+                for one in range(row, row + 4):
+                    out[one, output] = _dot(rows[one], weight[output])
+            row += 4
+        while row < count:
+            for output in range(first, last):
+                out[row, output] = _dot(rows[row], weight[output])
+            row += 1
+    if matrix.bias.shape[1]:
+        out += matrix.bias[layer]
+
+
+@compiled
+def _four_by_two(rows: Array, row: int, weight: Array, output: int, out: Array) -> None:
+    """Four rows times two outputs: eight sums in registers, so that each number that is read serves several."""
+    a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = _ZERO
+    for i in range(weight.shape[1]):
+        first, second = widen(weight[output, i]), widen(weight[output + 1, i])
+        a, b, c, d = rows[row, i], rows[row + 1, i], rows[row + 2, i], rows[row + 3, i]
+        a0 += a * first
+        b0 += b * first
+        c0 += c * first
+        d0 += d * first
+        a1 += a * second
+        b1 += b * second
+        c1 += c * second
+        d1 += d * second
+    out[row, output], out[row, output + 1] = a0, a1
+    out[row + 1, output], out[row + 1, output + 1] = b0, b1
+    out[row + 2, output], out[row + 2, output + 1] = c0, c1
+    out[row + 3, output], out[row + 3, output + 1] = d0, d1
+
+
+@compiled
+def _dot(row: Array, weight: NDArray[np.float32 | np.uint16]) -> np.float32:
+    total = _ZERO
+    for i in range(len(row)):
+        total += row[i] * widen(weight[i])
+    return total
+
+
+@compiled
+def read_dense(matrix: DenseMatrix, layer: int, output: int, out: Array) -> None:
+    """The weights of one output, such as a token's embedding, into out (I,)."""
+    for i in range(len(out)):
+        out[i] = widen(matrix.weight[layer, output, i])

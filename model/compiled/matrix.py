@@ -1,0 +1,94 @@
+"""Matrices of any precision: one product for all, and the modules that replace the layers whose weights were packed.
+
+Shapes: R rows, I inputs, O outputs, V vocabulary, W model width.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from model.compiled.arrays import Array
+from model.compiled.dense import DenseMatrix, multiply_dense, read_dense
+from model.compiled.quantized import QuantizedMatrix, multiply_quantized, read_quantized
+from model.jit import AVAILABLE
+
+Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
+
+
+def multiply(rows: Array, matrix: Matrix, layer: int, out: Array) -> None:
+    """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
+
+    The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
+    """
+    if isinstance(matrix, QuantizedMatrix):
+        multiply_quantized(rows, matrix, layer, out)
+    else:
+        multiply_dense(rows, matrix, layer, out)
+
+
+def read_output(matrix: Matrix, layer: int, output: int, out: Array) -> None:
+    """The weights of one output, such as a token's embedding, into out (I,)."""
+    if isinstance(matrix, QuantizedMatrix):
+        read_quantized(matrix, layer, output, out)
+    else:
+        read_dense(matrix, layer, output, out)
+
+
+if AVAILABLE:
+    from numba import types
+    from numba.extending import overload
+
+    def _is_quantized(matrix: types.Type) -> bool:
+        return isinstance(matrix, types.NamedTuple) and matrix.instance_class is QuantizedMatrix
+
+    # What of the functions above is compiled, by the type of the matrix.
+
+    @overload(multiply)
+    def _multiply(rows, matrix, layer, out):
+        if _is_quantized(matrix):
+            return lambda rows, matrix, layer, out: multiply_quantized(rows, matrix, layer, out)
+        return lambda rows, matrix, layer, out: multiply_dense(rows, matrix, layer, out)
+
+    @overload(read_output)
+    def _read_output(matrix, layer, output, out):
+        if _is_quantized(matrix):
+            return lambda matrix, layer, output, out: read_quantized(matrix, layer, output, out)
+        return lambda matrix, layer, output, out: read_dense(matrix, layer, output, out)
+
+
+class CompactLinear(nn.Module):
+    """A linear layer whose weights are one layer of a packed matrix; for decoding alone, it can't be trained."""
+
+    def __init__(self, matrix: Matrix, layer: int = 0) -> None:
+        super().__init__()
+        self.matrix, self.layer = matrix, layer
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """(…, I) to (…, O)."""
+        flat = rows.reshape(-1, self.matrix.inputs)  # (R, I)
+        out = torch.empty(len(flat), self.matrix.outputs)
+        multiply(flat.numpy(), self.matrix, self.layer, out.numpy())
+        return out.unflatten(0, rows.shape[:-1])  # (…, O)
+
+
+class CompactEmbedding(nn.Module):
+    """An embedding whose vectors are the outputs of a packed matrix."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        super().__init__()
+        self.matrix = matrix
+
+    @property
+    def weight(self) -> Tensor:
+        """All of it in single precision, (V, W), made anew each time."""
+        return self(torch.arange(self.matrix.outputs))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(…,) to (…, W)."""
+        vectors = torch.empty(tokens.numel(), self.matrix.inputs)
+        for token, vector in zip(tokens.flatten().tolist(), vectors.numpy(), strict=True):
+            read_output(self.matrix, 0, token, vector)
+        return vectors.unflatten(0, tokens.shape)  # (…, W)

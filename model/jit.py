@@ -32,7 +32,7 @@ def compiled(function: FunctionT) -> FunctionT:
     from numba import njit
     from numba.core import config
 
-    vars(config)["CACHE_DIR"] = str(_cache_directory(Path(function.__code__.co_filename).parent))
+    config.__dict__["CACHE_DIR"] = str(_cache_directory(Path(function.__code__.co_filename).parent))
     dispatcher: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(_REORDERED))(function)
     return dispatcher
 

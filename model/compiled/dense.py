@@ -37,7 +37,9 @@ class DenseMatrix(NamedTuple):
 
 def widen(weight: np.float32 | np.uint16) -> np.float32:
     """A weight as float32: bfloat16 is the upper half of its bits."""
-    return np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32) if weight.dtype == np.uint16 else weight
+    if weight.dtype == np.uint16:
+        return np.uint32(np.uint32(weight) << np.uint32(16)).view(np.float32)
+    return np.float32(weight)
 
 
 if AVAILABLE:

@@ -26,13 +26,14 @@ class DenseMatrix(NamedTuple):
     bias: Array  # (L, O) or (L, 0)
     inputs: int  # I
     outputs: int  # O
+    streamed: bool  # read from main memory in every step, since the model is larger than a processor's cache
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Array) -> DenseMatrix:
+    def of(cls, weight: Tensor, bias: Array, *, streamed: bool = False) -> DenseMatrix:
         """Matrices (L, O, I) in single precision or bfloat16, whose memory is shared."""
         _, outputs, inputs = weight.shape
         bits = weight.view(torch.uint16) if weight.dtype == torch.bfloat16 else weight
-        return cls(bits.numpy(), bias, inputs, outputs)
+        return cls(bits.numpy(), bias, inputs, outputs, streamed)
 
 
 def widen(weight: np.float32 | np.uint16) -> np.float32:
@@ -67,12 +68,13 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
         row = 0
         while row + 4 <= count:
             output = first
-            while output + 2 <= last:
+            # Two outputs at once are faster, but not where their weights come from main memory as two streams.
+            while output + 2 <= last and (row or not matrix.streamed):
                 _four_by_two(rows, row, weight, output, out)
                 output += 2
-            if output < last:
-                for one in range(row, row + 4):
-                    out[one, output] = _dot(rows[one], weight[output])
+            while output < last:
+                _four_by_one(rows, row, weight[output], output, out)
+                output += 1
             row += 4
         while row < count:
             for output in range(first, last):
@@ -101,6 +103,19 @@ def _four_by_two(rows: Array, row: int, weight: Array, output: int, out: Array) 
     out[row + 1, output], out[row + 1, output + 1] = b0, b1
     out[row + 2, output], out[row + 2, output + 1] = c0, c1
     out[row + 3, output], out[row + 3, output + 1] = d0, d1
+
+
+@compiled
+def _four_by_one(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
+    """Four rows times one output's weights (I,)."""
+    a = b = c = d = _ZERO
+    for i in range(len(weight)):
+        widened = widen(weight[i])
+        a += rows[row, i] * widened
+        b += rows[row + 1, i] * widened
+        c += rows[row + 2, i] * widened
+        d += rows[row + 3, i] * widened
+    out[row, output], out[row + 1, output], out[row + 2, output], out[row + 3, output] = a, b, c, d
 
 
 @compiled

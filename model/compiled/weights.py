@@ -10,6 +10,7 @@ C context length, I inputs and O outputs of a matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -21,6 +22,8 @@ from model.compiled.matrix import CompactEmbedding, CompactLinear, Matrix
 from model.compiled.quantized import QuantizedMatrix
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
+
+_PROCESSOR_CACHE = 1 << 25  # bytes: what is larger is taken to be read from main memory
 
 
 class Weights(NamedTuple):
@@ -51,11 +54,12 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     An encoder's matrices are packed with them, though only modules use them.
     """
     compact = quantized or model.embedding.weight.dtype == torch.bfloat16
-    kind = QuantizedMatrix if quantized else DenseMatrix
+    size = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
+    kind = QuantizedMatrix.of if quantized else partial(DenseMatrix.of, streamed=size > _PROCESSOR_CACHE)
 
     def matrix(owners: Sequence[nn.Module], name: str) -> Matrix:
         layers = [getattr(owner, name) for owner in owners]
-        packed = kind.of(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
+        packed = kind(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
         if compact:
             for layer, owner in enumerate(owners):
                 setattr(owner, name, CompactLinear(packed, layer))
@@ -67,7 +71,7 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     feed_forwards = [block.feed_forward for block in blocks]
     embeddings = None if model.config.tied_embeddings else _stacked([model.embedding], "weight", 3)
     unembedding = matrix([model], "unembedding")
-    embedding = unembedding if embeddings is None else kind.of(embeddings, unembedding.bias[:, :0])
+    embedding = unembedding if embeddings is None else kind(embeddings, unembedding.bias[:, :0])
     if compact:
         model.add_module("embedding", CompactEmbedding(embedding))
         _widen_all_but_matrices(model)

@@ -24,11 +24,12 @@ def random(*shape: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("rows", [1, 2, 4, 7, 16])
 @pytest.mark.parametrize(("inputs", "outputs"), [(32, 96), (600, 33), (5, 7), (1, 1)])
 @pytest.mark.parametrize("bias", [False, True])
-def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bias: bool) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bias: bool, streamed: bool) -> None:
     weight, given = random(2, outputs, inputs), random(rows, inputs, seed=1)
     biases = random(2, outputs if bias else 0, seed=2)
     out = np.empty((rows, outputs), np.float32)
-    multiply(given, DenseMatrix.of(torch.from_numpy(weight), biases), 1, out)
+    multiply(given, DenseMatrix.of(torch.from_numpy(weight), biases, streamed=streamed), 1, out)
     exact = given.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
     assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5)
 

@@ -1,4 +1,5 @@
-"""torch, imported when it is first used: that takes seconds, and settings and names can be checked without it.
+"""Modules that are imported when they are first used, torch among them: that takes seconds, and settings and names can
+be checked without it.
 
 So the terminal shows its help, and refuses what cannot be, at once.
 """
@@ -9,16 +10,17 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+
+class LazyModule(ModuleType):
+    """A module that is imported on first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(importlib.import_module(self.__name__), name)
+        setattr(self, name, value)  # from here on it is found without this method
+        return value
+
+
 if TYPE_CHECKING:
     import torch as torch
 else:
-
-    class _Lazy(ModuleType):
-        """A module that is imported on first use."""
-
-        def __getattr__(self, name: str) -> Any:
-            value = getattr(importlib.import_module(self.__name__), name)
-            setattr(self, name, value)  # from here on it is found without this method
-            return value
-
-    torch = _Lazy("torch")
+    torch = LazyModule("torch")

@@ -93,6 +93,8 @@ class TopP:
         return cls(options[TOP_P], options.min_tokens_to_keep)
 
     def __call__(self, logits: Tensor, context: Context) -> Tensor:
+        if len(logits) == 1:  # nothing to stack, which would copy
+            return self._nucleus(logits[0])[None]
         return torch.stack([self._nucleus(row) for row in logits])
 
     def _nucleus(self, logits: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "model.text": ("model.errors", "model.limits"),
     "model.huggingface": ("model",),
     "model.hub": ("model.errors", "model.progress", "model.device"),
-    "decoding": ("model.interface", "model.errors", "model.lazy"),
+    "decoding": ("model.interface", "model.errors", "model.lazy", "model.jit"),
     "decoding.parameters": ("model.errors",),
     "decoding.processors": (
         *("decoding.parameters", "decoding.request", "decoding.stop", "decoding.uniform"),

@@ -1,0 +1,68 @@
+"""What a record needs of a whole vocabulary, each in one compiled loop over its logits; all sums are float64.
+
+Imported when the first record is made: compiled functions take a moment to load. Shapes: V is the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.jit import compiled
+
+Logits = NDArray[np.float32]
+
+
+@compiled
+def summarize(logits: Logits, following: Logits) -> tuple[int, float, float, float]:
+    """The distribution after one stage, from its logits (V,) and those after the following one.
+
+    Returns:
+        How many tokens remain (their logit is finite); the logarithm of the sum of their exponentials, which a logit is
+        taken off to give its log-probability; the entropy in bits; the probability that the following stage keeps.
+    """
+    largest, kept, kept_by_following = -np.inf, 0, 0
+    for token in range(len(logits)):
+        largest = max(largest, np.float64(logits[token]))
+        kept += logits[token] > -np.inf
+        kept_by_following += following[token] > -np.inf
+    total = weighted = left = 0.0
+    for token in range(len(logits)):
+        if logits[token] > -np.inf:
+            relative = np.float64(logits[token]) - largest
+            weight = math.exp(relative)
+            total += weight
+            weighted += weight * relative
+            if following[token] > -np.inf:
+                left += weight
+    entropy = max(0.0, (math.log(total) - weighted / total) / math.log(2.0))
+    mass = 1.0 if kept_by_following == kept else min(1.0, left / total)  # exactly 1 where nothing goes
+    return kept, largest + math.log(total), entropy, mass
+
+
+@compiled
+def best_tokens(logits: Logits, count: int) -> NDArray[np.int64]:
+    """The remaining tokens with the highest logits (V,), highest first, ties by id; at most `count`."""
+    tokens = np.empty(count, np.int64)
+    found = 0
+    for token in range(len(logits)):
+        logit = logits[token]
+        if count and logit > -np.inf and (found < count or logit > logits[tokens[found - 1]]):
+            found = min(found + 1, count)
+            place = found - 1
+            while place and logits[tokens[place - 1]] < logit:
+                tokens[place] = tokens[place - 1]
+                place -= 1
+            tokens[place] = token
+    return tokens[:found]
+
+
+@compiled
+def rank_of(logits: Logits, token: int) -> int:
+    """The place of a token by its logit (V,), from 1, ties by id."""
+    better = 0
+    for other in range(len(logits)):
+        better += logits[other] > logits[token] or (logits[other] == logits[token] and other < token)
+    return 1 + better

@@ -9,7 +9,9 @@ directory of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -37,9 +39,27 @@ def compiled(function: FunctionT) -> FunctionT:
     return dispatcher
 
 
-def is_compiled(folder: Path) -> bool:
-    """Whether this machine has something compiled of the folder's functions as they are now."""
-    return AVAILABLE and any(_cache_directory(folder).rglob("*.nbi"))
+@contextmanager
+def announced() -> Iterator[None]:
+    """Say on stderr that something is being compiled, as soon as something is: what the disk has is only read."""
+    if not AVAILABLE:
+        yield
+        return
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                self.said = True
+                print("Compiling for this processor, which takes about 20 seconds, once …", file=sys.stderr, flush=True)
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Announcement()):
+        yield
 
 
 @cache

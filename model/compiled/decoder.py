@@ -12,7 +12,9 @@ from model.compiled.attention import SourceColumns, TextColumns
 from model.compiled.step import StepResult, run_step, unembed
 from model.compiled.weights import pack
 from model.interface import Attention, Forward, Want
+from model.jit import announced
 from model.transformer.cache import KeyValueCache
+from model.transformer.cross_attention_cache import CrossAttentionCache
 from model.transformer.decoder import Transformer
 
 
@@ -22,6 +24,20 @@ class CompiledDecoder:
     def __init__(self, model: Transformer, *, quantized: bool = False) -> None:
         self._architecture = Architecture.of(model.config)
         self._weights = pack(model, quantized=quantized)
+        with announced():
+            self._warm_up(model)
+
+    def _warm_up(self, model: Transformer) -> None:
+        """Run a step over nothing, so that all is compiled and in memory before the first token."""
+        config, source = model.config, None
+        if config.encoder_layers:
+            columns = torch.zeros(config.layers, 2, config.key_value_heads, 1, 1, config.head_width)
+            source = CrossAttentionCache(columns, [1], [0])
+        cache = KeyValueCache.empty(
+            config.layers, config.key_value_heads, config.head_width, like=model.reference, source=source
+        )
+        with torch.inference_mode():
+            self.step([0], cache.extend(1), Want(layers=(0,)))
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""

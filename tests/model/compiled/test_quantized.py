@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import catalog
+from model import catalog, jit
 from model.arguments import DEFAULT
 from model.compiled.matrix import CompactEmbedding, CompactLinear, multiply, read_output
 from model.compiled.prepare import prepare_for_decoding, quantize
@@ -109,3 +109,12 @@ def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
         catalog.load(str(marian_of_several(tmp_path / "model")), device_config=DeviceConfig("cpu", "int8"))
     with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16, int8"):
         DeviceConfig(dtype="int4")
+
+
+def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "AVAILABLE", False)
+    model = prepare_for_decoding(random_model())
+    assert model.compiled is None
+    assert torch.isfinite(model.step([1], model.prefill(text(3)).cache).logits).all()
+    with pytest.raises(AttendError, match="^int8 needs the package numba"):
+        quantize(model)

@@ -116,5 +116,5 @@ def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPa
     model = prepare_for_decoding(random_model())
     assert model.compiled is None
     assert torch.isfinite(model.step([1], model.prefill(text(3)).cache).logits).all()
-    with pytest.raises(AttendError, match="^int8 needs the package numba"):
+    with pytest.raises(AttendError, match=r"^int8 needs the package numba"):
         quantize(model)

@@ -59,19 +59,40 @@ if AVAILABLE:
         return lambda matrix, layer, output, out: read_dense(matrix, layer, output, out)
 
 
-class CompactLinear(nn.Module):
-    """A linear layer whose weights are one layer of a packed matrix; for decoding alone, it can't be trained."""
+class PackedLinear(nn.Linear):
+    """A linear layer whose parameters are views of a packed matrix in single precision."""
 
-    def __init__(self, matrix: Matrix, layer: int = 0) -> None:
+    def __init__(self, linear: nn.Linear, matrix: Matrix, layer: int) -> None:
+        nn.Module.__init__(self)
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.weight, self.bias = linear.weight, linear.bias
+        self._matrix, self._layer, self._packed = matrix, layer, linear.weight.data_ptr()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(…, I) to (…, O), compiled but where there is something to learn or the weights have moved."""
+        if torch.is_grad_enabled() or self.weight.data_ptr() != self._packed:
+            return super().forward(input)
+        return _multiplied(input, self._matrix, self._layer)
+
+
+class CompactLinear(nn.Module):
+    """A linear layer whose weights are those of a packed matrix in 16 or 8 bits; for decoding alone, it can't learn."""
+
+    def __init__(self, matrix: Matrix, layer: int) -> None:
         super().__init__()
         self.matrix, self.layer = matrix, layer
 
     def forward(self, rows: Tensor) -> Tensor:
         """(…, I) to (…, O)."""
-        flat = rows.reshape(-1, self.matrix.inputs)  # (R, I)
-        out = torch.empty(len(flat), self.matrix.outputs)
-        multiply(flat.numpy(), self.matrix, self.layer, out.numpy())
-        return out.unflatten(0, rows.shape[:-1])  # (…, O)
+        return _multiplied(rows, self.matrix, self.layer)
+
+
+def _multiplied(rows: Tensor, matrix: Matrix, layer: int) -> Tensor:
+    """(…, I) to (…, O)"""
+    flat = rows.reshape(-1, matrix.inputs)  # (R, I)
+    out = torch.empty(len(flat), matrix.outputs)
+    multiply(flat.numpy(), matrix, layer, out.numpy())
+    return out.unflatten(0, rows.shape[:-1])  # (…, O)
 
 
 class CompactEmbedding(nn.Module):

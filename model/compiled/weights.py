@@ -1,7 +1,7 @@
 """A transformer's weights as plain arrays, those of all blocks stacked, which is how the compiled step reads them.
 
-In single precision the modules' parameters become views of the same arrays; in 16 and 8 bits, modules that read the
-arrays replace them. Either way nothing is kept twice.
+The modules' linear layers are replaced by ones that read the same arrays: in single precision their parameters are
+views of them, in 16 and 8 bits they have none. So nothing is kept twice.
 
 Shapes: L layers, V vocabulary, W model width, F feed-forward width, H query heads, G key/value heads, D head width,
 C context length, I inputs and O outputs of a matrix.
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from model.compiled.arrays import Array, Norm
 from model.compiled.dense import DenseMatrix
-from model.compiled.matrix import CompactEmbedding, CompactLinear, Matrix
+from model.compiled.matrix import CompactEmbedding, CompactLinear, Matrix, PackedLinear
 from model.compiled.quantized import QuantizedMatrix
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
@@ -51,7 +51,7 @@ class Weights(NamedTuple):
 def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     """The weights of a decoder on a CPU, in single precision, in bfloat16 or, rounded, in 8 bits from here on.
 
-    An encoder's matrices are packed with them, though only modules use them.
+    An encoder's matrices are packed like them, though only modules use them.
     """
     compact = quantized or model.embedding.weight.dtype == torch.bfloat16
     size = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
@@ -60,9 +60,8 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     def matrix(owners: Sequence[nn.Module], name: str) -> Matrix:
         layers = [getattr(owner, name) for owner in owners]
         packed = kind(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
-        if compact:
-            for layer, owner in enumerate(owners):
-                setattr(owner, name, CompactLinear(packed, layer))
+        for layer, (owner, linear) in enumerate(zip(owners, layers, strict=True)):
+            setattr(owner, name, CompactLinear(packed, layer) if compact else PackedLinear(linear, packed, layer))
         return packed
 
     blocks = [block for block in model.blocks if isinstance(block, Block)]
@@ -96,11 +95,10 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
         final_norm=_norm([model.final_norm]),
         unembedding=unembedding,
     )
-    if compact:
-        for owner in list(model.modules()):
-            for name, child in list(owner.named_children()):
-                if isinstance(child, nn.Linear):
-                    matrix([owner], name)
+    for owner in list(model.modules()):
+        for name, child in list(owner.named_children()):
+            if isinstance(child, nn.Linear) and not isinstance(child, PackedLinear):
+                matrix([owner], name)
     return weights
 
 

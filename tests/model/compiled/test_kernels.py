@@ -10,7 +10,7 @@ from torch import nn
 from model.compiled.arrays import ACTIVATIONS, Norm
 from model.compiled.dense import DenseMatrix
 from model.compiled.kernels import activate, normalize, rotate, softmax
-from model.compiled.matrix import multiply
+from model.compiled.matrix import PackedLinear, multiply
 from model.transformer.config import Activation
 from model.transformer.layers import ACTIVATIONS as FUNCTIONS
 from model.transformer.positions import rotary_tables
@@ -76,3 +76,21 @@ def test_a_score_that_is_no_number_spreads_over_its_own_row_alone() -> None:
     out = np.empty((4, 6), np.float32)
     multiply(rows, DenseMatrix.of(torch.from_numpy(random(1, 6, 8)), np.empty((1, 0), np.float32)), 0, out)
     assert np.isnan(out[2]).all() and not np.isnan(out[[0, 1, 3]]).any()
+
+
+def test_a_packed_layer_learns_and_follows_weights_that_move() -> None:
+    torch.manual_seed(0)
+    linear = nn.Linear(12, 6)
+    weight = linear.weight.data[None].clone()
+    linear.weight.data = weight[0]
+    matrix = DenseMatrix.of(weight, linear.bias.data[None].numpy())
+    packed, rows = PackedLinear(linear, matrix, 0), torch.randn(2, 3, 12)
+    with torch.no_grad():
+        torch.testing.assert_close(packed(rows), linear(rows))
+    packed(rows).sum().backward()
+    assert packed.weight.grad is not None
+    with torch.no_grad():
+        packed.weight += 1  # in place: the matrix sees it
+        torch.testing.assert_close(packed(rows), linear(rows))
+        packed.double()  # in other memory: the matrix does not
+        torch.testing.assert_close(packed(rows.double()), linear(rows.double()))

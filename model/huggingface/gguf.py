@@ -1,0 +1,102 @@
+"""A GGUF file as a checkpoint: `model.gguf` reads it, and transformers makes a tokenizer of its vocabulary.
+
+The file runs as our own transformer or through transformers, with the same config and the same weights. Nothing in it is
+executed but its chat template, in the sandbox of all chat templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tokenizers import pre_tokenizers
+from torch import Tensor
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, PreTrainedTokenizerFast
+from transformers.integrations.gguf import GGUF_TOKENIZER_MAPPING, convert_gguf_tokenizer
+
+from model.errors import AttendError
+from model.gguf.config import config_values, unknown_part
+from model.gguf.header import GgufHeader
+from model.gguf.weights import GgufWeights
+from model.huggingface.conversion import layout_or_reason
+from model.huggingface.tokenizer import HuggingFaceTokenizer
+
+_SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+_ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}  # in transformers' words and in a file's
+
+
+@dataclass(frozen=True, slots=True)
+class GgufCheckpoint:
+    """A `Checkpoint` that is one GGUF file."""
+
+    path: Path
+    name: str
+    config: Mapping[str, Any]
+    generation: Mapping[str, Any]
+    header: GgufHeader
+    stored: GgufWeights
+
+    @classmethod
+    def read(cls, path: Path, name: str) -> Self:
+        """Read the header of a file; `AttendError` for one that is damaged, or no model that Attend can run."""
+        header = GgufHeader.read(path)
+        if _SPLIT.search(path.name) or header.metadata.get("split.count", 0) > 1:
+            raise AttendError(
+                f"{path} is one part of a model that was split into several files: join them with "
+                "llama-gguf-split --merge, or choose a file that holds the whole model."
+            )
+        if header.architecture == "clip" or header.metadata.get("general.type") == "mmproj":
+            raise AttendError(
+                f"{path} is a vision projector (mmproj), which writes no text: choose the language model beside it."
+            )
+        config = config_values(header, name)
+        if isinstance(reason := layout_or_reason(config), str):
+            raise unknown_part(name, reason)
+        stored = GgufWeights(header, config, name)
+        ends = (header.metadata.get(f"tokenizer.ggml.{kind}_token_id") for kind in ("eos", "eot"))
+        return cls(path, name, config, {"eos_token_id": [end for end in ends if end is not None]}, header, stored)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.stored.sizes
+
+    @property
+    def size(self) -> int:
+        return sum(tensor.size for tensor in self.header.tensors.values())
+
+    def weights(self) -> Mapping[str, Tensor]:
+        return self.stored
+
+    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer:
+        """As `AutoTokenizer.from_pretrained(…, gguf_file=…)` makes it, but for SmolLM's digits; `AttendError` for a
+        vocabulary that is missing or cannot be read."""
+        metadata = {key.removeprefix("tokenizer."): value for key, value in self.header.metadata.items()}
+        vocabulary, settings = (
+            {name: metadata[key] for key, name in GGUF_TOKENIZER_MAPPING[group].items() if key in metadata}
+            for group in ("tokenizer", "tokenizer_config")
+        )
+        try:
+            backend, _ = convert_gguf_tokenizer(self.header.architecture, vocabulary)
+            if vocabulary.get("pre_tokenizer_type") == "smollm":  # as its tokenizer.json has it; transformers: as GPT-2
+                digits, rest = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)
+                backend.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
+            if vocabulary["tokenizer_type"] == "llama":
+                settings.setdefault("add_bos_token", True)  # what llama.cpp does where a file does not say
+            for name, role in _ROLES.items():
+                if (piece := metadata.get(f"ggml.{role}_token_id")) is not None:
+                    settings[f"{name}_token"] = vocabulary["tokens"][piece]
+            hf_tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **settings)
+        except Exception as error:  # the Rust library raises nothing narrower for a damaged vocabulary
+            raise AttendError(f"The tokenizer in {self.path} can't be read: choose another GGUF file.") from error
+        return HuggingFaceTokenizer(hf_tokenizer, vocabulary_size)
+
+    def pretrained(self, kind: Any, **options: Any) -> Any:
+        values = dict(self.config)
+        config = AutoConfig.for_model(values.pop("model_type"), **values)
+        # The Auto classes take no weights; all that `layout_or_reason` knows continues texts.
+        return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
+            None, config=config, state_dict=dict(self.stored), **options
+        )

@@ -41,7 +41,7 @@ _LEARNED = MappingProxyType(
     }
 )
 # Mistral, SmolLM and many others call themselves llama.
-FAMILIES = MappingProxyType({"llama": _ROTARY, "qwen2": _ROTARY, "qwen3": _ROTARY, "gpt2": _LEARNED})
+_FAMILIES = MappingProxyType({"llama": _ROTARY, "qwen2": _ROTARY, "qwen3": _ROTARY, "gpt2": _LEARNED})
 
 _WITHOUT_EFFECT = frozenset({"vocab_size", "tensor_data_layout"})  # the first is counted in the weights
 _ABSENT = {"expert_count": 0, "expert_used_count": 0, "attention.causal": True}  # values that change nothing
@@ -59,11 +59,8 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     Raises `AttendError` for an architecture that is unknown here, and for one with a part that is.
     """
     architecture = header.architecture
-    if (fields := FAMILIES.get(architecture)) is None:
-        raise AttendError(
-            f"{name} has the architecture {architecture or 'unknown'}, but GGUF files run only with "
-            f"{', '.join(FAMILIES)}: choose another model, or its checkpoint with safetensors."
-        )
+    check_architecture(architecture, name)
+    fields = _FAMILIES[architecture]
     prefix = f"{architecture}."
     keys = {key.removeprefix(prefix): value for key, value in header.metadata.items() if key.startswith(prefix)}
     for key in fields.keys() & keys.keys():
@@ -83,6 +80,15 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
         if key not in _WITHOUT_EFFECT and _ABSENT.get(key) != value:
             raise unknown_part(name, f"its {prefix}{key[:80]} is {str(value)[:80]}")
     return values
+
+
+def check_architecture(architecture: str, name: str) -> None:
+    """`AttendError` for an architecture, as llama.cpp names it, that is unknown here."""
+    if architecture not in _FAMILIES:
+        raise AttendError(
+            f"{name} is a GGUF file of the architecture {architecture[:80]!r}, and only {', '.join(_FAMILIES)} can be "
+            "run from one: choose another model, or its checkpoint with safetensors."
+        )
 
 
 def unknown_part(name: str, reason: str) -> AttendError:
@@ -116,7 +122,9 @@ def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[
         raise unknown_part(name, f"its positions are scaled as {str(kind)[:40]}")
     if ROPE_FACTORS in header.tensors:
         return {"rope_scaling": _llama3(header, name, values)} if kind == "none" else {}
-    return {"rope_scaling": {"rope_type": kind, "factor": scaling.get("rope.scaling.factor")}} if kind == "linear" else {}
+    return (
+        {"rope_scaling": {"rope_type": kind, "factor": scaling.get("rope.scaling.factor")}} if kind == "linear" else {}
+    )
 
 
 def _llama3(header: GgufHeader, name: str, values: dict[str, Any]) -> dict[str, Any] | None:

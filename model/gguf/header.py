@@ -1,7 +1,7 @@
 """The header of a GGUF file: its metadata, and where each tensor lies. No weight is read.
 
-The layout is that of the specification (github.com/ggml-org/ggml, docs/gguf.md), little-endian: the four letters GGUF, a
-version, two counts; so many keys with typed values; so many tensors with a shape, a type and an offset; padding; data.
+The layout is that of the specification (github.com/ggml-org/ggml, docs/gguf.md), little-endian: the letters GGUF, a
+version and two counts; so many keys with typed values; so many tensors with shape, type and offset; padding; the data.
 
 A stranger's file is hostile input: every length is checked against the file before it is used. The `gguf` package's own
 reader believes them, so that a count which no file could hold keeps it busy for ever, and it makes four arrays for

@@ -97,7 +97,7 @@ def _restoring(header: GgufHeader, config: Mapping[str, Any], match: re.Match[st
     if header.architecture == "llama" and kind in ("attn_q", "attn_k"):
         heads = config.get("num_attention_heads")
         heads = heads if kind == "attn_q" else config.get("num_key_value_heads", heads)
-        if type(heads) is int and heads > 0 and rows % (2 * heads) == 0:  # others do not fit the config, as is said later
+        if type(heads) is int and rows % (2 * heads) == 0:  # others do not fit the config, as is said later
             return lambda stored: _halves_apart(stored, heads)
     return lambda stored: stored
 

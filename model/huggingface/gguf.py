@@ -1,7 +1,7 @@
 """A GGUF file as a checkpoint: `model.gguf` reads it, and transformers makes a tokenizer of its vocabulary.
 
-The file runs as our own transformer or through transformers, with the same config and the same weights. Nothing in it is
-executed but its chat template, in the sandbox of all chat templates.
+The file runs as our own transformer or through transformers, with the same config and the same weights. Nothing in it
+is executed but its chat template, in the sandbox of all chat templates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Self
 from tokenizers import pre_tokenizers
 from torch import Tensor
 from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, PreTrainedTokenizerFast
-from transformers.integrations.gguf import GGUF_TOKENIZER_MAPPING, convert_gguf_tokenizer
+from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_TOKENIZER_MAPPING, convert_gguf_tokenizer
 
 from model.errors import AttendError
 from model.gguf.config import config_values, unknown_part
@@ -97,6 +97,5 @@ class GgufCheckpoint:
         values = dict(self.config)
         config = AutoConfig.for_model(values.pop("model_type"), **values)
         # The Auto classes take no weights; all that `layout_or_reason` knows continues texts.
-        return MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
-            None, config=config, state_dict=dict(self.stored), **options
-        )
+        model: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+        return model.from_pretrained(None, config=config, state_dict=dict(self.stored), **options)

@@ -43,8 +43,11 @@ _LEARNED = MappingProxyType(
 # Mistral, SmolLM and many others call themselves llama.
 _FAMILIES = MappingProxyType({"llama": _ROTARY, "qwen2": _ROTARY, "qwen3": _ROTARY, "gpt2": _LEARNED})
 
+_WIDTHS = frozenset({"attention.key_length", "attention.value_length", "rope.dimension_count"})
 _WITHOUT_EFFECT = frozenset({"vocab_size", "tensor_data_layout"})  # the first is counted in the weights
 _ABSENT = {"expert_count": 0, "expert_used_count": 0, "attention.causal": True}  # values that change nothing
+
+_LONGEST_CONTEXT = 1 << 21  # tokens; a table of rotations is computed for each
 
 # Of Llama 3.1, 3.2 and 3.3, as their config.json says; a file holds the factors that follow from them.
 _LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
@@ -63,9 +66,15 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     fields = _FAMILIES[architecture]
     prefix = f"{architecture}."
     keys = {key.removeprefix(prefix): value for key, value in header.metadata.items() if key.startswith(prefix)}
-    for key in fields.keys() & keys.keys():
+    for key in (fields.keys() | _WIDTHS) & keys.keys():
         if type(keys[key]) not in (int, float) or not keys[key] > 0:  # a list, where layers differ
             raise unknown_part(name, f"its {prefix}{key} is {str(keys[key])[:80]}")
+    layers, context = keys.get("block_count", 1), keys.get("context_length", 1)
+    if layers > len(header.tensors) or context > _LONGEST_CONTEXT:  # refused before anything is built of them
+        raise AttendError(
+            f"{name} claims {layers:,} layers and a context of {context:,} tokens, which no model of its size has: "
+            "download it again, or choose another file."
+        )
     values: dict[str, Any] = {
         "model_type": architecture,
         "tie_word_embeddings": "output.weight" not in header.tensors,
@@ -79,7 +88,24 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     for key, value in keys.items():
         if key not in _WITHOUT_EFFECT and _ABSENT.get(key) != value:
             raise unknown_part(name, f"its {prefix}{key[:80]} is {str(value)[:80]}")
+    _check_widths(header, values, name)
     return values
+
+
+def _check_widths(header: GgufHeader, values: dict[str, Any], name: str) -> None:
+    """Refuse widths that are not those of the weights: a model of strange sizes is never built."""
+    width, heads = values.get("hidden_size"), values.get("num_attention_heads")
+    said = {  # tensor → (dimension, its size)
+        "token_embd.weight": (-1, values.get("n_embd", width)),
+        "blk.0.ffn_up.weight": (0, values.get("n_inner", values.get("intermediate_size"))),
+        "blk.0.attn_output.weight": (-1, heads and values.get("head_dim", 0) * heads),
+    }
+    for tensor, (dimension, size) in said.items():
+        if size and tensor in header.tensors and (shape := header.tensors[tensor].shape)[dimension] != size:
+            raise AttendError(
+                f"The header and the weights of {name} belong to different models ({tensor} is "
+                f"{' × '.join(map(str, shape))}, not {size:,} wide): download it again, or choose another file."
+            )
 
 
 def check_architecture(architecture: str, name: str) -> None:

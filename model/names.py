@@ -153,7 +153,7 @@ def locate(name: str) -> Location:
     if entry := entries.get(base):
         if not at and (packaged := entry.packaged) is not None:
             package = entry.package.partition("/")[0].replace("_", "-")
-            note = f"{name} has the 4-bit weights of the package {package}; {name}@main has its makers' own."
+            note = f"{name} runs with 4-bit weights from the {package} package; {name}@main downloads the original."
             return Location(name, name, packaged, note=note)
         if not entry.embedded:
             return Location(name, name, None, entry.location, _revision(revision) if at else _DEFAULT_REVISION)

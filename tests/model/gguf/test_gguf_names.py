@@ -180,5 +180,5 @@ def test_a_model_of_the_catalogue_comes_from_a_package_where_it_is_installed(
     assert names.is_installed(entry)
     loaded = catalog.load("fox")
     assert (loaded.name, loaded.address) == ("fox", "fox")
-    assert loaded.notes == ("fox has the 4-bit weights of the package tiny-fox; fox@main has its makers' own.",)
+    assert loaded.notes == ("fox runs with 4-bit weights from the tiny-fox package; fox@main downloads the original.",)
     assert names.locate("fox@main").repository == "someone/fox"  # the original ones

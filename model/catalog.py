@@ -163,7 +163,9 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
         from model.huggingface.gguf import GgufCheckpoint
 
         in_memory = replace(device_config, spread=False)  # what is dequantised is offloaded to nowhere
-        return huggingface_folder.load(GgufCheckpoint.read(path, name), engine, in_memory)
+        files = GgufCheckpoint.read(path, name)
+        loaded = huggingface_folder.load(files, engine, in_memory)
+        return replace(loaded, notes=(*files.notes, *loaded.notes))
     from model.compiled.prepare import prepare_for_decoding
     from model.transformer import checkpoint
 

@@ -15,7 +15,11 @@ from typing import Any, Self
 from tokenizers import pre_tokenizers
 from torch import Tensor
 from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, PreTrainedTokenizerFast
-from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_TOKENIZER_MAPPING, convert_gguf_tokenizer
+from transformers.integrations.gguf.gguf_tokenizer_mapping import (
+    GGUF_PRE_TOKENIZER_SPLITS,
+    GGUF_TOKENIZER_MAPPING,
+    convert_gguf_tokenizer,
+)
 
 from model.errors import AttendError
 from model.gguf.config import config_values, unknown_part
@@ -25,6 +29,11 @@ from model.huggingface.conversion import layout_or_reason
 from model.huggingface.tokenizer import HuggingFaceTokenizer
 
 _SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
+# How byte-level texts are cut before they are merged, beside what transformers knows (llama.cpp's src/llama-vocab.cpp).
+_AS_GPT2 = frozenset({"gpt-2", "phi-2", "mpt", "olmo"})
+_DIGITS_APART = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone"})
+_LLAMA3 = frozenset({"llama3", "llama-v3", "llama-bpe"})
+
 _ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}  # in transformers' words and in a file's
 
 
@@ -43,7 +52,7 @@ class GgufCheckpoint:
     def read(cls, path: Path, name: str) -> Self:
         """Read the header of a file; `AttendError` for one that is damaged, or no model that Attend can run."""
         header = GgufHeader.read(path)
-        if _SPLIT.search(path.name) or header.metadata.get("split.count", 0) > 1:
+        if _SPLIT.search(path.name) or header.metadata.get("split.count", 1) not in (0, 1):
             raise AttendError(
                 f"{path} is one part of a model that was split into several files: join them with "
                 "llama-gguf-split --merge, or choose a file that holds the whole model."
@@ -67,12 +76,25 @@ class GgufCheckpoint:
     def size(self) -> int:
         return sum(tensor.size for tensor in self.header.tensors.values())
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should read about the file."""
+        metadata = self.header.metadata
+        cut = metadata.get("tokenizer.ggml.pre", "default")
+        known = _AS_GPT2 | _DIGITS_APART | GGUF_PRE_TOKENIZER_SPLITS.keys()
+        if metadata.get("tokenizer.ggml.model") != "gpt2" or cut in known:
+            return ()
+        return (f"The tokenizer of {self.name} splits text as {str(cut)[:40]!r}, and here as GPT-2's does.",)
+
     def weights(self) -> Mapping[str, Tensor]:
         return self.stored
 
     def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer:
-        """As `AutoTokenizer.from_pretrained(…, gguf_file=…)` makes it, but for SmolLM's digits; `AttendError` for a
-        vocabulary that is missing or cannot be read."""
+        """As `AutoTokenizer.from_pretrained(…, gguf_file=…)` makes it, and where that forgets what the original
+        tokenizer does, as the original.
+
+        `AttendError` for a vocabulary that is missing or cannot be read.
+        """
         metadata = {key.removeprefix("tokenizer."): value for key, value in self.header.metadata.items()}
         vocabulary, settings = (
             {name: metadata[key] for key, name in GGUF_TOKENIZER_MAPPING[group].items() if key in metadata}
@@ -80,10 +102,13 @@ class GgufCheckpoint:
         )
         try:
             backend, _ = convert_gguf_tokenizer(self.header.architecture, vocabulary)
-            if vocabulary.get("pre_tokenizer_type") == "smollm":  # as its tokenizer.json has it; transformers: as GPT-2
+            cut = vocabulary.get("pre_tokenizer_type")
+            if cut in _DIGITS_APART:  # which transformers cuts as GPT-2's
                 digits, rest = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)
                 backend.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
-            if vocabulary["tokenizer_type"] == "llama":
+            if cut in _LLAMA3:
+                backend.model.ignore_merges = True  # whole words of the vocabulary, however they are merged
+            if vocabulary["tokenizer_type"] == "llama" or cut in _LLAMA3:
                 settings.setdefault("add_bos_token", True)  # what llama.cpp does where a file does not say
             for name, role in _ROLES.items():
                 if (piece := metadata.get(f"ggml.{role}_token_id")) is not None:

@@ -112,7 +112,6 @@ def _write_vocabulary(writer: GGUFWriter, tokenizer: PreTrainedTokenizerFast) ->
     writer.add_token_merges(merges)
     if byte_level:
         writer.add_tokenizer_pre("gpt-2")
-        writer.add_add_bos_token(False)
     else:
         writer.add_token_scores([0.0] * len(names))
         writer.add_bos_token_id(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +63,7 @@ LLAMA3 = {
 
 
 def llama(**changes: Any) -> PreTrainedModel:
-    return LlamaForCausalLM(LlamaConfig(vocab_size=len(sentence_piece()), **{**SIZES, **changes}))
+    return LlamaForCausalLM(LlamaConfig(**{"vocab_size": len(sentence_piece()), **SIZES, **changes}))
 
 
 def qwen3() -> PreTrainedModel:
@@ -85,6 +86,10 @@ MODELS: dict[str, Callable[[], PreTrainedModel]] = {
 def written(path: Path, model: PreTrainedModel, **options: Any) -> Path:
     of_bytes = model.config.model_type in ("gpt2", "qwen2", "qwen3")
     return write_gguf(path, model, byte_level() if of_bytes else sentence_piece(), **options)
+
+
+def _merges(tokenizer: Any) -> list[tuple[str, str]]:
+    return [tuple(merge) for merge in json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]]
 
 
 @torch.no_grad()
@@ -191,6 +196,28 @@ def test_its_tokens_are_those_of_transformers(kind: str, tmp_path: Path) -> None
     turns = [Message("user", "Hi!"), Message("assistant", "Hello"), Message("user", "Bye")]
     expected = theirs.apply_chat_template(as_dicts(turns), add_generation_prompt=True, return_dict=False)
     assert list(loaded.chat_prompt(turns, reserve=8).ids) == list(expected)
+
+
+def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
+    """As its tokenizer.json has it ("ignore_merges"), and as llama.cpp reads its files, which do not say so."""
+    torch.manual_seed(9)
+    tokens = byte_level()
+    words = [str(tokens.convert_ids_to_tokens(piece)) for piece in range(len(tokens))]
+    words[-1] = "zebra"  # which no merges lead to
+    keys = {"tokenizer.ggml.pre": "llama-bpe", "tokenizer.ggml.bos_token_id": 0, "tokenizer.ggml.tokens": words}
+    merges = [f"{first} {second}" for first, second in _merges(tokens) if first + second in words]
+    keys |= {"tokenizer.ggml.merges": merges}
+    model = llama(vocab_size=len(words))
+    loaded = catalog.load(str(write_gguf(tmp_path / "m.gguf", model, tokens, keys=keys)))
+    assert loaded.prompt("zebra") == (0, len(words) - 1)
+    assert loaded.notes == ()
+
+
+def test_a_way_of_splitting_text_that_is_unknown_is_told(tmp_path: Path) -> None:
+    torch.manual_seed(9)
+    file = written(tmp_path / "m.gguf", qwen3(), keys={"tokenizer.ggml.pre": "deepseek-llm"})
+    (note,) = catalog.load(str(file)).notes
+    assert note == "The tokenizer of m splits text as 'deepseek-llm', and here as GPT-2's does."
 
 
 def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:

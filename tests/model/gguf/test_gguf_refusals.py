@@ -160,6 +160,22 @@ def test_what_cannot_be_run_is_named_with_the_way_out(keys: dict[str, Any], word
         assert re.search(words, refusal(path, engine))
 
 
+def test_a_key_of_the_wrong_kind_loads_or_is_refused(spoilt: Path, tmp_path: Path) -> None:
+    torch.manual_seed(9)
+    model, refused = llama(), 0
+    keys = [key for key in GGUFReader(spoilt).fields if not key.startswith("GGUF.")]
+    others = ["general.alignment", "general.type", "split.count", "llama.rope.scaling.type", "tokenizer.ggml.pre"]
+    for key in (*keys, *others):
+        for value in (7, float("nan"), "x", [1]):
+            path = written(tmp_path / "m.gguf", model, keys={key: value})
+            try:
+                catalog.load(str(path)).prompt("Hi")
+            except AttendError as error:
+                refused += 1
+                assert "\n" not in str(error)
+    assert refused > 60
+
+
 def test_weights_of_unknown_parts_are_refused(tmp_path: Path) -> None:
     torch.manual_seed(9)
     sinks = {"blk.0.attn_sinks.weight": np.zeros(4)}

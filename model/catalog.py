@@ -162,7 +162,7 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.gguf import GgufCheckpoint
 
-        in_memory = replace(device_config, spread=False)  # what is dequantised is offloaded to nowhere
+        in_memory = replace(device_config, spread=False)  # what is dequantized is offloaded to nowhere
         files = GgufCheckpoint.read(path, name)
         loaded = huggingface_folder.load(files, engine, in_memory)
         return replace(loaded, notes=(*files.notes, *loaded.notes))

@@ -59,16 +59,16 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
     Args:
         name: what messages call the model.
 
-    Raises `AttendError` for an architecture that is unknown here, and for one with a part that is.
+    Raises `AttendError` for a model with a part that is unknown here. `check_architecture` comes before, and
+    `model.gguf.dequantize.check_quantizations`.
     """
     architecture = header.architecture
-    check_architecture(architecture, name)
     fields = _FAMILIES[architecture]
     prefix = f"{architecture}."
     keys = {key.removeprefix(prefix): value for key, value in header.metadata.items() if key.startswith(prefix)}
     for key in (fields.keys() | _WIDTHS) & keys.keys():
         if type(keys[key]) not in (int, float) or not keys[key] > 0:  # a list, where layers differ
-            raise unknown_part(name, f"its {prefix}{key} is {str(keys[key])[:80]}")
+            raise unknown_part(name, f"its {prefix}{key} is {keys[key]!r:.80}")
     layers, context = keys.get("block_count", 1), keys.get("context_length", 1)
     if layers > len(header.tensors) or context > _LONGEST_CONTEXT:  # refused before anything is built of them
         raise AttendError(
@@ -84,10 +84,10 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
         values["vocab_size"] = header.tensors["token_embd.weight"].shape[0]
     if fields is _ROTARY:
         values |= _heads(header, keys, name)
-        values |= _rotation(header, keys, name, values)
+        values |= _rotation(header, keys, name, values)  # knows the width of a head by now
     for key, value in keys.items():
         if key not in _WITHOUT_EFFECT and _ABSENT.get(key) != value:
-            raise unknown_part(name, f"its {prefix}{key[:80]} is {str(value)[:80]}")
+            raise unknown_part(name, f"its {prefix}{key[:80]} is {value!r:.80}")
     _check_widths(header, values, name)
     return values
 
@@ -143,14 +143,13 @@ def _heads(header: GgufHeader, keys: dict[str, Any], name: str) -> dict[str, Any
 def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[str, Any]) -> dict[str, Any]:
     """How positions are scaled; takes the keys that it knows."""
     scaling = {key: keys.pop(key) for key in list(keys) if key.startswith("rope.scaling.")}
-    kind = scaling.get("rope.scaling.type", "none")
-    if kind not in ("none", "linear"):
-        raise unknown_part(name, f"its positions are scaled as {str(kind)[:40]}")
-    if ROPE_FACTORS in header.tensors:
-        return {"rope_scaling": _llama3(header, name, values)} if kind == "none" else {}
-    return (
-        {"rope_scaling": {"rope_type": kind, "factor": scaling.get("rope.scaling.factor")}} if kind == "linear" else {}
-    )
+    factor = scaling.get("rope.scaling.factor")
+    kind = scaling.get("rope.scaling.type", "none" if factor is None else "linear")  # as llama.cpp has it
+    if kind == "none":
+        return {"rope_scaling": _llama3(header, name, values)} if ROPE_FACTORS in header.tensors else {}
+    if kind != "linear" or ROPE_FACTORS in header.tensors:
+        raise unknown_part(name, f"its positions are scaled as {kind!r:.40}")
+    return {"rope_scaling": {"rope_type": "linear", "factor": factor}}
 
 
 def _llama3(header: GgufHeader, name: str, values: dict[str, Any]) -> dict[str, Any] | None:
@@ -158,11 +157,12 @@ def _llama3(header: GgufHeader, name: str, values: dict[str, Any]) -> dict[str, 
 
     The formula is the one of transformers (`_compute_llama3_parameters`) and of llama.cpp's converter.
     """
-    stored = read_tensor(header, ROPE_FACTORS).ravel()
+    stored = read_tensor(header, ROPE_FACTORS).ravel()  # (D / 2,)
     factor = float(stored.max())
     low, high, original = _LLAMA3.values()
     turns = original * values.get("rope_theta", 10_000.0) ** -(np.arange(stored.size) / stored.size) / (2 * math.pi)
     share = np.clip((turns - low) / (high - low), 0, 1)
-    if not np.allclose(stored, 1 / ((1 - share) / factor + share), rtol=1e-3):
+    halves = values.get("head_dim", values.get("hidden_size", 0) // values.get("num_attention_heads", 1)) / 2
+    if stored.size != halves or not np.allclose(stored, 1 / ((1 - share) / factor + share), rtol=1e-3):
         raise unknown_part(name, "its rotations are scaled by factors that are not Llama 3's")
     return {"rope_type": "llama3", "factor": factor, **_LLAMA3} if factor > 1 else None

@@ -25,7 +25,7 @@ def read_tensor(header: GgufHeader, name: str) -> NDArray[np.float32]:
 
 
 def check_quantizations(header: GgufHeader, name: str) -> None:
-    """Refuse a file with a tensor that can't be dequantised, before any of them is.
+    """Refuse a file with a tensor that can't be dequantized, before any of them is.
 
     Args:
         name: what the message calls the model.
@@ -36,6 +36,6 @@ def check_quantizations(header: GgufHeader, name: str) -> None:
             dequantize(np.zeros((1, block_bytes), np.uint8), quantization)
         except NotImplementedError as error:
             raise AttendError(
-                f"{name} stores weights as {quantization.name}, which can't be dequantised: choose another "
-                "quantisation of the model, such as Q4_K_M or Q8_0."
+                f"{name} stores weights as {quantization.name}, which can't be dequantized: choose another "
+                "quantization of the model, such as Q4_K_M or Q8_0."
             ) from error

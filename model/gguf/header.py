@@ -115,6 +115,8 @@ class _Reader:
             raise _Damaged(f"claims {keys:,} keys and {tensors:,} tensors, which no model has")
         metadata = {self._string(): self._value(self._scalar("I")) for _ in range(keys)}
         entries = [(self._string(), *self._tensor()) for _ in range(tensors)]
+        if not all(name.isprintable() for name in (*metadata, *(name for name, *_ in entries))):
+            raise _Damaged("is damaged (it has a name that can't be printed)")
         alignment = metadata.get("general.alignment", _ALIGNMENT)
         if type(alignment) is not int or alignment <= 0:
             raise _Damaged(f"has the alignment {alignment!r}, which must be a number above 0")

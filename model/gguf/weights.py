@@ -1,4 +1,4 @@
-"""The weights of a GGUF file under the names of Hugging Face, each dequantised when it is asked for.
+"""The weights of a GGUF file under the names of Hugging Face, each dequantized when it is asked for.
 
 llama.cpp stores two things differently: the rows of Llama's queries and keys stand in another order, and GPT-2's
 matrices are transposed. Both are undone. Nothing is kept: a model of N parameters takes 4 N bytes while it is filled,
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model.gguf.config import ROPE_FACTORS, unknown_part
-from model.gguf.dequantize import check_quantizations, read_tensor
+from model.gguf.dequantize import read_tensor
 from model.gguf.header import GgufHeader
 
 _TENSOR = re.compile(r"(?:blk\.(\d{1,6})\.)?(\w+)\.(weight|bias)")
@@ -54,7 +54,7 @@ Restore = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 class GgufWeights(Mapping[str, Tensor]):
-    """The name of a weight → the weight, float32, newly dequantised at each look-up."""
+    """The name of a weight → the weight, float32, newly dequantized at each look-up."""
 
     def __init__(self, header: GgufHeader, config: Mapping[str, Any], name: str) -> None:
         """
@@ -62,9 +62,8 @@ class GgufWeights(Mapping[str, Tensor]):
             config: the model's, as `model.gguf.config.config_values` finds it.
             name: what messages call the model.
 
-        Raises `AttendError` for tensors that the family does not have, or that can't be dequantised.
+        Raises `AttendError` for tensors that the family does not have.
         """
-        check_quantizations(header, name)
         self._header = header
         self._sources: dict[str, tuple[str, Restore]] = {}
         known = _GPT2 if header.architecture == "gpt2" else _ROTARY

@@ -22,7 +22,8 @@ from transformers.integrations.gguf.gguf_tokenizer_mapping import (
 )
 
 from model.errors import AttendError
-from model.gguf.config import config_values, unknown_part
+from model.gguf.config import check_architecture, config_values, unknown_part
+from model.gguf.dequantize import check_quantizations
 from model.gguf.header import GgufHeader
 from model.gguf.weights import GgufWeights
 from model.huggingface.conversion import layout_or_reason
@@ -61,6 +62,8 @@ class GgufCheckpoint:
             raise AttendError(
                 f"{path} is a vision projector (mmproj), which writes no text: choose the language model beside it."
             )
+        check_architecture(header.architecture, name)
+        check_quantizations(header, name)
         config = config_values(header, name)
         if isinstance(reason := layout_or_reason(config), str):
             raise unknown_part(name, reason)

@@ -149,10 +149,12 @@ def test_llama_3_rotates_as_its_checkpoint_does(tmp_path: Path) -> None:
 def test_linear_scaling_is_the_files(tmp_path: Path) -> None:
     torch.manual_seed(9)
     model = llama(rope_parameters={"rope_type": "linear", "factor": 4.0, "rope_theta": 10_000.0})
-    keys = {"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 4.0}
-    loaded = catalog.load(str(written(tmp_path / "m.gguf", model, keys=keys)), "native")
-    ids = list(loaded.prompt(TEXT))
-    torch.testing.assert_close(loaded.model.prefill(ids).logits[0], original_logits(model, ids)[-1], atol=1e-4, rtol=0)
+    for keys in ({"llama.rope.scaling.type": "linear"}, {}):  # without a type it is meant, too
+        keys |= {"llama.rope.scaling.factor": 4.0}
+        loaded = catalog.load(str(written(tmp_path / "m.gguf", model, keys=keys)), "native")
+        ids = list(loaded.prompt(TEXT))
+        expected = original_logits(model, ids)[-1]
+        torch.testing.assert_close(loaded.model.prefill(ids).logits[0], expected, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("quantization", ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"])

@@ -1,4 +1,4 @@
-"""GGUF files that cannot be run, damaged and hostile ones: refused in one sentence, before anything is dequantised."""
+"""GGUF files that cannot be run, damaged and hostile ones: refused in one sentence, before anything is dequantized."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
     tensor.field.parts[4][0] = 99
     assert "in a way unknown here (type 99)" in refusal(spoilt)
     tensor.field.parts[4][0] = GGMLQuantizationType.I32
-    assert "stores weights as I32, which can't be dequantised: choose another quantisation" in refusal(spoilt)
+    assert "stores weights as I32, which can't be dequantized: choose another quantization" in refusal(spoilt)
     tensor.field.parts[4][0] = GGMLQuantizationType.Q4_K
     assert "in blocks of 256" in refusal(spoilt)
 
@@ -135,16 +135,18 @@ def test_a_tensor_beyond_the_end_or_of_strange_blocks_is_refused(spoilt: Path) -
         ({"llama.attention.head_count": 0}, "since its llama.attention.head_count is 0"),
         ({"llama.attention.head_count_kv": 3}, "can't run as Attend's own transformer, since 4 heads cannot share 3"),
         ({"llama.attention.head_count": 2**31}, "not 17,179,869,184 wide"),
-        ({"llama.attention.key_length": "8"}, "since its llama.attention.key_length is 8"),
+        ({"llama.attention.key_length": "8"}, "since its llama.attention.key_length is '8'"),
         ({"llama.context_length": None}, "since it has no max_position_embeddings"),
         ({"llama.context_length": 2**32 - 1}, "a context of 4,294,967,295 tokens, which no model of its size has"),
         ({"llama.block_count": 2**31}, "claims 2,147,483,648 layers"),
         ({"llama.block_count": 3}, "has no weight model.layers.2"),
         ({"llama.embedding_length": 64}, "belong to different models"),
         ({"llama.feed_forward_length": 2**31}, "belong to different models"),
-        ({"llama.rope.scaling.type": "yarn"}, "since its positions are scaled as yarn"),
+        ({"llama.rope.scaling.type": "yarn"}, "since its positions are scaled as 'yarn'"),
         ({"llama.rope.scaling.type": "linear"}, "since rotary_scaling holds"),
         ({"llama.rope.dimension_count": 4}, "since not all of the 8 dimensions of a head are rotated"),
+        ({"llama.a\nnewline": 3}, "has a name that can't be printed"),
+        ({"llama.a": "\x1b[31m"}, r"its llama.a is '\\x1b\[31m'"),
         ({"split.count": 3}, "is one part of a model that was split into several files: join them with"),
         ({"general.type": "mmproj"}, "is a vision projector"),
         ({"general.architecture": "clip"}, "is a vision projector"),
@@ -183,9 +185,11 @@ def test_weights_of_unknown_parts_are_refused(tmp_path: Path) -> None:
     assert "since it has the weight blk.0.attn_sinks.weight: choose another model" in refusal(file)
     factors = written(tmp_path / "f.gguf", llama(), tensors={"rope_freqs.weight": np.array([1.0, 3.0, 2.0, 8.0])})
     assert "since its rotations are scaled by factors that are not Llama 3's" in refusal(factors)
+    other = written(tmp_path / "o.gguf", llama(), tensors={"rope_freqs.weight": np.ones(8)})  # of another width
+    assert "since its rotations are scaled by factors that are not Llama 3's" in refusal(other)
 
 
-def test_what_does_not_fit_in_memory_is_refused_before_it_is_dequantised(
+def test_what_does_not_fit_in_memory_is_refused_before_it_is_dequantized(
     spoilt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four bytes a parameter, and never offloaded."""

@@ -1,7 +1,7 @@
 """Weights in 8 bits: a quarter of the memory, and several times the speed where reading them is what takes the time.
 
 Every output of a matrix has a scale of its own; what it is multiplied by is rounded to 8 bits as it comes ("dynamic"
-quantization). The kernels are PyTorch's. Embeddings, norms and attention stay as they are.
+quantisation). The kernels are PyTorch's. Embeddings, norms and attention stay as they are.
 """
 
 from __future__ import annotations

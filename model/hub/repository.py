@@ -1,8 +1,9 @@
 """Downloads what a model needs from a repository of the Hugging Face Hub into a folder, complete and checked.
 
 The Hub is asked for the list of files first, and a repository that could not or should not be used is refused before
-anything is downloaded: pickled weights only, more than the limit. If the Hub can't be reached, a complete earlier copy
-is used. Knows nothing of how a model is built from the folder.
+anything is downloaded: pickled weights only, more than the limit. A repository without safetensors may have GGUF files,
+of which one is fetched. If the Hub can't be reached, a complete earlier copy is used. Knows nothing of how a model is
+built from the files.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,13 @@ from huggingface_hub.errors import (
 )
 
 from model.errors import AttendError
+from model.gguf import choice
 from model.hub.download import HubCache, HubFile
 from model.progress import Progress, in_words, silent
 
 _CONFIG, _WEIGHTS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+_GGUF = re.compile(r"\w[\w.+-]{0,200}\.gguf", re.ASCII | re.IGNORECASE)
 _BESIDE = frozenset(  # all else that a model, its tokenizer or its chat template may be read from
     {
         "added_tokens.json",
@@ -60,8 +64,17 @@ _BUSY = 429  # the status of too many requests
 class Snapshot:
     """A model's files on this machine."""
 
-    folder: Path
+    path: Path  # a folder, or a GGUF file
     note: str = ""  # one sentence that a person should read, where the Hub could not be reached
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What the Hub says of a repository."""
+
+    commit: str
+    files: list[HubFile]  # those that a model needs, weights last
+    architecture: str  # of its GGUF files, as the Hub read it there; "" where it says nothing
 
 
 def fetch(
@@ -69,16 +82,20 @@ def fetch(
     revision: str,
     *,
     limit: int,
+    gguf: str = "",
     check: Callable[[Path, int], None] = lambda folder, stored: None,
+    check_gguf: Callable[[str], None] = lambda architecture: None,
     progress: Progress = silent,
 ) -> Snapshot:
-    """The folder of a model, after downloading the files that are missing.
+    """The folder of a model, or its GGUF file, after downloading the files that are missing.
 
     Args:
         repository, revision: "owner/name", and a branch, a tag or a commit.
+        gguf: the name or the quantization of one of its GGUF files; "" for safetensors, or for the only GGUF file.
         limit: the largest download, in bytes.
         check: called with the folder when only `config.json` is in it, and with the bytes of the weights to come;
             raises for a model that cannot be used.
+        check_gguf: the same for a GGUF file that is to come, called with the name of its architecture.
         progress: called with the bytes downloaded so far and in total; an exception that it raises ends the download,
             which the next call resumes.
 
@@ -86,19 +103,24 @@ def fetch(
     """
     cache = HubCache(repository)
     commit = cache.commit(revision)
-    copy = _copy(cache, commit)
+    copy = _copy(cache, commit, gguf)
     if copy is not None and revision == commit:
         return Snapshot(copy)  # a commit never changes, so there is nothing to ask
     try:
-        commit, files = _listed(repository, revision)
+        listing = _listed(repository, revision, gguf)
+        commit, files = listing.commit, listing.files
+        file = files[0].name if choice.is_gguf(files[0].name) else ""  # which then comes alone
+        if file and listing.architecture:
+            check_gguf(listing.architecture)
         _check_size(files, limit, repository)
         cache.check_disk(commit, files)
-        first = [file for file in files if file.name == _CONFIG]
-        stored = sum(file.size for file in files if file.name.endswith(".safetensors"))
-        check(cache.download(commit, first, silent), stored)
+        if not file:
+            first = [file for file in files if file.name == _CONFIG]
+            stored = sum(file.size for file in files if file.name.endswith(".safetensors"))
+            check(cache.download(commit, first, silent), stored)
         folder = cache.download(commit, files, progress)
         cache.remember(revision, commit)
-        return Snapshot(folder)
+        return Snapshot(folder / file)
     except (HfHubHTTPError, OfflineModeIsEnabled, TransportError) as error:
         if copy is not None and not _final(error):
             revised = f" ({commit[:7]})" if commit else ""
@@ -110,29 +132,36 @@ def fetch(
 def is_installed(repository: str, revision: str) -> bool:
     """Whether a whole copy of the model is on this machine."""
     cache = HubCache(repository)
-    return _copy(cache, cache.commit(revision)) is not None
+    return _copy(cache, cache.commit(revision), "") is not None
 
 
-def _copy(cache: HubCache, commit: str | None) -> Path | None:
-    """The folder of a commit, if all that a model cannot do without is in it."""
+def _copy(cache: HubCache, commit: str | None, gguf: str) -> Path | None:
+    """The folder of a commit, if all that a model cannot do without is in it, or the GGUF file in it that is meant."""
     folder = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
-    return folder if folder is not None and _is_whole(folder) else None
+    if folder is None or not folder.is_dir():
+        return None
+    if not gguf and _is_whole(folder):
+        return folder
+    with suppress(AttendError):  # several, and none of them named
+        there = (path.name for path in folder.iterdir() if choice.is_gguf(path.name) and path.is_file())
+        return folder / choice.choose(there, gguf, cache.repository, "")
+    return None
 
 
-def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
-    """The commit, and the files of it that a model needs, weights last."""
+def _listed(repository: str, revision: str, gguf: str) -> _Listing:
     try:
         info = HfApi().model_info(
             repository, revision=revision, files_metadata=True, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT
         )
         commit = str(info.sha)
         sizes: dict[str, Any] = {sibling.rfilename: sibling for sibling in info.siblings or ()}
+        architecture = str((info.gguf or {}).get("architecture", ""))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, HfHubHTTPError):  # some are a ValueError, too
             raise
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.") from error
     files = []
-    for name in _needed(set(sizes), repository):
+    for name in _needed(set(sizes), repository, gguf):
         listed = sizes[name]
         checksum = listed.lfs.sha256 if listed.lfs is not None else listed.blob_id
         if not isinstance(listed.size, int) or listed.size < 0 or not _CHECKSUM.fullmatch(str(checksum)):
@@ -140,15 +169,19 @@ def _listed(repository: str, revision: str) -> tuple[str, list[HubFile]]:
         files.append(HubFile(name, listed.size, checksum))
     if not _COMMIT.fullmatch(commit):
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.")
-    return commit, files
+    return _Listing(commit, files, architecture)
 
 
-def _needed(names: set[str], repository: str) -> list[str]:
+def _needed(names: set[str], repository: str, gguf: str) -> list[str]:
     """Of a repository's files those to download; `AttendError` where they make no model that Attend can read."""
-    if _CONFIG not in names:
-        raise AttendError(f"{repository} has no {_CONFIG}, so it is not a transformers model: choose another.")
     shards = sorted(name for name in names if _SHARD.fullmatch(name))
     weights = [_WEIGHTS] if _WEIGHTS in names else [_INDEX, *shards] if _INDEX in names and shards else []
+    files = [name for name in names if _GGUF.fullmatch(name)]
+    if gguf or (files and not weights):
+        way_out = f"name one after a colon, such as {repository}:Q4_K_M"
+        return [choice.choose(files, gguf, repository, way_out)]
+    if _CONFIG not in names:
+        raise AttendError(f"{repository} has no {_CONFIG}, so it is not a transformers model: choose another.")
     if not weights:
         pickled = sorted(name for name in names if name.endswith(_PICKLED))
         if pickled:

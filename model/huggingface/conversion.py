@@ -21,6 +21,7 @@ from model.transformer.config import RotaryScaling, TransformerConfig
 # Fields about training, other tasks or storage; none changes a logit.
 _WITHOUT_EFFECT = frozenset(
     {
+        "_model_name_or_path",
         "_name_or_path",
         "architectures",
         "attention_dropout",
@@ -225,13 +226,14 @@ _LLAMA3 = {
 
 def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
     """GPT-2 keeps its matrices transposed (inputs, outputs), and older checkpoints leave the first name out."""
-    stored = {name.removeprefix("transformer."): tensor for name, tensor in stored.items()}
+    prefix = "transformer." if "transformer.wte.weight" in stored else ""
+    embedding = stored[f"{prefix}wte.weight"]
     weights = {
-        "embedding.weight": stored["wte.weight"],
-        "position_embedding.weight": stored["wpe.weight"],
-        "unembedding.weight": stored["wte.weight" if config.tied_embeddings else "lm_head.weight"],
-        "final_norm.weight": stored["ln_f.weight"],
-        "final_norm.bias": stored["ln_f.bias"],
+        "embedding.weight": embedding,
+        "position_embedding.weight": stored[f"{prefix}wpe.weight"],
+        "unembedding.weight": embedding if config.tied_embeddings else stored["lm_head.weight"],
+        "final_norm.weight": stored[f"{prefix}ln_f.weight"],
+        "final_norm.bias": stored[f"{prefix}ln_f.bias"],
     }
     renamed = {
         "attention_norm": "ln_1",
@@ -244,7 +246,7 @@ def _gpt2_weights(stored: Mapping[str, Tensor], config: TransformerConfig) -> di
     for layer in range(config.layers):
         for module, stored_name in renamed.items():
             for kind in ("weight", "bias"):
-                tensor = stored[f"h.{layer}.{stored_name}.{kind}"]
+                tensor = stored[f"{prefix}h.{layer}.{stored_name}.{kind}"]
                 weights[f"blocks.{layer}.{module}.{kind}"] = tensor.t() if tensor.dim() == 2 else tensor
     return weights
 

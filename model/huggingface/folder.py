@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -27,8 +25,7 @@ from model.huggingface.chat_template import TemplateChat
 from model.huggingface.conversion import Layout, layout_of, layout_or_reason
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
 from model.huggingface.marian_tokenizer import MarianTokenizer
-from model.huggingface.tokenizer import HuggingFaceTokenizer
-from model.huggingface.weights import CheckpointFiles, offloaded, read_hf_model, stored_dtype
+from model.huggingface.weights import Checkpoint, offloaded, read_hf_model, stored_dtype
 from model.interface import LanguageModel
 from model.loaded import LoadedModel
 from model.text.conversation import Transcript
@@ -39,14 +36,14 @@ from model.transformer import checkpoint
 _BUFFERS = (".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq")  # computed, but stored in older checkpoints
 
 
-def load(files: CheckpointFiles, engine: str, device_config: DeviceConfig = DeviceConfig()) -> LoadedModel:
+def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceConfig()) -> LoadedModel:
     """A folder whose `config.json` names a model type, with its tokenizer; see `load_model`."""
     model, notes = load_model(files, engine, device_config)
     end_tokens = _ids(files.generation.get("eos_token_id", files.config.get("eos_token_id")), model.vocabulary_size)
     suppress_tokens = _suppressed(files, model.vocabulary_size)
     if files.config.get("is_encoder_decoder"):
         return _answering(files, model, end_tokens, suppress_tokens, notes)
-    tokenizer = HuggingFaceTokenizer.load(files.folder, model.vocabulary_size)
+    tokenizer = files.tokenizer(model.vocabulary_size)
     end_tokens |= _ids(tokenizer.hf_tokenizer.eos_token_id, model.vocabulary_size)
     if template := TemplateChat.of(tokenizer):
         end_tokens |= template.end_tokens
@@ -64,7 +61,7 @@ def load(files: CheckpointFiles, engine: str, device_config: DeviceConfig = Devi
 
 
 def load_model(
-    files: CheckpointFiles, engine: str, device_config: DeviceConfig = DeviceConfig()
+    files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceConfig()
 ) -> tuple[LanguageModel[Any], tuple[str, ...]]:
     """The model of a folder whose `config.json` names a model type, and sentences about how it was loaded.
 
@@ -80,20 +77,21 @@ def load_model(
     layout = layout_or_reason(files.config)
     if engine == "native" and isinstance(layout, str):
         raise AttendError(f"{files.name} can't run as Attend's own transformer, since {layout}: leave --engine out.")
-    device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
-    lacking = native_shortage(files.parameters, files.size, device, dtype)
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(stored_dtype(files.config))
+    parameters = sum(files.sizes.values())
+    lacking = native_shortage(parameters, files.size, device, dtype)
     if lacking and engine == "native":
         raise _too_large(files.name, lacking)
     if isinstance(layout, Layout) and engine != "adapter" and not lacking:
         return _native(layout, files, device, dtype), ()
-    lacking = shortage(device, files.parameters * dtype.itemsize)
+    lacking = shortage(device, parameters * dtype.itemsize)
     if lacking and not device_config.spread:
         raise _no_room(files.name, lacking)
     return _adapted(files, device, dtype, spread=bool(lacking)), offloaded(files.name, lacking)
 
 
 def _answering(
-    files: CheckpointFiles,
+    files: Checkpoint,
     model: LanguageModel[Any],
     end_tokens: frozenset[int],
     suppress_tokens: frozenset[int],
@@ -101,11 +99,11 @@ def _answering(
 ) -> LoadedModel:
     """An encoder with a decoder: every message is a source of its own, framed as the tokenizer frames texts."""
     tokenizer: TextTokenizer
-    if (files.folder / MARIAN_SOURCE).is_file():
-        tokenizer = marian = MarianTokenizer.load(files.folder, model.vocabulary_size)
+    if (files.path / MARIAN_SOURCE).is_file():
+        tokenizer = marian = MarianTokenizer.load(files.path, model.vocabulary_size)
         prefix_tokens, suffix_tokens = (), (marian.end,)
     else:
-        tokenizer = other = HuggingFaceTokenizer.load(files.folder, model.vocabulary_size)
+        tokenizer = other = files.tokenizer(model.vocabulary_size)
         prefix_tokens, suffix_tokens = other.prefix_tokens, other.suffix_tokens
     return LoadedModel(
         files.name,
@@ -121,7 +119,7 @@ def _answering(
     ).with_single_message_chat()
 
 
-def _suppressed(files: CheckpointFiles, vocabulary_size: int) -> frozenset[int]:
+def _suppressed(files: Checkpoint, vocabulary_size: int) -> frozenset[int]:
     """The single tokens among `bad_words_ids`; the makers of a checkpoint rule them out in every text."""
     words = files.generation.get("bad_words_ids") or []
     if not isinstance(words, list) or not all(isinstance(word, list) for word in words):
@@ -211,44 +209,40 @@ def _too_large(name: str, lacking: str) -> AttendError:
     return AttendError(f"{name} {lacking}: choose a smaller model, or leave --engine out.")
 
 
-def _native(layout: Layout, files: CheckpointFiles, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:
+def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:
     """The checkpoint as our own transformer."""
-    folder = files.folder
-    stored: dict[str, Tensor] = {}
-    for path in files.weights:
-        stored |= checkpoint.read_weights(path)
-    tied = layout.config.tied_embeddings
+    path, tied = files.path, layout.config.tied_embeddings
     try:
-        weights = layout.weights(stored, layout.config)
+        weights = layout.weights(files.weights(), layout.config)
     except KeyError as error:
-        raise AttendError(f"{folder} has no weight {error.args[0]}: copy the checkpoint folder again.") from error
+        raise AttendError(f"{path} has no weight {error.args[0]}: copy the checkpoint again.") from error
     except RuntimeError as error:  # matrices that cannot be joined
-        _refuse_by_stored_names(folder, dtype)
+        _refuse_by_stored_names(files, dtype)
         raise AttendError(
-            f"The weights and the config.json in {folder} belong to different models: copy the checkpoint folder again."
+            f"The weights and the config of {path} belong to different models: copy the checkpoint again."
         ) from error
     if tied:
         del weights["unembedding.weight"]
     ignored = (*_BUFFERS, "lm_head.weight") if tied else _BUFFERS
-    used = sum(tensor.numel() for name, tensor in stored.items() if not name.endswith(ignored))
+    used = sum(size for name, size in files.sizes.items() if not name.endswith(ignored))
     if used != sum(tensor.numel() for tensor in weights.values()):
-        raise AttendError(f"{folder} has weights that its config.json does not mention: try --engine adapter.")
+        raise AttendError(f"{path} has weights that its config does not mention: try --engine adapter.")
     try:
-        return prepare_for_decoding(checkpoint.from_weights(layout.config, weights, folder, device, dtype))
+        return prepare_for_decoding(checkpoint.from_weights(layout.config, weights, path, device, dtype))
     except AttendError:
-        _refuse_by_stored_names(folder, dtype)
+        _refuse_by_stored_names(files, dtype)
         raise
 
 
-def _refuse_by_stored_names(folder: Path, dtype: torch.dtype) -> None:
+def _refuse_by_stored_names(files: Checkpoint, dtype: torch.dtype) -> None:
     """Refuse weights that do not fit by the checkpoint's names for them: ours are joined from several. Takes no
     memory."""
     from transformers import AutoModelForCausalLM
 
-    read_hf_model(AutoModelForCausalLM, folder, torch.device("meta"), dtype, attention="eager", spread=False)
+    read_hf_model(AutoModelForCausalLM, files, torch.device("meta"), dtype, attention="eager", spread=False)
 
 
-def _adapted(files: CheckpointFiles, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
+def _adapted(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spread: bool) -> LanguageModel[Any]:
     """The model of transformers behind our interface."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
@@ -259,7 +253,7 @@ def _adapted(files: CheckpointFiles, device: torch.device, dtype: torch.dtype, *
     seq2seq = bool(files.config.get("is_encoder_decoder"))
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
     attention = attention_for(str(files.config["model_type"]))
-    hf_model = read_hf_model(kind, files.folder, device, dtype, attention=attention, spread=spread)
+    hf_model = read_hf_model(kind, files, device, dtype, attention=attention, spread=spread)
     if not seq2seq:
         return HuggingFaceModel(hf_model)
     forced = _ids(hf_model.generation_config.forced_bos_token_id, hf_model.config.vocab_size)

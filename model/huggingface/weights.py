@@ -1,6 +1,6 @@
-"""The weights of a folder in Hugging Face form: which files hold them, and the model of transformers they fill.
+"""A checkpoint's parts: its config, its tokenizer and its weights, and the model of transformers that they fill.
 
-Nothing is unpickled or run from the folder; what is cut short or belongs to another model is refused in one sentence.
+Nothing is unpickled or run from it; what is cut short or belongs to another model is refused in one sentence.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
+from torch import Tensor
 
 from model.device import DeviceConfig, free_memory, shortage
 from model.errors import AttendError
+from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.transformer import checkpoint
 
 _INDEX = "model.safetensors.index.json"
@@ -24,17 +26,64 @@ _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and activations
 
 
+class Checkpoint(Protocol):
+    """A model on this machine whose headers were read and whose weights were not: a folder, or a GGUF file."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def name(self) -> str:
+        """What messages call the model."""
+        ...
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """config.json, or what it would hold."""
+        ...
+
+    @property
+    def generation(self) -> Mapping[str, Any]:
+        """generation_config.json, or what it would hold; empty where nothing is known."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How many parameters each weight has."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes of the weights as they are stored."""
+        ...
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """The weights under the names of transformers."""
+        ...
+
+    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer: ...
+
+    def pretrained(self, kind: Any, **options: Any) -> Any:
+        """What `from_pretrained` of transformers makes of it.
+
+        Args:
+            kind: one of the Auto classes.
+            options: arguments of `from_pretrained` that do not say where config and weights are.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """A folder in Hugging Face form, its JSON and the headers of its weights read once; no weight is read yet."""
+    """A `Checkpoint` that is a folder in Hugging Face form."""
 
-    folder: Path
-    name: str  # what messages call the model
-    config: Mapping[str, Any]  # config.json
-    generation: Mapping[str, Any]  # generation_config.json; empty where there is none
-    weights: tuple[Path, ...]  # the safetensors files, each with a header that fits its length
-    parameters: int  # how many
-    size: int  # of the weights, in bytes
+    path: Path
+    name: str
+    config: Mapping[str, Any]
+    generation: Mapping[str, Any]
+    files: tuple[Path, ...]  # the safetensors files, each with a header that fits its length
+    sizes: Mapping[str, int]
+    size: int
 
     @classmethod
     def read(cls, folder: Path, name: str, config: Mapping[str, Any] | None = None) -> Self:
@@ -45,20 +94,33 @@ class CheckpointFiles:
         """
         config = checkpoint.read_config(folder) if config is None else config
         generation = folder / "generation_config.json"
-        weights = _weight_files(folder)
+        files = _weight_files(folder)
+        sizes: dict[str, int] = {}
+        for path in files:
+            sizes |= checkpoint.weight_sizes(path)
         return cls(
             folder,
             name,
             config,
             checkpoint.read_json(generation) if generation.is_file() else {},
-            weights,
-            sum(checkpoint.count_parameters(path) for path in weights),
-            sum(path.stat().st_size for path in weights),
+            files,
+            sizes,
+            sum(path.stat().st_size for path in files),
         )
 
-    @property
-    def stored_dtype(self) -> object:
-        return stored_dtype(self.config)
+    def weights(self) -> dict[str, Tensor]:
+        stored: dict[str, Tensor] = {}
+        for path in self.files:
+            stored |= checkpoint.read_weights(path)
+        return stored
+
+    def tokenizer(self, vocabulary_size: int) -> HuggingFaceTokenizer:
+        return HuggingFaceTokenizer.load(self.path, vocabulary_size)
+
+    def pretrained(self, kind: Any, **options: Any) -> Any:
+        return kind.from_pretrained(
+            str(self.path), local_files_only=True, use_safetensors=True, trust_remote_code=False, **options
+        )
 
 
 def _weight_files(folder: Path) -> tuple[Path, ...]:
@@ -83,7 +145,7 @@ def stored_dtype(config: Mapping[str, Any]) -> object:
 
 
 def prepare(
-    kind: Any, files: CheckpointFiles, device_config: DeviceConfig, *, attention: str, unused: tuple[str, ...]
+    kind: Any, files: Checkpoint, device_config: DeviceConfig, *, attention: str, unused: tuple[str, ...]
 ) -> tuple[Any, tuple[str, ...]]:
     """A model of transformers, on its device, and notes on how it was loaded.
 
@@ -94,11 +156,9 @@ def prepare(
 
     Raises `AttendError` as `read_hf_model`.
     """
-    device, dtype = device_config.torch_device(), device_config.torch_dtype(files.stored_dtype)
-    lacking = shortage(device, files.parameters * dtype.itemsize)
-    hf_model = read_hf_model(
-        kind, files.folder, device, dtype, attention=attention, spread=bool(lacking), unused=unused
-    )
+    device, dtype = device_config.torch_device(), device_config.torch_dtype(stored_dtype(files.config))
+    lacking = shortage(device, sum(files.sizes.values()) * dtype.itemsize)
+    hf_model = read_hf_model(kind, files, device, dtype, attention=attention, spread=bool(lacking), unused=unused)
     return hf_model, offloaded(files.name, lacking)
 
 
@@ -108,7 +168,7 @@ def offloaded(name: str, lacking: str) -> tuple[str, ...]:
 
 def read_hf_model(
     kind: Any,
-    folder: Path,
+    files: Checkpoint,
     device: torch.device,
     dtype: torch.dtype,
     *,
@@ -138,11 +198,8 @@ def read_hf_model(
     else:
         placement = {} if device.type == "cpu" else {"device_map": {"": device}}
     try:
-        hf_model, report = kind.from_pretrained(
-            str(folder),
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
+        hf_model, report = files.pretrained(
+            kind,
             attn_implementation=attention,
             dtype=dtype,
             output_loading_info=True,
@@ -151,16 +208,16 @@ def read_hf_model(
         )
     except Exception as error:  # whatever a family's own code says of a config or of weights that are not its own
         reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise AttendError(f"transformers cannot load {folder} ({reason}): choose another model.") from error
+        raise AttendError(f"transformers cannot load {files.path} ({reason}): choose another model.") from error
     for name, stored, wanted in sorted(report["mismatched_keys"]):
         raise AttendError(
-            f"{folder} has the weight {name} as {_sizes(stored)}, but its config.json asks for {_sizes(wanted)}: "
+            f"{files.path} has the weight {name} as {_sizes(stored)}, but its config.json asks for {_sizes(wanted)}: "
             "they belong to different models."
         )
     for name in sorted(report["missing_keys"]):
         if not name.startswith(unused):
             raise AttendError(
-                f"{folder} has no weight {name}, so its weights and its config.json belong to different models."
+                f"{files.path} has no weight {name}, so its weights and its config.json belong to different models."
             )
     if waiting is not None:
         weakref.finalize(hf_model, waiting.cleanup)  # the model reads from there as long as it lives

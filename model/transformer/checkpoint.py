@@ -75,7 +75,7 @@ class _WithoutInit(TorchFunctionMode):
 
 def from_weights(
     config: TransformerConfig,
-    weights: Mapping[str, Tensor],
+    weights: dict[str, Tensor],
     folder: Path,
     device: torch.device = _CPU,
     dtype: torch.dtype = torch.float32,
@@ -83,6 +83,7 @@ def from_weights(
     """A model with these weights, in evaluation mode; nothing is initialized at random first.
 
     Args:
+        weights: emptied as the model is filled, so that none stays in memory twice.
         folder: where the weights are from, for error messages.
 
     Raises `AttendError` when the weights are another model's.
@@ -111,7 +112,7 @@ def from_weights(
             )
     contiguous = torch.contiguous_format
     parameters = {
-        name: tensor.to(device, dtype, copy=True, memory_format=contiguous) for name, tensor in weights.items()
+        name: weights.pop(name).to(device, dtype, copy=True, memory_format=contiguous) for name in list(weights)
     }
     model.load_state_dict(parameters, strict=not config.tied_embeddings, assign=True)
     if config.tied_embeddings:
@@ -125,10 +126,15 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return load_file(path)
 
 
-def count_parameters(path: Path) -> int:
-    """How many parameters a safetensors file holds, by its header alone; `AttendError` as `read_weights`."""
+def weight_sizes(path: Path) -> dict[str, int]:
+    """How many parameters each tensor of a safetensors file has, by its header alone; raises as `read_weights`."""
     with _reading(path), safe_open(path, framework="pt") as tensors:
-        return sum(math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+        return {name: math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
+
+
+def count_parameters(path: Path) -> int:
+    """The sum of `weight_sizes`."""
+    return sum(weight_sizes(path).values())
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
 
 pytestmark = BROWSER
-LISTED, REPOSITORY = "SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
+LISTED, REPOSITORY = "Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     set_number(page, "max-new-tokens", tiny.model.context_length)
     page.locator("#attend-model-chosen").click()
     option = page.get_by_role("option", name=LISTED)
-    expect(option).to_contain_text("269 MB download")
-    expect(option).to_contain_text("Short answers · 135M parameters · English")
+    expect(option).to_contain_text("988 MB download")
+    expect(option).to_contain_text("Chat, a little code · 494M parameters · 29 languages")
     option.click()
     bar = page.locator(".attend-model-bar")
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")

@@ -34,7 +34,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "model.recurrent": ("model.transformer.checkpoint", "model.interface", "model.errors", "model.limits"),
     "model.text": ("model.errors", "model.limits"),
     "model.huggingface": ("model",),
-    "model.hub": ("model.errors", "model.progress", "model.device"),
+    "model.gguf": ("model.errors",),
+    "model.hub": ("model.gguf.choice", "model.errors", "model.progress", "model.device"),
     "decoding": ("model.interface", "model.errors", "model.lazy", "model.jit"),
     "decoding.parameters": ("model.errors",),
     "decoding.processors": (
@@ -73,6 +74,7 @@ LIBRARIES = {
     "gradio": ("app", "ui"),
     "spaces": ("app", "ui"),
     "transformers": ("model.huggingface", "benchmarks"),
+    "gguf": ("model.gguf",),
     "huggingface_hub": ("model.hub",),
     "httpx2": ("model.hub",),
     "psutil": ("model.device",),

@@ -34,7 +34,7 @@ export function start({ element, props, trigger, watch }) {
 
   const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox' });
   const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
-  const box = make('input', { type: 'text', class: 'at-text-field', id: 'attend-other-model', placeholder: 'Folder or owner/name@revision' });
+  const box = make('input', { type: 'text', class: 'at-text-field', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
   const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),
     make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
   const sheet = make('div', { class: 'at-models', popover: 'auto' }, list, ...(anyName ? [other] : []));

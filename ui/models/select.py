@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from model import names
 from model.errors import AttendError
+from model.gguf import choice
 from model.loaded import LoadedModel
 from model.progress import in_words
 from ui.kit.validation import checked_text
@@ -176,9 +177,11 @@ def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
     return found
 
 
-def _location(folder: str, display_name: str) -> str:
-    """The folder in which the model's own is."""
-    return os.path.abspath(os.path.expanduser(folder)).removesuffix(display_name).rstrip(os.sep) or os.sep
+def _location(name: str, display_name: str) -> str:
+    """The folder in which the model's own, or its file, is."""
+    path = os.path.abspath(os.path.expanduser(name))
+    path = choice.without_suffix(path) if os.path.isfile(path) else path
+    return path.removesuffix(display_name).rstrip(os.sep) or os.sep
 
 
 def _shown(session: Session) -> str:

@@ -41,7 +41,7 @@ def test_whether_a_model_needs_a_download_is_known_without_asking(
 def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: Path) -> None:
     progress: list[tuple[int, int]] = []
     snapshot = fetch(progress=lambda done, total: progress.append((done, total)))
-    assert contents(snapshot.folder) == wanted(on_the_hub)
+    assert contents(snapshot.path) == wanted(on_the_hub)
     assert snapshot.note == ""
     total = sum(map(len, wanted(on_the_hub).values()))
     assert {of for _, of in progress} == {total}
@@ -52,18 +52,18 @@ def test_what_is_needed_comes_and_nothing_else(hub_server: StandIn, on_the_hub: 
 
 
 def test_the_librarys_own_client_finds_what_was_fetched(hub_server: StandIn) -> None:
-    folder = fetch().folder
+    folder = fetch().path
     assert snapshot_download(HUB_MODEL, local_files_only=True, cache_dir=constants.HF_HUB_CACHE) == str(folder)
 
 
 def test_what_is_here_is_not_fetched_again(hub_server: StandIn, on_the_hub: Path) -> None:
-    folder = fetch().folder
+    folder = fetch().path
     hub_server.requests.clear()
     progress: list[tuple[int, int]] = []
-    assert fetch(progress=lambda done, total: progress.append((done, total))).folder == folder
+    assert fetch(progress=lambda done, total: progress.append((done, total))).path == folder
     assert (hub_server.requested_files(), progress) == ([], [])
     hub_server.requests.clear()
-    assert fetch(commit_of(on_the_hub)).folder == folder  # a commit never changes
+    assert fetch(commit_of(on_the_hub)).path == folder  # a commit never changes
     assert hub_server.requests == []
 
 
@@ -72,7 +72,7 @@ def test_a_revision_is_the_one_that_is_fetched(hub_server: StandIn, on_the_hub: 
     (older / "generation_config.json").write_text('{"eos_token_id": 7}')
     hub_server.repositories[HUB_MODEL, "v1/first"] = older
     for revision, folder in (("main", on_the_hub), ("v1/first", older), (commit_of(older), older)):
-        assert contents(fetch(revision).folder) == wanted(folder)
+        assert contents(fetch(revision).path) == wanted(folder)
     assert refusal(revision="v2") == f"{HUB_MODEL} has no revision 'v2': choose one of its branches, tags or commits."
 
 
@@ -81,7 +81,7 @@ def test_shards_come_one_by_one(hub_server: StandIn, tmp_path: Path) -> None:
     hub_server.repositories = {(HUB_MODEL, "main"): folder}
     names = sorted(path.name for path in folder.glob("*.safetensors"))
     assert len(names) > 2
-    fetched = fetch().folder
+    fetched = fetch().path
     assert [name for name in hub_server.requested_files() if name in names] == names
     assert {name: (fetched / name).read_bytes() for name in names} == {
         name: (folder / name).read_bytes() for name in names
@@ -90,7 +90,7 @@ def test_shards_come_one_by_one(hub_server: StandIn, tmp_path: Path) -> None:
 
 def test_a_short_break_is_mended_within_the_run(hub_server: StandIn, on_the_hub: Path) -> None:
     hub_server.cut_after[WEIGHTS] = [10_000, 5_000]
-    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert contents(fetch().path) == wanted(on_the_hub)
     assert [request.range for request in hub_server.requests if request.path.endswith(WEIGHTS)] == [
         None,
         "bytes=10000-",
@@ -106,7 +106,7 @@ def test_a_long_break_is_reported_and_the_next_run_resumes(hub_server: StandIn, 
     )
     hub_server.requests.clear()
     progress: list[tuple[int, int]] = []
-    assert contents(fetch(progress=lambda done, total: progress.append((done, total))).folder) == wanted(on_the_hub)
+    assert contents(fetch(progress=lambda done, total: progress.append((done, total))).path) == wanted(on_the_hub)
     assert [
         (request.path.rpartition("/")[2], request.range)
         for request in hub_server.requests
@@ -127,13 +127,13 @@ def test_a_watcher_may_stop_it_and_the_next_run_goes_on(hub_server: StandIn, on_
 
     with pytest.raises(EnoughError):
         fetch(progress=stop)
-    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert contents(fetch().path) == wanted(on_the_hub)
 
 
 def test_a_server_without_ranges_begins_again(hub_server: StandIn, on_the_hub: Path) -> None:
     hub_server.ranges = False
     hub_server.cut_after[WEIGHTS] = [10_000]
-    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert contents(fetch().path) == wanted(on_the_hub)
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, "generation_config.json"])  # by SHA-256, by git's SHA-1
@@ -148,7 +148,7 @@ def test_a_wrong_checksum_is_found_and_nothing_of_it_is_kept(
     assert f"{name} of {HUB_MODEL} was deleted because its checksum differs" in message
     assert parts() == []
     hub_server.contents.clear()
-    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert contents(fetch().path) == wanted(on_the_hub)
 
 
 def test_a_file_that_is_shorter_than_listed_is_never_taken_for_whole(hub_server: StandIn, on_the_hub: Path) -> None:
@@ -161,17 +161,17 @@ def test_the_token_goes_to_the_hub_alone(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     hub_server.elsewhere = True
-    assert contents(fetch().folder) == wanted(on_the_hub)
+    assert contents(fetch().path) == wanted(on_the_hub)
     tokens = {(request.path.startswith("/cdn"), request.token) for request in hub_server.requests}
     assert tokens == {(True, None), (False, "Bearer hf_secret")}
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_while_the_hub_is_down_the_copy_is_used_with_a_note(hub_server: StandIn, on_the_hub: Path, status: int) -> None:
-    folder = fetch().folder
+    folder = fetch().path
     hub_server.statuses["/revision/main"] = status, ""
     snapshot = fetch()
-    assert snapshot.folder == folder
+    assert snapshot.path == folder
     assert snapshot.note.endswith(
         f"so the copy of {HUB_MODEL} downloaded earlier ({commit_of(on_the_hub)[:7]}) is used."
     )
@@ -180,10 +180,10 @@ def test_while_the_hub_is_down_the_copy_is_used_with_a_note(hub_server: StandIn,
 
 
 def test_without_a_network_the_copy_is_used_with_a_note(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = fetch().folder
+    folder = fetch().path
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")  # where nobody listens
     snapshot = fetch()
-    assert snapshot.folder == folder
+    assert snapshot.path == folder
     assert snapshot.note.startswith("http://127.0.0.1:1 cannot be reached (")
     (folder / WEIGHTS).unlink()
     assert refusal().startswith(f"There is no folder {HUB_MODEL}, and http://127.0.0.1:1 cannot be reached (")
@@ -194,10 +194,10 @@ def test_offline_mode_asks_nobody(hub_server: StandIn, monkeypatch: pytest.Monke
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert refusal().startswith(f"Offline (HF_HUB_OFFLINE is set), and {HUB_MODEL} isn't downloaded: unset it")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    folder = fetch().folder
+    folder = fetch().path
     hub_server.requests.clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert fetch().folder == folder
+    assert fetch().path == folder
     assert hub_server.requests == []
 
 

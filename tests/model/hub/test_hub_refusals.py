@@ -110,7 +110,7 @@ def test_a_large_model_is_refused_with_both_numbers(hub_server: StandIn, on_the_
     total = sum(map(len, wanted(on_the_hub).values()))
     assert f"is {total / 1000:,.0f} kB, over the limit of 10 kB (by default" in refusal(limit=10_000)
     assert hub_server.requested_files() == []
-    assert contents(fetch(limit=total).folder) == wanted(on_the_hub)  # the limit itself is allowed
+    assert contents(fetch(limit=total).path) == wanted(on_the_hub)  # the limit itself is allowed
 
 
 def test_a_full_disk_is_reported_before_the_download(hub_server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,13 @@ def test_a_config_of_an_older_transformers_is_read(tmp_path: Path) -> None:
     assert layout.config == native({**values, "rope_parameters": LLAMA3}, weights).config
 
 
+def test_a_name_in_a_config_means_nothing(tmp_path: Path) -> None:
+    """transformers writes the second as it reads a GGUF file."""
+    values, _ = saved(LlamaForCausalLM(LlamaConfig(**SIZES)), tmp_path)
+    named = layout_of({**values, "_name_or_path": "a/fox", "_model_name_or_path": "A Fox 135M"})
+    assert named is not None and named == layout_of(values)
+
+
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

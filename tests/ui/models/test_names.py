@@ -24,6 +24,16 @@ def test_a_folder_is_listed_by_its_name_and_its_place(tiny_checkpoint: Path, tmp
     assert (listed["/etc"]["title"], listed["/etc"]["about"]) == ("etc", "/")
 
 
+def test_a_gguf_file_is_listed_by_its_name_and_its_folder(tmp_path: Path) -> None:
+    for name in ("fox.Q4_1.gguf", "final.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+        private = Models(("attend-chat",), lambda name, _: catalog.load(name), any_name=True)
+        (listed,) = (choice for choice in choosing.choices(private, str(tmp_path / name)) if "gguf" in choice["name"])
+        generic = name == "final.gguf"
+        assert listed["title"] == (f"{tmp_path.name}/final" if generic else "fox.Q4_1")
+        assert listed["about"] == str(tmp_path.parent if generic else tmp_path)
+
+
 def test_a_model_of_the_catalogue_says_what_it_is_for_how_large_it_is_and_whether_it_is_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,0 +1,184 @@
+"""Which GGUF file a name means: a path, a folder, a repository of the Hub with one or several."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import catalog, names
+from model.errors import AttendError
+from tests.helpers.folders import llama as llama_folder
+from tests.helpers.hub_server import StandIn, commit_of
+from tests.helpers.hub_stage import fetch
+from tests.model.gguf.test_gguf import llama, written
+
+REPOSITORY = "someone/Tiny-GGUF"
+Q4, Q8 = "tiny-Q4_K_M.gguf", "tiny-Q8_0.gguf"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(9)
+    return written(tmp_path_factory.mktemp("gguf") / Q8, llama())
+
+
+@pytest.fixture
+def repository(hub_server: StandIn, file: Path, tmp_path: Path) -> Path:
+    """A repository with one GGUF file, on the fake Hub."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    shutil.copy(file, folder / Q8)
+    (folder / "README.md").write_text("A model card.")
+    (folder / "config.json").write_text('{"model_type": "llama"}')  # as many have it
+    hub_server.repositories[REPOSITORY, "main"] = folder
+    return folder
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(AttendError) as refused:
+        catalog.load(name)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_path_is_loaded_and_called_by_its_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = catalog.load(f" {file} ")
+    assert (loaded.name, loaded.address, loaded.notes) == ("tiny-Q8_0", str(file), ())
+    monkeypatch.chdir(file.parent)
+    assert catalog.load(Q8).name == names.display_name(Q8) == "tiny-Q8_0"
+    copied = shutil.copy(file, file.parent / "model.GGUF")
+    assert names.display_name(str(copied)) == f"{file.parent.name}/model"  # which says nothing alone
+
+
+def test_a_folder_with_one_file_is_that_file(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "fox"
+    folder.mkdir()
+    shutil.copy(file, folder)
+    (folder / "mmproj-tiny-f16.gguf").write_bytes(b"GGUF")  # the eyes of a model that sees
+    assert catalog.load(str(folder)).name == "fox"
+    shutil.copy(file, folder / Q4)
+    expected = f"{folder} holds several GGUF files ({Q4}, {Q8}): give the path of one."
+    assert refusal(str(folder)) == expected
+    assert catalog.load(str(folder / Q4)).name == "tiny-Q4_K_M"
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "big-00001-of-00002.gguf").write_bytes(b"GGUF")
+    assert "holds only models that were split into several files (big-00001-of-00002.gguf)" in refusal(str(folder))
+
+
+def test_safetensors_go_before_gguf(file: Path, tmp_path: Path) -> None:
+    folder = llama_folder(tmp_path / "both")
+    shutil.copy(file, folder)
+    assert names.locate(str(folder)).path == folder
+    assert catalog.load(str(folder)).name == "both"
+
+
+def test_a_part_of_a_split_model_is_refused_by_its_name(file: Path, tmp_path: Path) -> None:
+    part = shutil.copy(file, tmp_path / "tiny-00002-of-00003.gguf")
+    assert refusal(str(part)).startswith(f"{part} is one part of a model that was split into several files")
+
+
+def test_a_missing_file_is_called_a_file(tmp_path: Path) -> None:
+    for name in (str(tmp_path / Q8), "owner/name/file.gguf", "file.gguf"):
+        assert refusal(name) == f"There is no file {name!r}: check its path; one on the Hub is owner/name:FILE.gguf."
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("https://huggingface.co/owner/name/resolve/main/tiny-Q8_0.gguf", "owner/name:tiny-Q8_0.gguf"),
+        ("hf.co/owner/name:Q8_0", "owner/name:Q8_0"),
+    ],
+)
+def test_an_address_is_turned_into_a_name(address: str, named: str) -> None:
+    assert refusal(address).endswith(f"is a web address, not a model name: use {named}.")
+
+
+@pytest.mark.parametrize("name", ["owner/name:", "owner/name:a b", "owner/name:../x.gguf", "name:Q4_K_M"])
+def test_a_file_of_a_wrong_form_is_refused_unasked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.hub.repository.fetch", lambda *_, **__: pytest.fail("the Hub was used"))
+    assert "There is no " in refusal(name)
+
+
+def test_the_only_file_of_a_repository_comes_alone(repository: Path, hub_server: StandIn, file: Path) -> None:
+    progress: list[tuple[int, int]] = []
+    loaded = catalog.load(REPOSITORY, progress=lambda done, total: progress.append((done, total)))
+    assert (loaded.name, loaded.address) == (REPOSITORY, REPOSITORY)
+    assert hub_server.requested_files() == [Q8]
+    assert progress[-1] == (file.stat().st_size, file.stat().st_size)
+    hub_server.requests.clear()
+    hub_server.statuses = {"": (500, "")}
+    again = catalog.load(REPOSITORY)
+    assert "so the copy of someone/Tiny-GGUF downloaded earlier" in again.notes[0]
+
+
+def test_one_of_several_is_named_as_llama_cpp_does(repository: Path, hub_server: StandIn) -> None:
+    (repository / Q4).write_bytes((repository / Q8).read_bytes() + b"other")
+    (repository / "big-Q2_K-00001-of-00002.gguf").write_bytes(b"GGUF")
+    named = f"name one after a colon, such as {REPOSITORY}:Q4_K_M"
+    assert refusal(REPOSITORY) == f"{REPOSITORY} holds several GGUF files ({Q4}, {Q8}): {named}."
+    assert refusal(f"{REPOSITORY}:Q2_K") == f"{REPOSITORY} holds no GGUF file Q2_K, but {Q4}, {Q8}: {named}."
+    assert hub_server.requested_files() == []
+    for part in ("Q4_K_M", "q4_k_m", Q4):
+        assert names.locate(f"{REPOSITORY}:{part}@main").gguf == part
+        assert catalog.load(f"{REPOSITORY}:{part}").name == f"{REPOSITORY}:{part}"
+    assert hub_server.requested_files() == [Q4]
+    commit = commit_of(repository)
+    catalog.load(f"{REPOSITORY}:Q8_0@{commit}")
+    assert hub_server.requested_files() == [Q4, Q8]
+    hub_server.requests.clear()
+    assert catalog.load(f"{REPOSITORY}:Q8_0@{commit}").name == f"{REPOSITORY}:Q8_0@{commit}"
+    assert hub_server.requests == []  # a commit never changes
+
+
+def test_safetensors_go_before_gguf_on_the_hub_as_well(
+    hub_server: StandIn, on_the_hub: Path, file: Path, tmp_path: Path
+) -> None:
+    both = Path(shutil.copytree(on_the_hub, tmp_path / "both"))
+    shutil.copy(file, both)
+    hub_server.repositories[REPOSITORY, "main"] = both
+    assert catalog.load(f"{REPOSITORY}:Q8_0").name == f"{REPOSITORY}:Q8_0"
+    assert hub_server.requested_files() == [Q8]
+    catalog.load(REPOSITORY)
+    assert "model.safetensors" in hub_server.requested_files()
+
+
+def test_what_cannot_be_run_is_refused_before_it_is_downloaded(repository: Path, hub_server: StandIn) -> None:
+    """The Hub says what architecture the files have; and the limit is the one of all downloads."""
+    hub_server.overrides = {"gguf": {"architecture": "gemma3", "total": 10**9}}
+    assert "is a GGUF file of the architecture 'gemma3'" in refusal(REPOSITORY)
+    hub_server.overrides = {"gguf": {"architecture": "llama"}}
+    with pytest.raises(AttendError, match="over the limit of 1 kB"):
+        catalog.load(REPOSITORY, limit=1000)
+    assert hub_server.requested_files() == []
+
+
+def test_files_with_strange_names_are_never_fetched(repository: Path, hub_server: StandIn) -> None:
+    (repository / "deep").mkdir()
+    shutil.move(repository / Q8, repository / "deep" / Q8)
+    (repository / "-strange name.gguf").write_bytes(b"GGUF")
+    assert "has no model.safetensors: choose a model with safetensors" in refusal(REPOSITORY)
+    assert fetch().path.is_dir()  # the other repository of this Hub is as it was
+
+
+def test_a_model_of_the_catalogue_comes_from_a_package_where_it_is_installed(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = names.Entry("someone/fox", 1, 1, "MIT", "English", "tests", package="tiny_fox/tiny-Q8_0.gguf")
+    monkeypatch.setattr(names, "ENTRIES", (entry,))
+    monkeypatch.setattr("model.hub.repository.is_installed", lambda *_: False)
+    assert not names.is_installed(entry) and names.locate("fox").repository == "someone/fox"
+    package = tmp_path / "tiny_fox"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('a package is never imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not names.is_installed(entry)  # without its file
+    shutil.copy(file, package)
+    assert names.is_installed(entry)
+    loaded = catalog.load("fox")
+    assert (loaded.name, loaded.address) == ("fox", "fox")
+    assert loaded.notes == ("fox runs with 4-bit weights from the tiny-fox package; fox@main downloads the original.",)
+    assert names.locate("fox@main").repository == "someone/fox"  # the original ones

@@ -1,0 +1,91 @@
+"""SmolLM2-135M-Instruct in 4 bits, from a package: what it says is what transformers makes of the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+import attend
+from model import catalog, names
+from model.huggingface.causal import HuggingFaceModel
+from model.loaded import LoadedModel
+from model.text.conversation import Message
+from model.transformer.decoder import Transformer
+
+NAME = "SmolLM2-135M-Instruct"
+QUESTIONS = (
+    "What is the capital of France?",
+    "List three uses of copper.",
+    "Write a haiku about rain.\n\nWhat is 12 + 30?",
+)
+
+
+@pytest.fixture(scope="module")
+def theirs(real_chat: LoadedModel) -> tuple[Any, Any]:
+    """The model and the tokenizer that transformers makes of the file by itself."""
+    path = next(entry.packaged for entry in names.ENTRIES if entry.name == NAME)
+    assert path is not None
+    model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+    return model.eval(), AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+
+
+def asked(tokenizer: Any, question: str) -> list[int]:
+    turns = [{"role": "user", "content": question}]
+    return list(tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=False))
+
+
+@torch.no_grad()
+def passed(model: Any, ids: Sequence[int]) -> torch.Tensor:
+    """The logits of all positions (T, V) of one pass of transformers."""
+    return model(torch.tensor([ids])).logits[0]
+
+
+def test_it_is_the_files_model(real_chat: LoadedModel) -> None:
+    assert isinstance(real_chat.model, Transformer)
+    assert (real_chat.name, real_chat.address) == (NAME, NAME)
+    assert real_chat.model.context_length == 8192
+    assert real_chat.model.config.rotary_base == 100_000
+    assert real_chat.model.unembedding.weight is real_chat.model.embedding.weight
+    assert real_chat.end_tokens == {2} == {real_chat.tokenizer.special_token_id("<|im_end|>")}
+    assert (real_chat.prefix_tokens, real_chat.no_system) == ((), "")
+
+
+def test_it_names_the_capital_of_france_as_transformers_does(real_chat: LoadedModel, theirs: tuple[Any, Any]) -> None:
+    model, tokenizer = theirs
+    ids = asked(tokenizer, QUESTIONS[0])
+    with torch.no_grad():
+        written = model.generate(torch.tensor([ids]), max_new_tokens=20, do_sample=False)[0, len(ids) :]
+    said = attend.Model(real_chat).chat(QUESTIONS[0], strategy="greedy", max_new_tokens=20)
+    assert said.text == tokenizer.decode(written, skip_special_tokens=True) == "The capital of France is Paris."
+    assert said.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_token_is_the_most_probable_of_transformers(
+    real_chat: LoadedModel, theirs: tuple[Any, Any], question: str
+) -> None:
+    """If every greedy token is the top one after the tokens before it, `generate` writes the same text."""
+    model, tokenizer = theirs
+    prompt = real_chat.chat_prompt([Message("user", question)], reserve=40)
+    assert list(prompt.ids) == asked(tokenizer, question)
+    forward = real_chat.model.prefill(prompt.ids)
+    ids, logits = list(prompt.ids), [forward.logits]
+    for _ in range(24):
+        ids.append(int(forward.logits.argmax()))
+        forward = real_chat.model.step(ids[-1:], forward.cache)
+        logits.append(forward.logits)
+    expected = passed(model, ids)[len(prompt.ids) - 1 :]
+    assert expected.argmax(-1).tolist()[:-1] == ids[len(prompt.ids) :]
+    torch.testing.assert_close(torch.cat(logits), expected, atol=1e-4, rtol=0)
+
+
+def test_both_engines_agree(real_chat: LoadedModel) -> None:
+    adapted = catalog.load(NAME, "adapter")
+    assert isinstance(adapted.model, HuggingFaceModel)
+    ids = real_chat.chat_prompt([Message("user", QUESTIONS[1])], reserve=40).ids
+    expected = real_chat.model.prefill(ids).logits
+    torch.testing.assert_close(adapted.model.prefill(ids).logits, expected, atol=1e-4, rtol=0)

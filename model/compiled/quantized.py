@@ -24,7 +24,8 @@ from model.compiled.arrays import Array
 from model.jit import compiled
 
 _GROUP = 32
-_TILES = (256, 192, 128)  # preferred, where they divide the outputs
+_TILES = (256, 192, 128)  # preferred, where they divide the outputs: less is spent on each tile,
+_STREAMED_TILES = (128,)  # but from main memory smaller ones come faster
 _LEAST_TILE = 64
 _LARGEST = 127
 
@@ -39,16 +40,20 @@ class QuantizedMatrix(NamedTuple):
     outputs: int  # O
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Array) -> QuantizedMatrix:
-        """Matrices (L, O, I), rounded."""
-        codes, scale = _rounded(weight)
+    def of(cls, weight: Tensor, bias: Array, *, streamed: bool = False) -> QuantizedMatrix:
+        """Matrices (L, O, I), rounded.
+
+        Args:
+            streamed: see `DenseMatrix`.
+        """
+        codes, scale = _rounded(weight, _STREAMED_TILES if streamed else _TILES)
         return cls(codes.numpy(), scale.numpy(), bias, weight.shape[2], weight.shape[1])
 
 
-def _rounded(weight: Tensor) -> tuple[Tensor, Tensor]:
+def _rounded(weight: Tensor, tile_sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Matrices (L, O, I) as codes (L, K, G, N, T) and their scales (L, K, G, T)."""
     layers, outputs, inputs = weight.shape
-    tile = next((size for size in _TILES if outputs % size == 0), _LEAST_TILE)
+    tile = next((size for size in tile_sizes if outputs % size == 0), _LEAST_TILE)
     group = next((size for size in range(min(_GROUP, inputs), 1, -1) if inputs % size == 0), 1)
     tiles, groups = -(-outputs // tile), inputs // group
     codes = torch.empty(layers, tiles, groups, group, tile, dtype=torch.int8)

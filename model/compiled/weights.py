@@ -54,8 +54,8 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     An encoder's matrices are packed like them, though only modules use them.
     """
     compact = quantized or model.embedding.weight.dtype == torch.bfloat16
-    size = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
-    kind = QuantizedMatrix.of if quantized else partial(DenseMatrix.of, streamed=size > _PROCESSOR_CACHE)
+    kept = sum(parameter.numel() * (1 if quantized else parameter.element_size()) for parameter in model.parameters())
+    kind = partial(QuantizedMatrix.of if quantized else DenseMatrix.of, streamed=kept > _PROCESSOR_CACHE)
 
     def matrix(owners: Sequence[nn.Module], name: str) -> Matrix:
         layers = [getattr(owner, name) for owner in owners]

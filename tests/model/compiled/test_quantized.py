@@ -38,9 +38,11 @@ def test_a_matrix_is_rounded_to_the_nearest_of_255_steps_a_group(outputs: int, i
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 9])
 @pytest.mark.parametrize(("outputs", "inputs"), [(256, 64), (100, 33), (7, 5)])
-def test_a_product_is_that_of_the_rounded_matrix(rows: int, outputs: int, inputs: int) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_product_is_that_of_the_rounded_matrix(rows: int, outputs: int, inputs: int, streamed: bool) -> None:
     generator = torch.Generator().manual_seed(0)
-    matrix = QuantizedMatrix.of(torch.randn(2, outputs, inputs, generator=generator), np.ones((2, outputs), np.float32))
+    weight, bias = torch.randn(2, outputs, inputs, generator=generator), np.ones((2, outputs), np.float32)
+    matrix = QuantizedMatrix.of(weight, bias, streamed=streamed)
     given, out = torch.randn(rows, inputs, generator=generator), torch.empty(rows, outputs)
     multiply(given.numpy(), matrix, 1, out.numpy())
     torch.testing.assert_close(out, given @ dequantize(matrix, 1).T + 1, atol=1e-5, rtol=1e-5)

@@ -1,0 +1,156 @@
+"""Our traced decoding, in three precisions, against CTranslate2 on the same weights: one row, four beams, sixteen rows.
+
+    python -m benchmarks.engines [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 5]
+
+Needs requirements-bench.txt. All run with one thread, and no token ends a text. Ours records every step with ten
+candidates and the attention, which the other can't. Beside it stands how fast this machine reads memory, and what share
+of that a token's weights are read at.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.decoding import CANDIDATES, NUM_BEAMS, trace
+from benchmarks.flags import add_counts, add_model
+from benchmarks.timing import interleave, machine, ratio, table
+from decoding.batch import generate_batch
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.command_line import Parser, exit_code
+from model.device import DeviceConfig
+from model.errors import AttendError
+from model.lazy import torch
+from model.loaded import LoadedModel
+from model.names import EMBEDDED
+
+ROWS = 16
+PRECISIONS = ("float32", "bfloat16", "int8")
+PEER_PRECISIONS = ("float32", "int8")
+ONE, BEAMS, MANY = "one row", f"{NUM_BEAMS} beams", f"{ROWS} rows"
+# How many times as fast as CTranslate2 ours has to be, (precision, case), at least.
+AIMS = {("float32", ONE): 1.0, ("int8", ONE): 0.8, ("float32", BEAMS): 1.0, ("float32", MANY): 0.8}
+
+
+def trace_together(model: Any, prompts: Sequence[Sequence[int]], new_tokens: int) -> None:
+    """Greedy decoding of several prompts in one batch, fully recorded."""
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
+    strategies = [settings.strategy_for(Request.of_model(model, prompt, attention=True)) for prompt in prompts]
+    for _ in generate_batch(model, prompts, strategies):
+        pass
+
+
+class Peer:
+    """A checkpoint in CTranslate2."""
+
+    def __init__(self, folder: Path, precision: str) -> None:
+        import ctranslate2
+
+        converted = str(folder / precision)
+        converter = ctranslate2.converters.TransformersConverter(str(folder))
+        converter.convert(converted, quantization=precision, force=True)
+        self._generator = ctranslate2.Generator(converted, compute_type=precision, intra_threads=1)
+        self._tokens = json.loads(Path(converted, "vocabulary.json").read_text())
+
+    def __call__(self, prompts: Sequence[Sequence[int]], new_tokens: int, beams: int = 1) -> None:
+        self._generator.generate_batch(
+            [[self._tokens[token] for token in prompt] for prompt in prompts],
+            beam_size=beams,
+            max_length=new_tokens,
+            min_length=new_tokens,
+            include_prompt_in_result=False,
+        )
+
+
+def write_checkpoint(loaded: LoadedModel, folder: Path) -> None:
+    """The model in the Llama layout, with its tokenizer."""
+    from model.huggingface.export_llama import write_llama
+    from model.huggingface.tokenizer import HuggingFaceTokenizer
+
+    if isinstance(loaded.tokenizer, HuggingFaceTokenizer):
+        write_llama(loaded.model, folder)
+        loaded.tokenizer.hf_tokenizer.save_pretrained(folder)
+    else:
+        write_llama(loaded.model, folder, EMBEDDED / loaded.name / "tokenizer.model")
+
+
+def read_bandwidth() -> float:
+    """Bytes a second that one thread reads from main memory."""
+    block = np.ones(1 << 26, np.float32)
+    seconds = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        block.max()
+        seconds.append(time.perf_counter() - begun)
+    return block.nbytes / min(seconds)
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.engines", description="Time Attend's decoding against CTranslate2's.")
+    add_model(parser)
+    add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=5)
+    options = parser.parse_args(arguments)
+    from model.threads import use_threads
+
+    use_threads(1)
+    loaded = {name: catalog.load(options.model, device_config=DeviceConfig("cpu", name)) for name in PRECISIONS}
+    with tempfile.TemporaryDirectory() as name:
+        write_checkpoint(loaded["float32"], Path(name))
+        try:
+            peers = {precision: Peer(Path(name), precision) for precision in PEER_PRECISIONS}
+        except ImportError as error:
+            raise AttendError("CTranslate2 is not installed: run pip install -r requirements-bench.txt.") from error
+    generator, count = torch.Generator().manual_seed(0), options.new_tokens
+    vocabulary = loaded["float32"].model.vocabulary_size
+    prompts = torch.randint(5, vocabulary, (ROWS, options.prompt_tokens), generator=generator).tolist()
+
+    contenders: dict[tuple[str, str, str], Callable[[], object]] = {}
+    for precision, one in loaded.items():
+        contenders["Attend", precision, ONE] = lambda model=one.model: trace(model, prompts[0], count)
+        contenders["Attend", precision, BEAMS] = lambda model=one.model: trace(model, prompts[0], count, "beam")
+        contenders["Attend", precision, MANY] = lambda model=one.model: trace_together(model, prompts, count)
+    for precision, peer in peers.items():
+        contenders["CTranslate2", precision, ONE] = lambda peer=peer: peer(prompts[:1], count)
+        contenders["CTranslate2", precision, BEAMS] = lambda peer=peer: peer(prompts[:1], count, NUM_BEAMS)
+        contenders["CTranslate2", precision, MANY] = lambda peer=peer: peer(prompts, count)
+    named = {" ".join(key): run for key, run in contenders.items()}
+    seconds = dict(zip(contenders, interleave(named, options.rounds).values(), strict=True))
+
+    rows, figures = [["", "tokens/s", "times CTranslate2", "aim"]], {}
+    for key, taken in seconds.items():
+        engine, precision, case = key
+        speed = count * (ROWS if case == MANY else 1) / statistics.median(taken)
+        peer_taken = seconds.get(("CTranslate2", precision, case)) if engine == "Attend" else None
+        times = ratio(peer_taken, taken) if peer_taken else None
+        aim = AIMS.get((precision, case)) if engine == "Attend" else None
+        shown = "" if times is None else f"{times:.2f}"
+        rows.append([" ".join(key), f"{speed:.0f}", shown, "" if aim is None else f">= {aim}"])
+        figures[" ".join(key)] = {"tokens_per_second": round(speed, 1), "times": times and round(times, 3)}
+    bandwidth = read_bandwidth()
+    weights = sum(parameter.nbytes for parameter in loaded["float32"].model.parameters())
+    share = weights * count / statistics.median(seconds["Attend", "float32", ONE]) / bandwidth
+    print(f"{options.model}, {options.prompt_tokens} + {count} tokens, {options.rounds} rounds, one thread")
+    print(table(rows))
+    print(f"memory is read at {bandwidth / 1e9:.1f} GB/s; float32 weights of a token at {share:.0%} of that")
+    summary = {"benchmark": "engines", "model": options.model, "prompt_tokens": options.prompt_tokens}
+    memory = {"bandwidth": round(bandwidth), "share": round(share, 3)}
+    print(json.dumps({**summary, "new_tokens": count, **memory, "figures": figures, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -79,6 +79,7 @@ _EXCEPTIONS: Mapping[str, Mapping[str, Any]] = {
             kind: {"rope_type": "default", "rope_theta": 10_000.0} for kind in ("full_attention", "sliding_attention")
         }
     },
+    "dbrx": {"attn_config": {"kv_n_heads": 2, "clip_qkv": 8, "rope_theta": 10_000.0}},
     "dots1": {"n_shared_experts": 1},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
     "granitemoehybrid": {"mamba_d_head": 16, "layer_types": ["mamba", "attention"] * 2},
@@ -95,12 +96,19 @@ _EXCEPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "reformer": {
         "axial_pos_embds": False,
-        "attn_layers": ["local", "lsh"],
+        "attn_layers": ["local", "lsh"] * 2,
         "local_attn_chunk_length": 4,
         "lsh_attn_chunk_length": 4,
     },
     "xmod": {"languages": ["en_XX"], "default_language": "en_XX"},
-    "zamba2": {"layers_block_type": ["mamba", "hybrid"] * 2},
+    "zamba": {"layers_block_type": ["mamba", "hybrid"] * 2, "attention_hidden_size": 64, "attention_head_dim": 16},
+    "zamba2": {
+        "layers_block_type": ["mamba", "hybrid"] * 2,
+        "attention_hidden_size": 64,  # a layer reads its input beside the embeddings
+        "attention_head_dim": 16,
+        "num_key_value_heads": 4,
+        "mamba_headdim": 32,
+    },
     "zaya": {"num_experts_per_tok": 1},
 }
 
@@ -120,7 +128,7 @@ def tiny_model(kind: str, *, seq2seq: bool = False, seed: int = 3) -> PreTrained
 
 
 def tiny_config(kind: str, *, seq2seq: bool = False) -> PreTrainedConfig:
-    config = _shrunk(CONFIG_MAPPING[kind](), _EXCEPTIONS.get(kind, {}))
+    config = _shrunk(CONFIG_MAPPING[kind]())
     if seq2seq:
         config.decoder_start_token_id = _SPECIAL["decoder_start_token_id"]
     else:
@@ -128,14 +136,14 @@ def tiny_config(kind: str, *, seq2seq: bool = False) -> PreTrainedConfig:
     return config
 
 
-def _shrunk(config: PreTrainedConfig, exceptions: Mapping[str, Any]) -> PreTrainedConfig:
+def _shrunk(config: PreTrainedConfig) -> PreTrainedConfig:
     """A config of the same kind with small sizes."""
     sizes: dict[str, Any] = {}
     values = config.to_dict()
     for name, value in values.items():
         part = getattr(config, name, None) if isinstance(value, dict) else None
         if isinstance(part, PreTrainedConfig):
-            sizes[name] = _shrunk(part, {}).to_dict()
+            sizes[name] = _shrunk(part).to_dict()
         elif name in _SPECIAL:
             sizes[name] = _SPECIAL[name]
         elif name in ("forced_eos_token_id", "forced_bos_token_id"):
@@ -146,4 +154,4 @@ def _shrunk(config: PreTrainedConfig, exceptions: Mapping[str, Any]) -> PreTrain
             sizes[name] = _SIZES[name]
     if "kv_lora_rank" in values:  # the heads share one compressed key, and none is a group's
         sizes["num_key_value_heads"] = sizes["num_attention_heads"]
-    return type(config)(**{**sizes, **exceptions})
+    return type(config)(**{**sizes, **_EXCEPTIONS.get(config.model_type, {})})

@@ -145,10 +145,17 @@ def _returned(answer: Any) -> Sequence[Tensor | None]:
 
 
 def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
-    """(R, layers, H, queries, K); a layer with a sliding window has weight 0 before it."""
+    """(R, layers, H, queries, K); a layer with a sliding window has weight 0 before it.
+
+    Raises `AttendError` for layers that do not fit on one map.
+    """
     if len({layer.shape[1] for layer in weights}) > 1:
         raise AttendError(
             "The layers of this model differ in their number of heads, which Attend can't show: choose another model."
+        )
+    if any(layer.shape[-1] > keys for layer in weights):  # T5Gemma 2 attends to its text and its source at once
+        raise AttendError(
+            "This model attends to more than one text at a time, which Attend can't show: choose another."
         )
     padded = [functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights]
     return torch.stack([layer.to(padded[0].device, torch.float32) for layer in padded], dim=1)

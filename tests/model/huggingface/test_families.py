@@ -72,7 +72,7 @@ def test_what_a_sink_takes_is_missing_from_the_weights() -> None:
         ("switch_transformers", "seq2seq", "can't run token by token"),
     ],
 )
-def test_what_would_fail_is_refused_when_it_is_loaded(family: str, task: Any, words: str) -> None:
+def test_what_would_fail_is_refused_when_it_is_loaded(family: str, task: families.Task, words: str) -> None:
     result = families.examine(family, task)
     assert result.verdict == "refused"
     with pytest.raises(AttendError, match=words):
@@ -108,7 +108,9 @@ def test_rows_that_would_meet_are_kept_apart() -> None:
     assert (apart.joinable, together.joinable) == (False, True)
 
 
-def test_layers_with_different_heads_cannot_be_shown() -> None:
+def test_layers_that_do_not_fit_on_one_map_are_refused() -> None:
+    with pytest.raises(AttendError, match="attends to more than one text at a time"):
+        stacked([torch.zeros(1, 4, 1, 5)], 3)
     with pytest.raises(AttendError, match="layers of this model differ in their number of heads"):
         stacked([torch.zeros(1, 4, 1, 3), torch.zeros(1, 8, 1, 3)], 3)
 

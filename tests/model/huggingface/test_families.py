@@ -49,6 +49,20 @@ def test_a_family_is_exact(family: str) -> None:
     assert (result.greedy, result.beams) == ((2, 2), (2, 2))
 
 
+def test_a_mixture_of_experts_with_an_encoder_is_exact() -> None:
+    """It asks its encoder's output for what routed the source."""
+    result = families.examine("switch_transformers", "seq2seq", prompts=(3, 8), beams=(3,))
+    assert (result.verdict, result.reason) == ("exact", "")
+
+
+def test_a_step_leaves_recurrent_states_as_they_were() -> None:
+    ours = HuggingFaceModel(eager("qwen3_next"))
+    cache = ours.prefill([9, 10, 11]).cache
+    first = ours.step([12], cache).logits
+    ours.step([13], cache)
+    assert torch.equal(ours.step([12], cache).logits, first)
+
+
 def test_a_layer_that_attends_twice_is_one_layer() -> None:
     attention = HuggingFaceModel(eager("diffllama")).prefill([9, 10, 11], want=Want(attention=True)).attention
     assert attention is not None
@@ -69,7 +83,7 @@ def test_what_a_sink_takes_is_missing_from_the_weights() -> None:
         ("mamba", "causal", "keeps no keys and values of its text"),
         ("minimax", "causal", "keeps its cache as MiniMaxCache"),
         ("prophetnet", "causal", r"runs differently from transformers \(its logits are off by up to 0\.\d+ standard"),
-        ("switch_transformers", "seq2seq", "can't run token by token"),
+        ("encoder-decoder", "seq2seq", "can't run token by token"),
     ],
 )
 def test_what_would_fail_is_refused_when_it_is_loaded(family: str, task: families.Task, words: str) -> None:

@@ -161,7 +161,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     model = _random_model() if options.random else catalog.load(options.model).model
     import transformers
 
-    from model.huggingface.export_llama import write_llama
+    from model.huggingface.export.llama import write_llama
     from model.threads import fastest_threads
     from model.transformer.decoder import Transformer
 

@@ -89,7 +89,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     loaded = catalog.load(options.model)
     import transformers
 
-    from model.huggingface.export_marian import write_marian
+    from model.huggingface.export.marian import write_marian
     from model.threads import use_threads
     from model.transformer import checkpoint
     from model.transformer.encoder_decoder import EncoderDecoder

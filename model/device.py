@@ -49,13 +49,13 @@ class DeviceConfig:
             if "SPACES_ZERO_GPU" in os.environ:
                 return torch.device("cpu")
             return torch.device("cuda:0" if count else "mps" if torch.backends.mps.is_available() else "cpu")
-        device = torch.device(self.device)
-        if device.type == "cuda" and (device.index or 0) >= count:
+        kind, _, index = self.device.partition(":")
+        if kind == "cuda" and int(index or 0) >= count:  # before torch, which counts to 127 only, sees it
             there = f"only {count} found" if count else "none found"
             raise AttendError(f"PyTorch can't use {self.device} on this machine ({there}): choose another device.")
-        if device.type == "mps" and not torch.backends.mps.is_available():
+        if kind == "mps" and not torch.backends.mps.is_available():
             raise AttendError("PyTorch can't use mps on this machine: choose cpu.")
-        return torch.device("cuda:0") if self.device == "cuda" else device
+        return torch.device("cuda:0" if self.device == "cuda" else self.device)
 
     def torch_dtype(self, stored: object) -> torch.dtype:
         """The precision to compute in.

@@ -79,8 +79,8 @@ def export(name: str, directory: Path) -> ExportFormat:
     from model import catalog
 
     loaded = catalog.load(name)  # before torch, which takes seconds, so that a mistyped name is refused at once
-    from model.huggingface.export_llama import write_llama
-    from model.huggingface.export_marian import write_marian
+    from model.huggingface.export.llama import write_llama
+    from model.huggingface.export.marian import write_marian
     from model.text.sentencepiece_tokenizer import Tokenizer
     from model.transformer import checkpoint
     from model.transformer.decoder import Transformer

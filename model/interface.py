@@ -51,7 +51,7 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Attention weights of one pass: every row of keys sums to 1, and padding has weight 0."""
+    """Attention weights of one pass: a row of keys sums to 1, or less in a model with sinks; padding has weight 0."""
 
     decoder: Tensor  # (rows, layers, heads, queries, keys); after a prefill the only query is the prompt's last token
     cross: Tensor | None = None  # (rows, layers, heads, queries, source), of a decoder that reads an encoder's source

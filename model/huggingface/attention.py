@@ -1,13 +1,17 @@
 """Captures the attention of models of transformers.
 
-No model is copied or changed for it: all are loaded with one attention function of ours, which runs the fused kernel,
-and the family's own explicit softmax only while a pass of this thread asks for weights (a context variable says so).
+No model is copied for it: all that take an attention function are given one of ours, which runs the fused kernel, and
+the family's own explicit softmax only while a pass of this thread asks for weights (a context variable says so), or
+where the fused kernel cannot do what the family's softmax does. Families of an older form return their weights
+themselves.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,12 +22,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from transformers import PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 from transformers.modeling_utils import AttentionInterface
 
-ATTENTION = "attend"  # the name under which transformers knows our attention function
-_EAGER_ONLY = {"bloom", "falcon"}  # families that take no attention function, and return their weights themselves
+from model.errors import AttendError
+
+# The names under which transformers knows our attention functions.
+FUSED = "attend"  # the fused kernel, except while weights are captured
+EXPLICIT = "attend_explicit"  # always the family's own softmax: it has sinks, or caps its scores
+EAGER = "eager"  # the family's own, without us; whatever else a family has computes the same
 
 # Where the weights of the passes of this thread go, the last `queries` of each; None: nothing is captured.
 _capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
@@ -33,35 +42,36 @@ _capture: ContextVar[_Captured | None] = ContextVar("capture", default=None)
 class _Captured:
     queries: int
     weights: list[Tensor]  # of each layer, (R, H, queries, K)
+    latest: tuple[nn.Module, Tensor] | None = None  # the layer and the keys of the last of them
 
 
-def _explicit(config: Any) -> bool:
-    """Whether the fused kernel cannot do what this family's softmax does."""
-    return _capture.get() is not None or getattr(config, "attn_logit_softcapping", None) is not None
+def _fused(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Any, **options: Any) -> Any:
+    """The attention function of every layer: see `_explicit`; without weights where none are captured."""
+    attend = sdpa_attention_forward if _capture.get() is None else _explicit
+    return attend(module, query, key, value, attention_mask, **options)
 
 
-def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any) -> Any:
-    """The attention function of every layer.
-
-    Queries (R, H, T, D), keys and values (R, G, K, D) to outputs (R, T, H, D) and, where captured, weights.
-    """
-    if not _explicit(getattr(module, "config", None)):
-        return sdpa_attention_forward(module, query, key, value, mask, **options)
+def _explicit(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Any, **options: Any) -> Any:
+    """Queries (R, H, T, D), keys and values (R, G, K, D) to outputs (R, T, H, D) and weights (R, H, T, K)."""
     family = sys.modules[type(module).__module__]
-    output, weights = family.eager_attention_forward(module, query, key, value, mask, **options)
+    output, weights = family.eager_attention_forward(module, query, key, value, attention_mask, **options)
     captured = _capture.get()
-    if captured is not None:
+    # A layer that attends twice with the same queries and keys, to halves of its values, has one set of weights.
+    if captured is not None and not (captured.latest and captured.latest[0] is module and captured.latest[1] is key):
         captured.weights.append(weights[:, :, -captured.queries :])
+        captured.latest = module, key
     return output, weights
 
 
-def _mask(*arguments: Any, config: Any, **options: Any) -> Tensor | None:
+def _fused_mask(*arguments: Any, **options: Any) -> Tensor | None:
     """A mask as the kernel that will run reads it."""
-    return (eager_mask if _explicit(config) else sdpa_mask)(*arguments, config=config, **options)
+    return (sdpa_mask if _capture.get() is None else eager_mask)(*arguments, **options)
 
 
-AttentionInterface.register(ATTENTION, _attend)
-AttentionMaskInterface.register(ATTENTION, _mask)
+AttentionInterface.register(FUSED, _fused)
+AttentionInterface.register(EXPLICIT, _explicit)
+AttentionMaskInterface.register(FUSED, _fused_mask)
+AttentionMaskInterface.register(EXPLICIT, eager_mask)
 
 
 @contextmanager
@@ -75,9 +85,34 @@ def capturing(queries: int) -> Iterator[list[Tensor]]:
         _capture.reset(token)
 
 
-def attention_for(model_type: str) -> str:
-    """The attention implementation to load a model of this kind with."""
-    return "eager" if model_type in _EAGER_ONLY else ATTENTION
+def make_capturable(hf_model: PreTrainedModel) -> None:
+    """Give a model that was loaded as `EAGER` our attention function, where its family takes one.
+
+    One that asks whether its attention is called "eager" would take ours for a kernel with another interface: DeepSeek
+    V3.2 would leave out the choice of its indexer.
+    """
+    parts: list[Any] = [part for part in hf_model.modules() if isinstance(part, PreTrainedModel)]
+    if all(part._can_set_attn_implementation() and not _asks_for_eager(type(part)) for part in parts):
+        hf_model.set_attn_implementation(FUSED if all(part._supports_sdpa for part in parts) else EXPLICIT)
+
+
+def _asks_for_eager(family: type) -> bool:
+    return bool(
+        re.search(
+            r'_attn_implementation (==|!=|in|not in) .*"eager"', inspect.getsource(sys.modules[family.__module__])
+        )
+    )
+
+
+@contextmanager
+def without_us(hf_model: Any) -> Iterator[None]:
+    """Within it, a model computes as transformers alone would; not for use by two threads."""
+    ours = hf_model.config._attn_implementation
+    hf_model.set_attn_implementation(EAGER)
+    try:
+        yield
+    finally:
+        hf_model.set_attn_implementation(ours)
 
 
 def forward_with_attention(hf_model: Any, queries: int, **inputs: Any) -> tuple[Any, list[Tensor]]:
@@ -86,15 +121,41 @@ def forward_with_attention(hf_model: Any, queries: int, **inputs: Any) -> tuple[
     Returns:
         Its output, and each attention layer's weights of the last `queries` queries, (R, H, queries, K), in the order
         in which the layers ran; none for 0.
+
+    Raises `AttendError` for a model that does not tell its weights.
     """
-    if not queries or hf_model.config._attn_implementation == ATTENTION:
+    if not queries:
+        return hf_model(**inputs), []
+    if hf_model.config._attn_implementation in (FUSED, EXPLICIT):
         with capturing(queries) as weights:
-            return hf_model(**inputs), weights
-    answer = hf_model(**inputs, output_attentions=True)
-    return answer, [layer[:, :, -queries:] for layer in answer.attentions]
+            answer = hf_model(**inputs)
+    else:
+        answer = hf_model(**inputs, output_attentions=True)
+        weights = [layer[:, :, -queries:] for layer in _returned(answer) if layer is not None]
+    if not weights:
+        raise AttendError("This model does not provide its attention: choose another model.")
+    return answer, weights
+
+
+def _returned(answer: Any) -> Sequence[Tensor | None]:
+    """The weights of every layer as a family returns them, each followed by its cross-attention, if it has any."""
+    if decoder := getattr(answer, "decoder_attentions", None):
+        return [layer for both in zip(decoder, answer.cross_attentions, strict=True) for layer in both]
+    return getattr(answer, "attentions", None) or ()
 
 
 def stacked(weights: Sequence[Tensor], keys: int) -> Tensor:
-    """(R, layers, H, queries, K); a layer with a sliding window has weight 0 before it."""
+    """(R, layers, H, queries, K); a layer with a sliding window has weight 0 before it.
+
+    Raises `AttendError` for layers that do not fit on one map.
+    """
+    if len({layer.shape[1] for layer in weights}) > 1:
+        raise AttendError(
+            "The layers of this model differ in their number of heads, which Attend can't show: choose another model."
+        )
+    if any(layer.shape[-1] > keys for layer in weights):  # T5Gemma 2 attends to its text and its source at once
+        raise AttendError(
+            "This model attends to more than one text at a time, which Attend can't show: choose another."
+        )
     padded = [functional.pad(layer, (keys - layer.shape[-1], 0)) for layer in weights]
     return torch.stack([layer.to(padded[0].device, torch.float32) for layer in padded], dim=1)

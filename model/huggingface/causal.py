@@ -6,128 +6,43 @@ W model width, V vocabulary.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import PreTrainedModel
-from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from model.errors import AttendError
-from model.huggingface.attention import forward_with_attention, stacked
-from model.huggingface.positions import context_length
+from model.huggingface.attention import forward_with_attention, make_capturable, stacked
+from model.huggingface.cache import BRANCHING, JOINING, HuggingFaceCache
+from model.huggingface.positions import context_length, first_position
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length, check_room
 
 
-@dataclass(frozen=True, slots=True)
-class HuggingFaceCache:
-    """An immutable cache of transformers: each pass works on a copy of the record, not of its tensors."""
-
-    hf_cache: Any  # a Cache of transformers, whose layers all hold keys and values
-    length: int  # columns, padding included
-    padding: tuple[int, ...]  # of each row, on the left
-
-    @property
-    def rows(self) -> int:
-        return len(self.padding)
-
-    def opened(self) -> Any:
-        return opened(self.hf_cache)
-
-    def select(self, rows: Sequence[int]) -> Self:
-        if tuple(rows) == tuple(range(self.rows)):
-            return self
-        padding, unused = cropped([self.padding[row] for row in rows])
-        return type(self)(selected(self.hf_cache, rows, unused), self.length - unused, padding)
-
-    def join(self, other: Self) -> Self:
-        length = max(self.length, other.length)
-        padding = [pad + length - cache.length for cache in (self, other) for pad in cache.padding]
-        return type(self)(joined(self.hf_cache, other.hf_cache, length), length, tuple(padding))
-
-    def attention_mask(self) -> Tensor | None:
-        return unpadded(self.length, self.padding)
-
-    def extended(self, count: int) -> Self:
-        """The same rows, `count` columns longer; to be filled by a pass."""
-        return type(self)(self.hf_cache, self.length + count, self.padding)
-
-
-def opened(hf_cache: Any) -> Any:
-    """A cache to hand to a pass, which only replaces tensors and never changes them."""
-    cache = copy.copy(hf_cache)
-    cache.layers = [copy.copy(layer) for layer in hf_cache.layers]
-    return cache
-
-
-def cropped(padding: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The padding of each row without the columns that are padding in all of them, and how many those are."""
-    unused = min(padding, default=0)
-    return tuple(pad - unused for pad in padding), unused
-
-
-def selected(hf_cache: Any, rows: Sequence[int], unused: int = 0) -> Any:
-    """These rows of a cache of transformers without its first `unused` columns, in a new one."""
-    cache = opened(hf_cache)
-    for layer in cache.layers:
-        index = torch.tensor(rows, dtype=torch.long, device=layer.keys.device)
-        layer.keys, layer.values = (
-            part[:, :, unused:].index_select(0, index)
-            for part in (layer.keys, layer.values)  # (R, G, K, D)
-        )
-    return cache
-
-
-def joined(first: Any, second: Any, length: int, *, on_the_right: bool = False) -> Any:
-    """The rows of two caches of transformers in a new one, all padded to so many columns, on the left by default."""
-    cache = opened(second)
-    for layer, before in zip(cache.layers, first.layers, strict=True):
-        pairs = (before.keys, layer.keys), (before.values, layer.values)
-        layer.keys, layer.values = (  # (R, G, K, D)
-            torch.cat([_padded(part, length, on_the_right=on_the_right) for part in pair]) for pair in pairs
-        )
-    return cache
-
-
-def unpadded(length: int, padding: Sequence[int]) -> Tensor | None:
-    """A mask of so many columns (R, K), 0 for each row's padding; None where there is none."""
-    if not any(padding):
-        return None
-    return (torch.arange(length)[None, :] >= torch.tensor(padding)[:, None]).long()
-
-
-def _padded(columns: Tensor, length: int, *, on_the_right: bool) -> Tensor:
-    missing = length - columns.shape[2]
-    return functional.pad(columns, (0, 0, 0, missing) if on_the_right else (0, 0, missing, 0))  # (R, G, length, D)
-
-
 class HuggingFaceModel:
-    """A causal model of transformers, in evaluation mode, loaded with the implementation that `attention_for` names."""
+    """A causal model of transformers, in evaluation mode, loaded with its family's own attention (`EAGER`)."""
 
     decoder_start: tuple[int, ...] = ()
 
     def __init__(self, hf_model: PreTrainedModel) -> None:
-        """Raises `AttendError` for a model whose memory of the text is not keys and values."""
+        """Raises `AttendError` for a model whose memory of the text can't be branched."""
         self._hf_model: Any = hf_model.eval()  # its class says too little of the families' own methods
+        make_capturable(hf_model)
         config: Any = hf_model.config.get_text_config()
         self.vocabulary_size: int = self._hf_model.get_output_embeddings().weight.shape[0]
         self.context_length = context_length(hf_model, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(hf_model.forward).parameters
+        self._first_position = first_position(hf_model)
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
-        if not kinds <= {DynamicLayer, DynamicSlidingWindowLayer}:
-            names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise AttendError(
-                f"This model keeps its cache as {names}, which Attend can't branch: choose another model."
-            )
+        if not kinds <= BRANCHING:
+            raise _not_branching(", ".join(sorted(kind.__name__ for kind in kinds - BRANCHING)))
         self.layer_count: int = config.num_hidden_layers
         # Joined rows of different lengths need positions of their own and caches that keep every column.
-        self.joinable = self._takes_positions and kinds == {DynamicLayer}
+        self.joinable = self._takes_positions and kinds <= JOINING
 
     @property
     def device(self) -> torch.device:
@@ -178,22 +93,17 @@ class HuggingFaceModel:
                 options["attention_mask"] = mask.to(self.device)
             if self._takes_positions:
                 columns = torch.arange(cache.length, cache.length + length)[None, :]
-                positions = columns - torch.tensor(cache.padding)[:, None]  # (R, T)
+                positions = columns - torch.tensor(cache.padding)[:, None] + self._first_position  # (R, T)
                 options["position_ids"] = positions.to(self.device)
         wants_layers = bool(want.layers) or want.hidden
         options |= {"input_ids": tokens.to(self.device), "output_hidden_states": wants_layers}
         answer, weights = forward_with_attention(self._hf_model, 1 if want.attention else 0, **options)
-        if getattr(answer, "past_key_values", None) is None:  # a state-space model such as Mamba
-            raise AttendError(
-                f"A {type(self._hf_model).__name__} has no keys and values, so there is no "
-                "attention to show: choose a transformer."
-            )
         columns = length if cache is None else cache.length + length
         attention = Attention(stacked(weights, columns)) if want.attention else None  # (R, layers, H, 1, K)
         padding = (0,) * rows if cache is None else cache.padding
         return Forward(
             answer.logits[:, -1].float(),  # (R, V)
-            HuggingFaceCache(answer.past_key_values, columns, padding),
+            HuggingFaceCache(_cache_of(answer), columns, padding),
             attention,
             answer.hidden_states[-1].float() if want.hidden else None,  # (R, T, W)
             self._layer_logits(answer.hidden_states, want.layers) if want.layers else None,
@@ -208,13 +118,35 @@ class HuggingFaceModel:
         return self._hf_model.get_output_embeddings()(torch.stack(normed, dim=1)).float()
 
 
+def _cache_of(answer: Any) -> DynamicCache:
+    """The keys and values that a pass leaves; `AttendError` where there are none, or Attend cannot branch them."""
+    cache = getattr(answer, "past_key_values", None)
+    if isinstance(cache, EncoderDecoderCache):  # of a decoder that could read an encoder, too
+        cache = cache.self_attention_cache
+    if cache is None:  # a state-space model such as Mamba, or one that computes the whole text for every token
+        raise AttendError(
+            "This model keeps no keys and values of its text, which Attend needs to go on token by token: choose "
+            "another model."
+        )
+    if type(cache) is not DynamicCache:
+        raise _not_branching(type(cache).__name__)
+    return cache
+
+
+def _not_branching(kind: str) -> AttendError:
+    return AttendError(f"This model keeps its cache as {kind}, which Attend can't branch: choose another model.")
+
+
 def input_device(hf_model: Any) -> torch.device:
     """Where tokens go; where the weights wait on the disk, they are sent on from the CPU."""
     device = hf_model.get_input_embeddings().weight.device
     return torch.device("cpu") if device.type == "meta" else device
 
 
-_FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm")
+_FINAL_NORMS = (
+    *("norm", "ln_f", "final_layer_norm", "final_layernorm", "final_norm", "norm_f", "embedding_norm", "layer_norm"),
+    *("layernorm", "output_layernorm"),
+)
 
 
 def _final_norm(hf_model: Any) -> nn.Module:

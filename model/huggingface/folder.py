@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -55,7 +56,7 @@ def load(files: Checkpoint, engine: str, device_config: DeviceConfig = DeviceCon
         end_tokens,
         template,
         suppress_tokens=suppress_tokens,
-        notes=notes,
+        notes=(*notes, *tokenizer.notes),
     )
     return loaded if template else replace(loaded, chat=Transcript(loaded.prompt))
 
@@ -105,6 +106,7 @@ def _answering(
     else:
         tokenizer = other = files.tokenizer(model.vocabulary_size)
         prefix_tokens, suffix_tokens = other.prefix_tokens, other.suffix_tokens
+        notes = (*notes, *other.notes)
     return LoadedModel(
         files.name,
         model,
@@ -246,18 +248,18 @@ def _adapted(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spr
     """The model of transformers behind our interface."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-    from model.huggingface.attention import attention_for
+    from model.huggingface.attention import EAGER
     from model.huggingface.causal import HuggingFaceModel
     from model.huggingface.seq2seq import Seq2SeqModel
+    from model.huggingface.verify import verified
 
     seq2seq = bool(files.config.get("is_encoder_decoder"))
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    attention = attention_for(str(files.config["model_type"]))
-    hf_model = read_hf_model(kind, files, device, dtype, attention=attention, spread=spread)
+    hf_model = read_hf_model(kind, files, device, dtype, attention=EAGER, spread=spread)
     if not seq2seq:
-        return HuggingFaceModel(hf_model)
-    forced = _ids(hf_model.generation_config.forced_bos_token_id, hf_model.config.vocab_size)
-    return Seq2SeqModel(hf_model, forced_start=sorted(forced))
+        return verified(HuggingFaceModel, hf_model, files.name)
+    forced = _ids(hf_model.generation_config.forced_bos_token_id, hf_model.get_output_embeddings().weight.shape[0])
+    return verified(partial(Seq2SeqModel, forced_start=sorted(forced)), hf_model, files.name)
 
 
 def _ids(value: object, vocabulary_size: int) -> frozenset[int]:

@@ -36,10 +36,14 @@ def context_length(hf_model: Any, *, endless: int) -> int:
     length = next((length for length in lengths if isinstance(length, int) and length > 0), None)
     if length is None:
         return endless
-    # RoBERTa and its kin count positions from the one behind the padding's.
+    return length - first_position(hf_model)
+
+
+def first_position(hf_model: Any) -> int:
+    """The position of a text's first token: RoBERTa and its kin count from the one behind the padding's."""
     embeddings = getattr(hf_model.base_model, "embeddings", None)
     padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
-    return length if padding is None else length - padding - 1
+    return 0 if padding is None else padding + 1
 
 
 @contextmanager

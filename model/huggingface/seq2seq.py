@@ -21,8 +21,9 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from model.errors import AttendError
-from model.huggingface.attention import forward_with_attention, stacked
-from model.huggingface.causal import cropped, input_device, joined, opened, selected, unpadded
+from model.huggingface.attention import forward_with_attention, make_capturable, stacked
+from model.huggingface.cache import cropped, joined, opened, selected, unpadded
+from model.huggingface.causal import input_device
 from model.huggingface.positions import context_length, follow_padding, padded
 from model.interface import Attention, Forward, Inspection, Want
 from model.limits import check_length
@@ -96,12 +97,19 @@ class Seq2SeqCache:
         )
 
 
+@dataclass
+class _EncoderOutput(BaseModelOutput):
+    """A source as its encoder left it."""
+
+    router_logits: Any = None  # of a mixture of experts; nothing in decoding needs them
+
+
 # Families whose rows, joined, are held equal to the same rows alone in the tests.
 _JOINABLE = {"t5", "mt5", "umt5", "bart", "mbart", "marian", "m2m_100", "pegasus", "blenderbot", "blenderbot-small"}
 
 
 class Seq2SeqModel:
-    """A model of transformers with an encoder, in evaluation mode, loaded with what `attention_for` names."""
+    """A model of transformers with an encoder, in evaluation mode, loaded with its family's own attention (`EAGER`)."""
 
     layer_count: int = 0  # a layer's own guess is a matter of decoders alone (DoLa, Chuang et al., 2023)
 
@@ -113,6 +121,7 @@ class Seq2SeqModel:
         Raises `AttendError` where the model does not say what its decoder begins with.
         """
         self._hf_model: Any = hf_model.eval()
+        make_capturable(hf_model)
         config: Any = hf_model.config
         start = getattr(hf_model.generation_config, "decoder_start_token_id", None)
         start = getattr(config, "decoder_start_token_id", None) if start is None else start
@@ -190,7 +199,7 @@ class Seq2SeqModel:
             self._hf_model,
             queries,
             decoder_input_ids=tokens.to(self.device),
-            encoder_outputs=BaseModelOutput(last_hidden_state=rows),
+            encoder_outputs=_EncoderOutput(last_hidden_state=rows),
             **options,
         )
 

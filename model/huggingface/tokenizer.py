@@ -1,4 +1,5 @@
 """The tokenizer of a Hugging Face checkpoint as exact bytes: byte-level BPE, and SentencePiece with or without bytes.
+Others (whole words, WordPiece, plain letters) drop spaces or capitals, so a text may come back differently.
 
 `AutoTokenizer` reads the files and the Rust library splits texts; decoding is ours, from the bytes of each token, so
 that it streams. Two ways lead from text to ids: `encode` is for what people type, where no special token is ever found;
@@ -8,7 +9,8 @@ that it streams. Two ways lead from text to ids: `encode` is for what people typ
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +22,11 @@ from model.errors import AttendError
 from model.text.sentencepiece_tokenizer import SPACE
 from model.text.tokenizer import TextTokenizer, check_whole
 
+_INEXACT = (
+    "This model's tokenizer doesn't keep every space and capital letter, so a text may not come back exactly as it was "
+    "written."
+)
+_TRIES = 100  # tokens looked at for one that is split as it is written
 _BEGINNINGS = ("tokenizer.", "vocab", "spiece.", "spm.", "sentencepiece.", "source.", "bpe.")  # of vocabularies' files
 
 
@@ -27,7 +34,7 @@ class HuggingFaceTokenizer(TextTokenizer):
     """A tokenizer of transformers for a model whose vocabulary may have more ids than it knows."""
 
     def __init__(self, hf_tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
-        """Raises `AttendError` for a tokenizer of another vocabulary, or of a kind whose tokens are not bytes."""
+        """Raises `AttendError` for a tokenizer of another vocabulary, or one that splits no text."""
         backend = _backend_of(hf_tokenizer)
         size = backend.get_vocab_size(with_added_tokens=True)
         if not vocabulary_size / 2 < size <= vocabulary_size:  # models round their vocabulary up, but never so far
@@ -40,19 +47,20 @@ class HuggingFaceTokenizer(TextTokenizer):
         names = {piece: backend.id_to_token(piece) for piece in range(vocabulary_size)}
         special = {piece: f"<unused {piece}>" for piece, name in names.items() if name is None}
         special |= {piece: token.content for piece, token in added.items() if token.special}
-        to_bytes = _reader(described["decoder"])
+        special |= {
+            piece: name for piece, name in names.items() if name and name == described["model"].get("unk_token")
+        }
+        to_bytes, exact = _reader(described)
+        self.notes = () if exact else (_INEXACT,)  # sentences that a person should read
         bytes_of = [
             b"" if piece in special else added[piece].content.encode() if piece in added else to_bytes(name or "")
             for piece, name in names.items()
         ]
-        plain = backend.encode("x", add_special_tokens=False).ids
-        framed = backend.encode("x", add_special_tokens=True).ids
+        plain, framed = _framing(backend, names, special)
         prefix = b"".join(bytes_of[piece] for piece in plain).startswith(b" ")
         super().__init__(bytes_of, special, prefix=b" " if prefix else b"")
         self.hf_tokenizer = hf_tokenizer
-        starts = (index for index in range(len(framed)) if plain and framed[index : index + len(plain)] == plain)
-        if (start := next(starts, None)) is None:
-            raise AttendError("This model's tokenizer loses part of the text: choose another model.")
+        start = next(index for index in range(len(framed)) if framed[index : index + len(plain)] == plain)
         self.prefix_tokens, self.suffix_tokens = tuple(framed[:start]), tuple(framed[start + len(plain) :])
         self._parsing = copied(described, special=False)
         self._beginning = copied(described, special=True)
@@ -110,6 +118,19 @@ def _backend_of(hf_tokenizer: PreTrainedTokenizerBase) -> Backend:
     return backend
 
 
+def _framing(
+    backend: Backend, names: Mapping[int, str | None], special: Collection[int]
+) -> tuple[list[int], list[int]]:
+    """The ids of a short text that the vocabulary has, alone and as its tokenizer frames texts."""
+    written = (name for piece, name in names.items() if name and piece not in special)
+    for text in ("x", *islice(written, _TRIES)):
+        plain, framed = (backend.encode(text, add_special_tokens=frame).ids for frame in (False, True))
+        found = any(framed[index : index + len(plain)] == plain for index in range(len(framed)))
+        if plain and found and not any(piece in special for piece in plain):
+            return plain, framed
+    raise AttendError("This model's tokenizer loses part of the text: choose another model.")
+
+
 def copied(described: Mapping[str, Any], *, special: bool) -> Backend:
     """A tokenizer of its own, which never cuts or pads; `special`: names of special tokens are text like any other."""
     backend = Backend.from_str(json.dumps(described))
@@ -146,20 +167,24 @@ def _without_prefix(described: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _reader(decoder: Any) -> Callable[[str], bytes]:
-    """How the bytes of a token follow from how the vocabulary writes it."""
-    parts = (decoder or {}).get("decoders", [decoder])
-    kinds = {part["type"] for part in parts if part}
+def _reader(described: Mapping[str, Any]) -> tuple[Callable[[str], bytes], bool]:
+    """How the bytes of a token follow from how the vocabulary writes it, and whether they are a text's very bytes."""
+    decoder, model = described["decoder"] or {}, described["model"]
+    parts = [part for part in decoder.get("decoders", [decoder]) if part]
+    kinds = {part["type"] for part in parts}
     if "ByteLevel" in kinds:
-        return _byte_level
-    spaced = any(part["type"] == "Replace" and part["pattern"] == {"String": SPACE} for part in parts if part)
-    if "Metaspace" not in kinds and not spaced:
-        raise AttendError(
-            "This tokenizer is neither byte-level BPE nor SentencePiece, so its tokens are not exact texts: "
-            "choose another model."
-        )
-    pieces = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)} if "ByteFallback" in kinds else {}
-    return lambda name: pieces.get(name) or name.replace(SPACE, " ").encode()
+        return _byte_level, True
+    if "Metaspace" in kinds or any(
+        part["type"] == "Replace" and part["pattern"] == {"String": SPACE} for part in parts
+    ):
+        pieces = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)} if "ByteFallback" in kinds else {}
+        return lambda name: pieces.get(name) or name.replace(SPACE, " ").encode(), True
+    if ends_word := model.get("end_of_word_suffix"):  # as GPT writes its words
+        return lambda name: (f"{name[: -len(ends_word)]} " if name.endswith(ends_word) else name).encode(), False
+    if goes_on := model.get("continuing_subword_prefix"):  # as BERT writes its words
+        return lambda name: (name[len(goes_on) :] if name.startswith(goes_on) else f" {name}").encode(), False
+    space = " " if model["type"] == "WordLevel" else ""
+    return lambda name: f"{space}{name}".encode(), False
 
 
 def _byte_level(name: str) -> bytes:

@@ -50,6 +50,8 @@ def test_a_device_that_is_not_here_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert DeviceConfig("cuda:1").torch_device() == torch.device("cuda:1")
     with pytest.raises(AttendError, match=r"can't use cuda:2 on this machine \(only 2 found\)"):
         DeviceConfig("cuda:2").torch_device()
+    with pytest.raises(AttendError, match=r"can't use cuda:999 on this machine \(only 2 found\)"):
+        DeviceConfig("cuda:999").torch_device()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(AttendError, match=r"can't use cuda on this machine \(none found\)"):
         DeviceConfig("cuda").torch_device()

@@ -11,7 +11,7 @@ import transformers as hf
 from transformers import PreTrainedModel
 
 from model.errors import AttendError
-from model.huggingface.attention import attention_for
+from model.huggingface.attention import EAGER
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import Want
 
@@ -60,13 +60,13 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
 }
 
 
-def made(name: str, attention: str | None = None) -> PreTrainedModel:
+def made(name: str) -> PreTrainedModel:
     torch.manual_seed(3)
     model = FAMILIES[name]().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    model.set_attn_implementation(attention or attention_for(model.config.model_type))
+    model.set_attn_implementation(EAGER)
     return model
 
 
@@ -76,7 +76,7 @@ def text(length: int, seed: int = 1) -> list[int]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_attention_match_transformers(name: str) -> None:
-    ours, reference, ids = HuggingFaceModel(made(name)), made(name, "eager"), text(16)
+    ours, reference, ids = HuggingFaceModel(made(name)), made(name), text(16)
     with torch.no_grad():
         expected = reference(torch.tensor([ids]), output_attentions=True)
     for want in (Want(attention=True), Want()):

@@ -232,7 +232,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(
 
 def test_a_model_without_attention_is_refused_in_words(tmp_path: Path) -> None:
     mamba = MambaForCausalLM(MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=1, state_size=4))
-    with pytest.raises(AttendError, match="has no keys and values"):
+    with pytest.raises(AttendError, match="keeps no keys and values of its text"):
         HuggingFaceModel(mamba)
 
 

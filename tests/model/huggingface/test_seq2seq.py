@@ -14,7 +14,7 @@ from decoding.generate import generate
 from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
-from model.huggingface.attention import ATTENTION
+from model.huggingface.attention import EAGER
 from model.huggingface.seq2seq import Seq2SeqCache, Seq2SeqModel
 from model.interface import Want
 from model.transformer.encoder_decoder import EncoderDecoder
@@ -62,13 +62,13 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
 }
 
 
-def made(family: str | Callable[[], PreTrainedModel], attention: str = ATTENTION) -> Any:
+def made(family: str | Callable[[], PreTrainedModel]) -> Any:
     torch.manual_seed(3)
     model = (FAMILIES[family] if isinstance(family, str) else family)().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    model.set_attn_implementation(attention)
+    model.set_attn_implementation(EAGER)
     return model
 
 
@@ -82,7 +82,7 @@ def request_for(model: Seq2SeqModel | EncoderDecoder, source: list[int], ends: l
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_steps_and_all_attention_match_transformers(name: str) -> None:
-    ours, reference = Seq2SeqModel(made(name)), made(name, "eager")
+    ours, reference = Seq2SeqModel(made(name)), made(name)
     source, answer = text(11), text(9, seed=2)
     fed = [*ours.decoder_start, *answer]
     with torch.no_grad():
@@ -149,7 +149,7 @@ def test_branches_are_texts_alone(name: str) -> None:
 def test_texts_are_those_of_generate(
     name: str, settings: dict[str, Any], words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reference = made(name, "eager")
+    reference = made(name)
     ours, ends = Seq2SeqModel(made(name)), [17, 30]
     for seed in range(4):
         source = text(5 + seed, seed)

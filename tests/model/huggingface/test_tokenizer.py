@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from model.errors import AttendError
@@ -111,11 +111,68 @@ def test_a_tokenizer_of_another_vocabulary_is_refused(size: int) -> None:
         HuggingFaceTokenizer(reference, len(reference) + size)
 
 
-def test_one_whose_tokens_are_no_exact_texts_is_refused() -> None:
-    built = Tokenizer(models.WordPiece({"[UNK]": 0, "x": 1, "##y": 2}, unk_token="[UNK]"))
+def whole_words() -> Tokenizer:
+    built = Tokenizer(models.WordLevel({"[UNK]": 0, "the": 1, "cat": 2, "sat": 3}, unk_token="[UNK]"))
+    built.pre_tokenizer = pre_tokenizers.Whitespace()  # pyright: ignore[reportAttributeAccessIssue]
+    return built
+
+
+def word_pieces() -> Tokenizer:
+    built = Tokenizer(models.WordPiece({"[UNK]": 0, "the": 1, "cat": 2, "s": 3, "##at": 4}, unk_token="[UNK]"))
+    built.normalizer = normalizers.BertNormalizer(lowercase=True)  # pyright: ignore[reportAttributeAccessIssue]
+    built.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # pyright: ignore[reportAttributeAccessIssue]
     built.decoder = decoders.WordPiece()  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(AttendError, match="neither byte-level BPE nor SentencePiece"):
-        HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=built), 3)
+    return built
+
+
+def marked_ends() -> Tokenizer:
+    letters = {letter: index for index, letter in enumerate([*"thecas", "t</w>", "e</w>", "at</w>"])}
+    built = Tokenizer(models.BPE(letters, [("a", "t</w>")], end_of_word_suffix="</w>"))
+    built.pre_tokenizer = pre_tokenizers.Whitespace()  # pyright: ignore[reportAttributeAccessIssue]
+    built.decoder = decoders.BPEDecoder()  # pyright: ignore[reportAttributeAccessIssue]
+    return built
+
+
+def unigram_without_a_sign_for_spaces() -> Tokenizer:
+    pieces = [("<unk>", 0.0), *((piece, -1.0) for piece in ("the", " ", "c", "at", "s"))]
+    return Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+
+
+@pytest.mark.parametrize(
+    ("built", "said"),
+    [
+        (whole_words, "the cat sat"),
+        (word_pieces, "the cat sat"),
+        (marked_ends, "the cat sat "),
+        (unigram_without_a_sign_for_spaces, "the cat sat"),
+    ],
+)
+def test_one_that_drops_spaces_or_capitals_is_used_with_a_note(built: Callable[[], Tokenizer], said: str) -> None:
+    backend = built()
+    tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=backend), backend.get_vocab_size())
+    ids = tokenizer.encode("the cat sat", begins=True)
+    assert ids == backend.encode("the cat sat").ids
+    assert tokenizer.decode(ids, begins=True) == said
+    assert [note for note in tokenizer.notes if "may not come back exactly" in note]
+    assert made("byte-level").notes == made("sentence-piece").notes == ()
+
+
+def test_a_word_that_the_vocabulary_lacks_is_refused() -> None:
+    for built in (whole_words(), word_pieces()):
+        tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=built), built.get_vocab_size())
+        with pytest.raises(AttendError, match="no token for 'dog'"):
+            tokenizer.encode("the dog")
+
+
+@pytest.mark.parametrize("decoder", [decoders.ByteLevel, None])
+def test_three_letters_and_no_merges_are_a_vocabulary(decoder: Callable[[], object] | None) -> None:
+    built = Tokenizer(models.BPE({"a": 0, "b": 1, "c": 2}, []))
+    if decoder is not None:
+        built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)  # pyright: ignore[reportAttributeAccessIssue]
+        built.decoder = decoder()  # pyright: ignore[reportAttributeAccessIssue]
+    tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=built), 3)
+    assert tokenizer.encode("cab") == [2, 0, 1]
+    assert tokenizer.decode([2, 0, 1]) == "cab"
 
 
 def test_a_folder_without_a_readable_tokenizer_is_refused(tmp_path: Path) -> None:

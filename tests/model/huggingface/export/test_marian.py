@@ -13,7 +13,7 @@ from transformers import MarianMTModel, MarianTokenizer
 from decoding.settings import DecodingSettings
 from model import catalog, export
 from model.errors import AttendError
-from model.huggingface.export_marian import marian_config
+from model.huggingface.export.marian import marian_config
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint

@@ -17,7 +17,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from model.errors import AttendError
-from model.huggingface.export_llama import write_json
+from model.huggingface.export.llama import write_json
 from model.text.sentencepiece_tokenizer import END, Tokenizer
 from model.transformer.config import TransformerConfig
 from model.transformer.encoder_decoder import EncoderDecoder

@@ -18,7 +18,7 @@ import attend
 import generate
 from model import catalog, export, names
 from model.errors import AttendError
-from model.huggingface.export_llama import write_llama
+from model.huggingface.export.llama import write_llama
 from model.text.conversation import ChatFormat, Message
 from model.text.sentencepiece_tokenizer import Tokenizer
 from model.transformer import checkpoint

@@ -1,0 +1,1 @@
+"""Models of ours in the layouts of transformers."""

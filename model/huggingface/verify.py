@@ -1,0 +1,108 @@
+"""A model of transformers behind our interface, held against transformers itself before anyone uses it.
+
+Families differ in what they hand to attention, in how they count positions and in what they remember, and some would
+go on in silence with a part left out. So each model reads a few tokens when it is loaded: in a single pass of
+transformers alone, and token by token as Attend does. That is seven passes, as many as seven tokens of a text need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from model.errors import AttendError
+from model.huggingface.attention import without_us
+from model.huggingface.causal import HuggingFaceModel
+from model.huggingface.seq2seq import Seq2SeqModel
+from model.interface import Want
+
+ModelT = TypeVar("ModelT", HuggingFaceModel, Seq2SeqModel)
+
+_TOKENS = 6  # the last two of them one by one
+
+# Measured for all families (`benchmarks.families`) and SmolLM2-135M, the largest were 0.00001 in float32, 0.02 in
+# float16, 0.2 in bfloat16, and 0.3 where rounding made a mixture of experts choose another. What was wrong was off by
+# 0.5 and more.
+_TOLERANCE, _TOLERANCE_IN_HALF_PRECISION = 0.01, 0.45
+
+
+def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedModel, name: str) -> ModelT:
+    """A model behind our interface; `AttendError` for one that does not run there, or runs differently.
+
+    Args:
+        name: what messages call the model.
+    """
+    kind = type(hf_model).__name__
+    try:
+        model = build(hf_model)
+        difference = _largest_difference(model, hf_model)
+        model.layer_count = _readable_layers(model, tolerance(hf_model.dtype))
+    except AttendError:
+        raise
+    except Exception as error:  # whatever a family's own code says of being fed token by token
+        reason = " ".join(str(error).split()).rstrip(".")[:200]
+        raise AttendError(
+            f"{name} is a {kind}, which Attend can't run token by token ({reason}): choose another model."
+        ) from error
+    if not difference <= tolerance(hf_model.dtype):  # NaN is over it, too
+        raise AttendError(
+            f"{name} is a {kind}, which Attend runs differently from transformers (its logits are off by up to "
+            f"{difference:.2g} standard deviations): choose another model."
+        )
+    return model
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    """The largest difference of a logit that rounding explains, in standard deviations of the logits."""
+    return _TOLERANCE if dtype == torch.float32 else _TOLERANCE_IN_HALF_PRECISION
+
+
+def _largest_difference(model: ModelT, hf_model: PreTrainedModel) -> float:
+    """The largest difference of a logit from a single pass of transformers, in standard deviations of its logits.
+
+    Without attention and with it, of the prompt and of a step, and of two rows that come from one. A family whose rows
+    of different lengths meet is not joinable from then on, which is no fault.
+    """
+    read: Any = model  # its caches fit itself, whichever of the two it is
+    *prompt, first, second = _tokens(model)
+    with without_us(hf_model):
+        expected = model.logits(prompt, [first, second, 0])  # (3, V); row i is the prediction behind i of the answer
+    deviation = float(expected[expected.isfinite()].std())
+
+    def difference(logits: Tensor, position: int) -> float:
+        wanted = expected[position].to(logits.device)
+        return float(torch.where(logits == wanted, 0.0, (logits - wanted).abs()).max()) / deviation  # -∞ is -∞
+
+    plain, shown = read.prefill(prompt), read.prefill(prompt, want=Want(attention=True))
+    longer = read.step([first], plain.cache, want=Want(attention=True))
+    found = [difference(plain.logits[0], 0), difference(shown.logits[0], 0), difference(longer.logits[0], 1)]
+    if model.joinable:
+        rows = read.step([second, first], longer.cache.join(plain.cache)).logits  # the second has padding before it
+        model.joinable = max(difference(rows[0], 2), difference(rows[1], 1)) <= tolerance(hf_model.dtype)
+    if not model.joinable:
+        rows = read.step([second, second], longer.cache.select([0, 0])).logits
+        found += [difference(rows[0], 2), difference(rows[1], 2)]
+    return max(found, key=lambda value: float("inf") if value != value else value)  # NaN is larger than any
+
+
+def _readable_layers(model: HuggingFaceModel | Seq2SeqModel, tolerance: float) -> int:
+    """How many layers can be read as if they were the last; 0 where the last itself would be read wrongly, because a
+    family scales or caps its logits, say."""
+    if not (count := model.layer_count):
+        return 0
+    try:
+        forward = model.prefill(_tokens(model), want=Want(layers=(0, count)))
+    except Exception:  # no final norm where families have it, or hidden states of another form
+        return 0
+    assert forward.layer_logits is not None
+    difference = (forward.layer_logits[0, -1] - forward.logits[0]).abs().max() / forward.logits[0].std()
+    return count if float(difference) <= tolerance else 0
+
+
+def _tokens(model: HuggingFaceModel | Seq2SeqModel) -> list[int]:
+    """Ids from all over the vocabulary, since what is special has its own."""
+    return [model.vocabulary_size * number // (_TOKENS + 1) for number in range(1, _TOKENS + 1)]

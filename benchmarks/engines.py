@@ -74,7 +74,7 @@ class Peer:
 
 def write_checkpoint(loaded: LoadedModel, folder: Path) -> None:
     """The model in the Llama layout, with its tokenizer."""
-    from model.huggingface.export_llama import write_llama
+    from model.huggingface.export.llama import write_llama
     from model.huggingface.tokenizer import HuggingFaceTokenizer
 
     if isinstance(loaded.tokenizer, HuggingFaceTokenizer):

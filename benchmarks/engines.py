@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from model.lazy import torch
 from model.loaded import LoadedModel
 from model.names import EMBEDDED
 
+if TYPE_CHECKING:
+    from model.transformer.decoder import Transformer
+
 ROWS = 16
 PRECISIONS = ("float32", "bfloat16", "int8")
 PEER_PRECISIONS = ("float32", "int8")
@@ -42,7 +45,7 @@ ONE, BEAMS, MANY = "one row", f"{NUM_BEAMS} beams", f"{ROWS} rows"
 AIMS = {("float32", ONE): 1.0, ("int8", ONE): 0.8, ("float32", BEAMS): 1.0, ("float32", MANY): 0.8}
 
 
-def trace_together(model: Any, prompts: Sequence[Sequence[int]], new_tokens: int) -> None:
+def trace_together(model: Transformer, prompts: Sequence[Sequence[int]], new_tokens: int) -> None:
     """Greedy decoding of several prompts in one batch, fully recorded."""
     settings = DecodingSettings(strategy="greedy", max_new_tokens=new_tokens, top_candidates=CANDIDATES)
     strategies = [settings.strategy_for(Request.of_model(model, prompt, attention=True)) for prompt in prompts]
@@ -72,16 +75,16 @@ class Peer:
         )
 
 
-def write_checkpoint(loaded: LoadedModel, folder: Path) -> None:
+def write_checkpoint(loaded: LoadedModel, model: Transformer, folder: Path) -> None:
     """The model in the Llama layout, with its tokenizer."""
     from model.huggingface.export.llama import write_llama
     from model.huggingface.tokenizer import HuggingFaceTokenizer
 
     if isinstance(loaded.tokenizer, HuggingFaceTokenizer):
-        write_llama(loaded.model, folder)
+        write_llama(model, folder)
         loaded.tokenizer.hf_tokenizer.save_pretrained(folder)
     else:
-        write_llama(loaded.model, folder, EMBEDDED / loaded.name / "tokenizer.model")
+        write_llama(model, folder, EMBEDDED / loaded.name / "tokenizer.model")
 
 
 def read_bandwidth() -> float:
@@ -95,6 +98,16 @@ def read_bandwidth() -> float:
     return block.nbytes / min(seconds)
 
 
+def _load(name: str, precision: str) -> tuple[LoadedModel, Transformer]:
+    """A model with its tokenizer, and itself; `AttendError` where it is not our own decoder."""
+    from model.transformer.decoder import Transformer
+
+    loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))
+    if not isinstance(loaded.model, Transformer) or loaded.model.decoder_start:
+        raise AttendError(f"{name} is not one of our own decoders, so there is nothing to compare: choose another.")
+    return loaded, loaded.model
+
+
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.engines", description="Time Attend's decoding against CTranslate2's.")
     add_model(parser)
@@ -103,22 +116,23 @@ def _measure(arguments: Sequence[str] | None) -> None:
     from model.threads import use_threads
 
     use_threads(1)
-    loaded = {name: catalog.load(options.model, device_config=DeviceConfig("cpu", name)) for name in PRECISIONS}
+    models = {name: _load(options.model, name)[1] for name in PRECISIONS}
+    model = models["float32"]
     with tempfile.TemporaryDirectory() as name:
-        write_checkpoint(loaded["float32"], Path(name))
+        write_checkpoint(*_load(options.model, "float32"), Path(name))
         try:
             peers = {precision: Peer(Path(name), precision) for precision in PEER_PRECISIONS}
         except ImportError as error:
             raise AttendError("CTranslate2 is not installed: run pip install -r requirements-bench.txt.") from error
     generator, count = torch.Generator().manual_seed(0), options.new_tokens
-    vocabulary = loaded["float32"].model.vocabulary_size
+    vocabulary = model.vocabulary_size
     prompts = torch.randint(5, vocabulary, (ROWS, options.prompt_tokens), generator=generator).tolist()
 
     contenders: dict[tuple[str, str, str], Callable[[], object]] = {}
-    for precision, one in loaded.items():
-        contenders["Attend", precision, ONE] = lambda model=one.model: trace(model, prompts[0], count)
-        contenders["Attend", precision, BEAMS] = lambda model=one.model: trace(model, prompts[0], count, "beam")
-        contenders["Attend", precision, MANY] = lambda model=one.model: trace_together(model, prompts, count)
+    for precision, each in models.items():
+        contenders["Attend", precision, ONE] = lambda model=each: trace(model, prompts[0], count)
+        contenders["Attend", precision, BEAMS] = lambda model=each: trace(model, prompts[0], count, "beam")
+        contenders["Attend", precision, MANY] = lambda model=each: trace_together(model, prompts, count)
     for precision, peer in peers.items():
         contenders["CTranslate2", precision, ONE] = lambda peer=peer: peer(prompts[:1], count)
         contenders["CTranslate2", precision, BEAMS] = lambda peer=peer: peer(prompts[:1], count, NUM_BEAMS)
@@ -137,7 +151,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
         rows.append([" ".join(key), f"{speed:.0f}", shown, "" if aim is None else f">= {aim}"])
         figures[" ".join(key)] = {"tokens_per_second": round(speed, 1), "times": times and round(times, 3)}
     bandwidth = read_bandwidth()
-    weights = sum(parameter.nbytes for parameter in loaded["float32"].model.parameters())
+    weights = sum(parameter.nbytes for parameter in model.parameters())
     share = weights * count / statistics.median(seconds["Attend", "float32", ONE]) / bandwidth
     print(f"{options.model}, {options.prompt_tokens} + {count} tokens, {options.rounds} rounds, one thread")
     print(table(rows))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from decoding.processors import Context, Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
 from decoding.step import CandidateRecord, Choice
+from decoding.vocabulary_sums import _exp
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 CHAIN = (Temperature(0.7), TopK(6), TopP(0.8))
@@ -124,3 +125,9 @@ def test_ties_at_the_edge_of_the_candidates_go_to_the_lower_ids() -> None:
     choice = record(("model",), [torch.tensor([[1.0, 2.0, 1.0, 1.0, 2.0]])], 3)[0].choice(3)
     assert [candidate.id for candidate in choice.candidates] == [1, 4, 0, 3]  # 3 is there because it was chosen
     assert choice.rank == 5
+
+
+def test_exponentials_are_exact_to_fourteen_digits() -> None:
+    for x in (0.0, -1e-9, -0.1, -0.34657, -0.34658, -1.0, -19.9, -300.0, -707.9):
+        assert _exp(x) == pytest.approx(math.exp(x), rel=1e-15 if x > -20 else 3e-14, abs=0)
+    assert _exp(-709.0) == _exp(-1e9) == 0.0  # too small to count

@@ -24,8 +24,8 @@ _SMALLEST = -708.0  # whose exponential is the smallest that float64 holds with 
 def _exp(x: float) -> float:
     """The exponential of a number of at most 0, as sums and products alone: several at once, unlike `math.exp`.
 
-    x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 14 terms gives exp(r), and 2^n is n
-    written into a float's exponent. The relative error is below 3e-14, and below 1e-15 down to x = -20.
+    x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 14 terms gives exp(r), and 2^n is
+    n written into a float's exponent. The relative error is below 3e-14, and below 1e-15 down to x = -20.
     """
     whole = math.floor(max(x, _SMALLEST) / math.log(2) + 0.5)
     rest = max(x, _SMALLEST) - whole * _LOG_2_HIGH - whole * _LOG_2_LOW

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.decoding import CANDIDATES, Peer
 from benchmarks.flags import add_counts
@@ -27,6 +27,9 @@ from model.command_line import Parser, exit_code
 from model.device import DeviceConfig
 from model.interface import LanguageModel
 from model.lazy import torch
+
+if TYPE_CHECKING:
+    from model.transformer.decoder import Transformer
 
 PEER, NATIVE, INT8, ADAPTER = "transformers' generate", "our transformer, traced", "the same in int8", "adapter, traced"
 AIMS = {NATIVE: (PEER, 1.3), INT8: (NATIVE, 2.0), ADAPTER: (PEER, 1.0)}  # contender: (reference, speedup)
@@ -54,7 +57,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     options = parser.parse_args(arguments)
     import transformers
 
-    from model.compiled.prepare import quantize
+    from model.compiled.prepare import prepare_for_decoding, quantize
     from model.huggingface.folder import load_model
     from model.huggingface.weights import CheckpointFiles
     from model.threads import use_threads
@@ -69,8 +72,8 @@ def _measure(arguments: Sequence[str] | None) -> None:
         write_checkpoint(folder)
         peer = Peer(name, kind="GPT2LMHeadModel")
         files = CheckpointFiles.read(folder, "GPT-2")
-        native, adapter = (load_model(files, engine, cpu)[0] for engine in ("native", "adapter"))
-        int8 = quantize(load_model(files, "native", cpu)[0])
+        full, other, adapter = (load_model(files, engine, cpu)[0] for engine in ("native", "native", "adapter"))
+    native, int8 = prepare_for_decoding(cast("Transformer", full)), quantize(other)
     contenders: dict[str, Callable[[], list[Any]]] = {
         PEER: lambda: peer(prompt, count),
         NATIVE: lambda: traced(native, prompt, count),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.arguments import ENGINES, ModelArguments
-from model.device import INT8, DeviceConfig, native_shortage, total_memory
+from model.device import INT8, DeviceConfig, native_shortage, release_freed_memory, total_memory
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
 from model.names import locate
@@ -51,11 +51,8 @@ def load(
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
     location = locate(name)
-    if device_config.dtype == INT8:
-        return _in_8_bits(load(name, engine, replace(device_config, dtype="float32"), limit=limit, progress=progress))
     if location.path is not None:
-        with _MEMORY:
-            loaded = _read(location.path, location.display_name, engine, device_config)
+        loaded = _prepared(location.path, location.display_name, engine, device_config)
         notes = (location.note, *loaded.notes) if location.note else loaded.notes
         return replace(loaded, address=location.address, notes=notes)
     from model.hub import repository as hub
@@ -84,16 +81,25 @@ def load(
         check_gguf=check_gguf,
         progress=progress,
     )
-    with _MEMORY:
-        loaded = _read(snapshot.path, location.display_name, engine, device_config)
+    loaded = _prepared(snapshot.path, location.display_name, engine, device_config)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
     return replace(loaded, address=location.address, notes=notes)
 
 
-def _in_8_bits(loaded: LoadedModel) -> LoadedModel:
-    from model.compiled.prepare import quantize
+def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
+    """Read a folder or a GGUF file, and give our own transformer its compiled step."""
+    from model.compiled.prepare import prepare_for_decoding, quantize
+    from model.transformer.decoder import Transformer
 
-    return replace(loaded, model=quantize(loaded.model))
+    rounded = device_config.dtype == INT8
+    with _MEMORY:
+        loaded = _read(path, name, engine, replace(device_config, dtype="float32") if rounded else device_config)
+        if rounded:
+            quantize(loaded.model)
+        elif isinstance(loaded.model, Transformer):
+            prepare_for_decoding(loaded.model)
+        release_freed_memory()
+    return loaded
 
 
 def load_encoder(
@@ -166,7 +172,6 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
         files = GgufCheckpoint.read(path, name)
         loaded = huggingface_folder.load(files, engine, in_memory)
         return replace(loaded, notes=(*files.notes, *loaded.notes))
-    from model.compiled.prepare import prepare_for_decoding
     from model.transformer import checkpoint
 
     config = checkpoint.read_config(path)
@@ -180,6 +185,6 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
     if lacking := native_shortage(checkpoint.count_parameters(weights), weights.stat().st_size, device, dtype):
         raise AttendError(f"{name} {lacking}: choose a smaller model.")
-    model = prepare_for_decoding(checkpoint.from_config(config, path, device, dtype))
+    model = checkpoint.from_config(config, path, device, dtype)
     tokenizer = Tokenizer.load(path / checkpoint.TOKENIZER, padded=model.config.padding is not None)
     return LoadedModel.from_transformer(name, model, tokenizer)

@@ -5,8 +5,11 @@ Knows nothing of files: callers say how many parameters a model has, and how the
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from model.lazy import torch
 from model.progress import in_words
 
 DTYPES = ("float32", "bfloat16", "float16")
-INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.quantized`
+INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.prepare`
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
 
@@ -88,6 +91,13 @@ def free_memory(device: torch.device) -> int:
         if line.startswith("inactive_file "):
             reclaimable = int(line.split()[1])
     return min(free, max(0, limit - (_control_group("memory.current") or 0) + reclaimable))
+
+
+def release_freed_memory() -> None:
+    """Give back what a large allocation has left: glibc keeps freed blocks, after a model was loaded as much as it."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # another library than glibc has no such function
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def shortage(device: torch.device, needed: int) -> str:

@@ -19,7 +19,6 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
 
-from model.compiled.prepare import prepare_for_decoding
 from model.device import DeviceConfig, named_dtype, native_shortage, shortage
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.chat_template import TemplateChat
@@ -230,7 +229,7 @@ def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torc
     if used != sum(tensor.numel() for tensor in weights.values()):
         raise AttendError(f"{path} has weights that its config does not mention: try --engine adapter.")
     try:
-        return prepare_for_decoding(checkpoint.from_weights(layout.config, weights, path, device, dtype))
+        return checkpoint.from_weights(layout.config, weights, path, device, dtype)
     except AttendError:
         _refuse_by_stored_names(files, dtype)
         raise

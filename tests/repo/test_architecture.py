@@ -77,7 +77,7 @@ LIBRARIES = {
     "gguf": ("model.gguf",),
     "huggingface_hub": ("model.hub",),
     "httpx2": ("model.hub",),
-    "psutil": ("model.device",),
+    "psutil": ("model.device", "benchmarks"),
     "threadpoolctl": ("model.threads",),
     "numba": ("model.jit", "model.compiled"),
     "accelerate": ("training", "experiments", "model.huggingface"),

@@ -1,0 +1,102 @@
+"""What 16 and 8 bits cost a chat model's text, and what they save of memory: against float32, over texts of its own.
+
+    python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60]
+
+For every token of the model's own greedy answers to eight questions: whether the most probable token is the same, and
+how far its log-probability is off, in nats.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import psutil
+
+from benchmarks.flags import add_counts, add_model
+from benchmarks.timing import machine, table
+from model import catalog
+from model.command_line import Parser, exit_code
+from model.device import DeviceConfig
+from model.interface import LanguageModel
+from model.lazy import torch
+from model.text.conversation import Message
+
+QUESTIONS = (
+    "What is the capital of France?",
+    "List three uses of copper.",
+    "Tell me a short story about a fox.",
+    "Why is the sky blue?",
+    "Write a poem about rain.",
+    "How do I boil an egg?",
+    "What is photosynthesis?",
+    "Give me three tips for sleeping well.",
+)
+PRECISIONS = ("bfloat16", "int8")
+
+
+def answer(model: LanguageModel[Any], prompt: Sequence[int], new_tokens: int, end_tokens: frozenset[int]) -> list[int]:
+    """The greedy answer, its end token included."""
+    forward, tokens = model.prefill(prompt), []
+    while len(tokens) < new_tokens and end_tokens.isdisjoint(tokens):
+        tokens.append(int(forward.logits[0].argmax()))
+        forward = model.step(tokens[-1:], forward.cache)
+    return tokens
+
+
+def compare(
+    exact: LanguageModel[Any], rounded: LanguageModel[Any], texts: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> tuple[float, float]:
+    """Over all tokens of prompts' answers: the share whose most probable token is the same, and the mean difference of
+    the answer's log-probabilities in nats."""
+    same, differences = [], []
+    for prompt, tokens in texts:
+        before, after = (model.logits(prompt, tokens).log_softmax(dim=-1) for model in (exact, rounded))  # (T, V) each
+        same.append(before.argmax(dim=-1) == after.argmax(dim=-1))
+        spoken = torch.tensor(tokens)[:, None]
+        differences.append((before.gather(1, spoken) - after.gather(1, spoken)).abs().flatten())  # (T,)
+    return torch.cat(same).float().mean().item(), torch.cat(differences).mean().item()
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.precision", description="What 16 and 8 bits cost and save.")
+    add_model(parser, "SmolLM2-135M-Instruct")
+    add_counts(parser, new_tokens=60)
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    catalog.load("attend-chat")  # so that the libraries are in memory before the first reading
+    loaded, sizes = {}, {}
+    for precision in ("float32", *PRECISIONS):
+        gc.collect()
+        before = psutil.Process().memory_info().rss
+        loaded[precision] = catalog.load(options.model, device_config=DeviceConfig("cpu", precision))
+        gc.collect()
+        sizes[precision] = psutil.Process().memory_info().rss - before
+    exact, texts = loaded["float32"], []
+    for question in QUESTIONS:
+        prompt = exact.chat_prompt([Message("user", question)], reserve=options.new_tokens).ids
+        texts.append((prompt, answer(exact.model, prompt, options.new_tokens, exact.end_tokens)))
+    count = sum(len(tokens) for _, tokens in texts)
+    rows = [["", "same top token", "mean difference, nats", "memory, MB"]]
+    rows.append(["float32", "", "", f"{sizes['float32'] / 1e6:.0f}"])
+    figures: dict[str, object] = {}
+    for precision in PRECISIONS:
+        same, difference = compare(exact.model, loaded[precision].model, texts)
+        rows.append([precision, f"{same:.1%}", f"{difference:.4f}", f"{sizes[precision] / 1e6:.0f}"])
+        figures[precision] = {"same": round(same, 4), "nats": round(difference, 5)}
+    print(f"{options.model}, {count} tokens of its own text")
+    print(table(rows))
+    memory = {precision: round(size / 1e6) for precision, size in sizes.items()}
+    print(json.dumps({"benchmark": "precision", "model": options.model, **figures, "memory_mb": memory, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,6 @@ from model.device import DeviceConfig
 from model.loaded import LoadedModel
 from model.text.conversation import Message
 
-
 Texts = list[tuple[tuple[int, ...], list[int]]]
 LENGTH = 60
 

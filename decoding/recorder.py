@@ -119,7 +119,7 @@ class Recording:
             logits = stage.logits[index].tolist()
             probabilities = [math.exp(logit - stage.log_total) for logit in logits]
             by_stage.append(probabilities)
-            known = sum(logit > -math.inf for logit in logits)
+            known = len(logits) - logits.count(-math.inf)
             # Where no other token remains, the rest is exactly 0.
             rest.append(0.0 if known == stage.kept else max(0.0, 1.0 - sum(probabilities)))
         columns = zip(*by_stage, strict=True)  # one of S a token

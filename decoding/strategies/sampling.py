@@ -77,13 +77,20 @@ class TokenChooser:
     mirostat: Mirostat | None = None
 
     def choose(
-        self, logits: Tensor, context: Context, *, first: tuple[Processor, ...] = (), draw: float | None = None
+        self,
+        logits: Tensor,
+        context: Context,
+        *,
+        first: tuple[Processor, ...] = (),
+        draw: float | None = None,
+        attention: Tensor | None = None,
     ) -> tuple[Choice, Recording]:
         """Choose a token from logits (1, V).
 
         Args:
             first: processors to run before the chain.
             draw: used instead of the stream's next number, which is taken in any case.
+            attention: of the choice, see `Choice`.
         """
         last = () if self.mirostat is None else (self.mirostat.processor,)
         processors = (*first, *self.processors, *last)
@@ -91,11 +98,11 @@ class TokenChooser:
         names = ("model", *(processor.name for processor in processors))
         recording = record(names, stages, self.top_candidates)[0]
         if self.stream is None:
-            choice = recording.choice(int(stages[-1][0].argmax()))
+            choice = recording.choice(int(stages[-1][0].argmax()), attention=attention)
         else:
             following = self.stream.next()
             draw = following if draw is None else draw
-            choice = recording.choice(token_at(draw, recording), draw=draw)
+            choice = recording.choice(token_at(draw, recording), draw=draw, attention=attention)
         if self.mirostat is not None:
             self.mirostat.update(choice.final_probability)
         return choice, recording
@@ -119,9 +126,11 @@ class SamplingStrategy:
     ) -> Step:
         """One step, with other processors before the chain and the record of their work."""
         logits = usable_logits(forward.logits, len(self._text.tokens))  # (1, V)
-        choice, recording = self.chooser.choose(logits, self._text.context, first=first)
         attention = newest_attention(forward, 0, self._text.length)
-        hypothesis = self._text.append(replace(choice, contrast=contrast, attention=attention), recording)
+        choice, recording = self.chooser.choose(logits, self._text.context, first=first, attention=attention)
+        if contrast is not None:
+            choice = replace(choice, contrast=contrast)
+        hypothesis = self._text.append(choice, recording)
         if hypothesis.finished:
             return Step((hypothesis,), best=hypothesis, returned=(hypothesis,))
         return Step((hypothesis,), best=hypothesis, feed=(choice.token,), parents=(0,))

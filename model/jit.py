@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -25,6 +26,8 @@ AVAILABLE = find_spec("numba") is not None
 
 # Sums may be taken in any order, so that sixteen numbers are added at once; NaN and infinity stay what they are.
 _REORDERED = frozenset({"reassoc", "contract", "nsz", "arcp"})
+
+_OUTDATED = 7 * 86_400.0  # seconds; a server that still runs may add to a directory of its own state
 
 
 def compiled(function: FunctionT) -> FunctionT:
@@ -64,7 +67,7 @@ def announced() -> Iterator[None]:
 
 @cache
 def _cache_directory(folder: Path) -> Path:
-    """Where the compiled functions of a folder are kept; what was compiled of its earlier states is removed."""
+    """Where the compiled functions of a folder are kept; those of earlier states go when no process needs them."""
     sources = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
     name = f"{folder.name}-{sha256(sources).hexdigest()[:16]}"
     user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -74,8 +77,8 @@ def _cache_directory(folder: Path) -> Path:
         except OSError:
             continue
         if os.access(parent / name, os.W_OK):
-            for outdated in parent.glob(f"{folder.name}-*"):
-                if outdated.name != name:
-                    rmtree(outdated, ignore_errors=True)
+            for other in parent.glob(f"{folder.name}-*"):
+                if other.name != name and time.time() - other.stat().st_mtime > _OUTDATED:
+                    rmtree(other, ignore_errors=True)
             return parent / name
     return folder / "__pycache__" / name

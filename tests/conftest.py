@@ -5,14 +5,19 @@ from __future__ import annotations
 import gc
 import io
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sentencepiece
 import torch
+from filelock import FileLock
 
+from decoding.recorder import record_text
 from model import catalog, names, threads
+from model.arguments import DEFAULT
+from model.device import DeviceConfig
 from model.loaded import LoadedModel
 from model.text.sentencepiece_tokenizer import ASSISTANT, BEGIN, END, USER, Tokenizer
 from model.transformer import checkpoint
@@ -23,6 +28,16 @@ from training.vocabulary import train_pairs_vocabulary
 from ui.runs.models import Models
 
 pytest_plugins = ("tests.helpers.hub_stage",)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> None:
+    """One of the test processes compiles what all of them, and the programs that they start, then find on the disk."""
+    with FileLock(Path(tempfile.gettempdir(), "attend-tests-compile.lock")):
+        for dtype in ("float32", "int8", "bfloat16"):
+            catalog.load(DEFAULT, device_config=DeviceConfig("cpu", dtype))
+        record_text([0], torch.zeros(1, 2), 1)
+
 
 _TEXT = (
     "Hi! How are you today? I am doing well, thank you. What do you like to do on weekends?",

@@ -1,9 +1,9 @@
-"""Plain loops over arrays, compiled to machine code by numba; where it is not installed, callers keep to PyTorch.
+"""Plain loops over arrays, compiled to machine code by numba.
 
 What is compiled is kept on the disk, so that only the first start on a machine waits for it: in `__pycache__` beside
 the source or, where that cannot be written, in the user's cache directory. numba sees when a function's own file
 changes, but not when a function of another file does that was compiled into it, so each state of a folder has a
-directory of its own.
+directory of its own. Where numba is missing, the functions run as they are: right, but slowly.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, TypeVar
 
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+try:
+    import numba as _numba  # noqa: F401
+except ImportError:  # not installed, or made for another NumPy
+    AVAILABLE = False
+else:
+    AVAILABLE = True
 
-AVAILABLE = find_spec("numba") is not None
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 # Sums may be taken in any order, so that sixteen numbers are added at once; NaN and infinity stay what they are.
 _REORDERED = frozenset({"reassoc", "contract", "nsz", "arcp"})
@@ -37,8 +41,15 @@ def compiled(function: FunctionT) -> FunctionT:
     from numba import njit
     from numba.core import config
 
-    config.__dict__["CACHE_DIR"] = str(_cache_directory(Path(function.__code__.co_filename).parent))
-    dispatcher: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(_REORDERED))(function)
+    directory = _cache_directory(Path(function.__code__.co_filename).parent)
+    settings, before = config.__dict__, config.__dict__["CACHE_DIR"]
+    settings["CACHE_DIR"] = str(directory or before)
+    try:
+        dispatcher: Any = njit(cache=directory is not None, nogil=True, error_model="numpy", fastmath=set(_REORDERED))(
+            function
+        )
+    finally:
+        settings["CACHE_DIR"] = before  # other packages' functions are not ours to keep
     return dispatcher
 
 
@@ -51,12 +62,12 @@ def announced() -> Iterator[None]:
     from numba.core import event
 
     class Announcement(event.Listener):
-        said = False
+        announced = False
 
         def on_start(self, event: object) -> None:
-            if not self.said:
-                self.said = True
-                print("Compiling for this processor, which takes about 20 seconds, once …", file=sys.stderr, flush=True)
+            if not self.announced:
+                self.announced = True
+                print("Compiling for this processor: some 20 seconds, once …", file=sys.stderr, flush=True)
 
         def on_end(self, event: object) -> None:
             pass
@@ -66,19 +77,26 @@ def announced() -> Iterator[None]:
 
 
 @cache
-def _cache_directory(folder: Path) -> Path:
-    """Where the compiled functions of a folder are kept; those of earlier states go when no process needs them."""
-    sources = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
-    name = f"{folder.name}-{sha256(sources).hexdigest()[:16]}"
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for parent in (folder / "__pycache__", user_cache / "attend"):
+def _cache_directory(folder: Path) -> Path | None:
+    """Where the compiled functions of a folder are kept, None where nothing can be written; those of earlier states go
+    when no process needs them."""
+    state = sha256(Path(__file__).read_bytes())
+    for path in sorted(folder.glob("*.py")):
+        state.update(str(path).encode() + path.read_bytes())
+    name = f"{folder.name}-{state.hexdigest()[:16]}"
+    for find_parent in (lambda: folder / "__pycache__", _user_cache):
         try:
+            parent = find_parent()
             (parent / name).mkdir(parents=True, exist_ok=True)
-        except OSError:
+        except (OSError, RuntimeError):  # the latter from a user without a home
             continue
         if os.access(parent / name, os.W_OK):
             for other in parent.glob(f"{folder.name}-*"):
                 if other.name != name and time.time() - other.stat().st_mtime > _OUTDATED:
                     rmtree(other, ignore_errors=True)
             return parent / name
-    return folder / "__pycache__" / name
+    return None
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attend"

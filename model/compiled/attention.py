@@ -44,12 +44,12 @@ def attend_to_text(
 
     Args:
         qkv: queries, keys and values, (R, H + 2G, D); keys and values are written to the cache's newest column.
-        weights: (R, L, H, K), of which this layer's are filled.
+        weights: (R, L, H, K), of which this layer's are filled; or of one layer, filled by each.
         out: what the heads found, (R, H, D), filled.
     """
     heads, groups = architecture.heads, architecture.key_value_heads
     shared, newest = heads // groups, text.suffix_length - 1
-    length = text.prefix_length + text.suffix_length
+    length, kept = text.prefix_length + text.suffix_length, min(layer, weights.shape[1] - 1)
     for row in range(len(qkv)):
         first = max(text.padding[row], length - architecture.window)
         start = max(0, first - text.prefix_length)
@@ -59,7 +59,7 @@ def attend_to_text(
             prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
             suffix_keys, suffix_values = text.suffix[layer, 0, group, row], text.suffix[layer, 1, group, row]  # (C, D)
             for head in range(group * shared, (group + 1) * shared):
-                weight = weights[row, layer, head]  # (K,)
+                weight = weights[row, kept, head]  # (K,)
                 weight[:first] = np.float32(0.0)
                 _score(qkv[row, head], prefix_keys, first, weight[: text.prefix_length])
                 _score(qkv[row, head], suffix_keys, start, weight[text.prefix_length :])
@@ -75,11 +75,11 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
 
     Args:
         queries: (R, H, D).
-        weights: (R, L, H, S), of which this layer's are filled.
+        weights: (R, L, H, S), in the same way.
         out: what the heads found, (R, H, D), filled.
     """
     groups = source.columns.shape[2]
-    shared = queries.shape[1] // groups
+    shared, kept = queries.shape[1] // groups, min(layer, weights.shape[1] - 1)
     for row in range(len(queries)):
         number = source.source_of_row[row]
         length = source.lengths[number]
@@ -88,10 +88,10 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
                 source.columns[layer, 0, head // shared, number],
                 source.columns[layer, 1, head // shared, number],
             )  # (S, D) each
-            weight = weights[row, layer, head, :length]  # (its source's S,)
+            weight = weights[row, kept, head, :length]  # (its source's S,)
             _score(queries[row, head], keys, 0, weight)
             softmax(weight)
-            weights[row, layer, head, length:] = np.float32(0.0)
+            weights[row, kept, head, length:] = np.float32(0.0)
             out[row, head] = np.float32(0.0)
             _add_values(weight, values, 0, out[row, head])
 

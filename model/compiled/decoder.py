@@ -19,13 +19,16 @@ from model.transformer.decoder import Transformer
 
 
 class CompiledDecoder:
-    """Single steps of one `Transformer`; build it again after a change of its weights."""
+    """Single steps of one `Transformer`, whose linear layers it replaces; build it again after new weights."""
 
     def __init__(self, model: Transformer, *, quantized: bool = False) -> None:
         self._architecture = Architecture.of(model.config)
         self._weights = pack(model, quantized=quantized)
         with announced():
             self._warm_up(model)
+
+    def __deepcopy__(self, memo: object) -> None:
+        """A copy of a model has other weights, so it starts without."""
 
     def _warm_up(self, model: Transformer) -> None:
         """Run a step over nothing, so that all is compiled and in memory before the first token."""
@@ -41,6 +44,9 @@ class CompiledDecoder:
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed the newest column of a cache, one token a row; attention and what else is wanted as `Transformer`."""
+        vocabulary_size = self._weights.unembedding.outputs
+        if not all(0 <= token < vocabulary_size for token in tokens):  # compiled code would read foreign memory
+            raise IndexError(f"the tokens {tuple(tokens)} are not all of a vocabulary of {vocabulary_size}")
         text, source = _text_columns(cache), _source_columns(cache)
         result = self._empty_result(cache, source, want)
         run_step(np.array(tokens), self._weights, self._architecture, text, source, result)
@@ -57,12 +63,13 @@ class CompiledDecoder:
     def _empty_result(self, cache: KeyValueCache, source: SourceColumns, want: Want) -> StepResult:
         rows, heads = cache.rows, self._architecture.heads
         layers, width = len(self._weights.qkv_proj.bias), self._weights.embedding.inputs
+        kept = layers if want.attention else 1  # otherwise each layer's weights overwrite those of the one before
         return StepResult(
             logits=_empty(rows, self._weights.unembedding.outputs),
             hidden=_empty(rows, width),
             outputs=_empty(rows, layers + 1, width),
-            to_text=_empty(rows, layers, heads, cache.length),
-            to_source=_empty(rows, layers, heads, source.columns.shape[4]),
+            to_text=_empty(rows, kept, heads, cache.length),
+            to_source=_empty(rows, kept, heads, source.columns.shape[4]),
         )
 
     def _layer_logits(self, outputs: Array, layers: Sequence[int]) -> torch.Tensor:

@@ -18,6 +18,9 @@ from model.jit import AVAILABLE
 Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
 
 
+# The modules call the two functions as they are; in compiled code, the overloads below choose by type.
+
+
 def multiply(rows: Array, matrix: Matrix, layer: int, out: Array) -> None:
     """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O).
 
@@ -108,7 +111,9 @@ class CompactEmbedding(nn.Module):
         return self(torch.arange(self.matrix.outputs))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """(…,) to (…, W)."""
+        """(…,) to (…, W). `IndexError` for an id that is not of the vocabulary, as of `nn.Embedding`."""
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.matrix.outputs:
+            raise IndexError(f"a token is not of a vocabulary of {self.matrix.outputs}")
         vectors = torch.empty(tokens.numel(), self.matrix.inputs)
         for token, vector in zip(tokens.flatten().tolist(), vectors.numpy(), strict=True):
             read_output(self.matrix, 0, token, vector)

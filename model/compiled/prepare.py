@@ -8,6 +8,7 @@ import torch
 
 from model import jit
 from model.compiled.decoder import CompiledDecoder
+from model.compiled.matrix import CompactEmbedding
 from model.errors import AttendError
 from model.interface import LanguageModel
 from model.transformer.decoder import Transformer
@@ -21,8 +22,10 @@ def prepare_for_decoding(model: ModelT) -> ModelT:
     """Attach the compiled step to a model on a CPU, in place, and return it; any other stays as it is.
 
     Results change by rounding only. A model drops the step when it is moved, cast or given other weights: prepare it
-    again then. One in bfloat16 computes in float32 from here on and only keeps its weights as they are.
+    again then. One in bfloat16 computes in float32 from here on and only keeps its weights as they are; like one in 8
+    bits, it can't be prepared again.
     """
+    _refuse_compact(model)
     if jit.AVAILABLE and _on_cpu(model) and model.reference.dtype in _PRECISIONS:
         model.compiled = CompiledDecoder(model)
     return model
@@ -42,8 +45,14 @@ def quantize(model: LanguageModel) -> Transformer:
         raise AttendError("int8 works only on a CPU: choose another --dtype, or --device cpu.")
     if not jit.AVAILABLE:
         raise AttendError("int8 needs the package numba: run pip install numba, or choose another --dtype.")
+    _refuse_compact(model)
     model.compiled = CompiledDecoder(model, quantized=True)
     return model
+
+
+def _refuse_compact(model: Transformer) -> None:
+    if isinstance(model.embedding, CompactEmbedding):
+        raise ValueError("the model's weights are packed in 16 or 8 bits already: load it again")
 
 
 def _on_cpu(model: Transformer) -> bool:

@@ -24,10 +24,10 @@ from model.compiled.arrays import Array
 from model.jit import compiled
 
 _GROUP = 32
-_TILES = (256, 192, 128)  # preferred, where they divide the outputs: less is spent on each tile,
-_STREAMED_TILES = (128,)  # but from main memory smaller ones come faster
-_LEAST_TILE = 64
-_LARGEST = 127
+# Outputs of a tile, the first that divides all: large tiles cost less each, small ones come faster from main memory.
+_TILES, _STREAMED_TILES = (256, 192, 128), (128,)
+_LEAST_TILE = 64  # where none does
+_LARGEST = 127  # of 8 bits
 
 
 class QuantizedMatrix(NamedTuple):
@@ -59,7 +59,7 @@ def _rounded(weight: Tensor, tile_sizes: tuple[int, ...]) -> tuple[Tensor, Tenso
     codes = torch.empty(layers, tiles, groups, group, tile, dtype=torch.int8)
     scales = torch.empty(layers, tiles, groups, tile)
     for layer, matrix in enumerate(weight):
-        padded = functional.pad(matrix, (0, 0, 0, tiles * tile - outputs))  # (K * T, I)
+        padded = functional.pad(matrix.float(), (0, 0, 0, tiles * tile - outputs))  # (K * T, I)
         grouped = padded.view(tiles, tile, groups, group).permute(0, 2, 3, 1)  # (K, G, N, T)
         scale = grouped.abs().amax(dim=2) / _LARGEST  # (K, G, T)
         scales[layer] = scale

@@ -26,8 +26,8 @@ class StepResult(NamedTuple):
     logits: Array  # (R, V)
     hidden: Array  # (R, W), normed
     outputs: Array  # (R, L + 1, W), of the embeddings and of every block
-    to_text: Array  # (R, L, H, K)
-    to_source: Array  # (R, L, H, S)
+    to_text: Array  # (R, L, H, K), or (R, 1, H, K) where no attention is wanted
+    to_source: Array  # (R, L or 1, H, S)
 
 
 @compiled

@@ -54,12 +54,12 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     An encoder's matrices are packed like them, though only modules use them.
     """
     compact = quantized or model.embedding.weight.dtype == torch.bfloat16
-    kept = sum(parameter.numel() * (1 if quantized else parameter.element_size()) for parameter in model.parameters())
-    kind = partial(QuantizedMatrix.of if quantized else DenseMatrix.of, streamed=kept > _PROCESSOR_CACHE)
+    size = sum(parameter.numel() * (1 if quantized else parameter.element_size()) for parameter in model.parameters())
+    make = partial(QuantizedMatrix.of if quantized else DenseMatrix.of, streamed=size > _PROCESSOR_CACHE)
 
     def matrix(owners: Sequence[nn.Module], name: str) -> Matrix:
         layers = [getattr(owner, name) for owner in owners]
-        packed = kind(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
+        packed = make(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
         for layer, (owner, linear) in enumerate(zip(owners, layers, strict=True)):
             setattr(owner, name, CompactLinear(packed, layer) if compact else PackedLinear(linear, packed, layer))
         return packed
@@ -70,8 +70,8 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
     feed_forwards = [block.feed_forward for block in blocks]
     embeddings = None if model.config.tied_embeddings else _stacked([model.embedding], "weight", 3)
     unembedding = matrix([model], "unembedding")
-    embedding = unembedding if embeddings is None else kind(embeddings, unembedding.bias[:, :0])
-    if compact:
+    embedding = unembedding if embeddings is None else make(embeddings, unembedding.bias[:, :0])
+    if compact:  # before the norms are packed
         model.add_module("embedding", CompactEmbedding(embedding))
         _widen_all_but_matrices(model)
     positions, nothing = model.config.positions, torch.empty(0, 1)
@@ -103,7 +103,8 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
 
 
 def _widen_all_but_matrices(model: Transformer) -> None:
-    """Norms and positions in single precision, in which the hidden states are."""
+    """Norms and positions in single precision, in which the hidden states are; there is nothing to learn any more."""
+    model.requires_grad_(False)
     for module in model.modules():
         if not isinstance(module, nn.Linear):
             for parameter in module.parameters(recurse=False):
@@ -122,7 +123,7 @@ def _stacked(modules: Sequence[nn.Module], name: str, dimensions: int) -> Tensor
     parameters = [parameter for module in modules if (parameter := getattr(module, name, None)) is not None]
     if not parameters:
         return torch.empty(len(modules), *[0] * (dimensions - 1))
-    stacked = torch.stack([parameter.data for parameter in parameters])
-    for parameter, part in zip(parameters, stacked, strict=True):
-        parameter.data = part
+    stacked = parameters[0].data.new_empty(len(parameters), *parameters[0].shape)
+    for parameter, part in zip(parameters, stacked, strict=True):  # one by one, so that nothing is in memory twice
+        parameter.data = part.copy_(parameter.data)
     return stacked

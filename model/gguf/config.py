@@ -142,9 +142,10 @@ def _heads(header: GgufHeader, keys: dict[str, Any], name: str) -> dict[str, Any
 
 def _rotation(header: GgufHeader, keys: dict[str, Any], name: str, values: dict[str, Any]) -> dict[str, Any]:
     """How positions are scaled; takes the keys that it knows."""
-    scaling = {key: keys.pop(key) for key in list(keys) if key.startswith("rope.scaling.")}
-    factor = scaling.get("rope.scaling.factor")
-    kind = scaling.get("rope.scaling.type", "none" if factor is None else "linear")  # as llama.cpp has it
+    for without_effect in ("original_context_length", "finetuned"):  # on these kinds of scaling
+        keys.pop(f"rope.scaling.{without_effect}", None)
+    factor = keys.pop("rope.scaling.factor", None)
+    kind = keys.pop("rope.scaling.type", "none" if factor is None else "linear")  # as llama.cpp has it
     if kind == "none":
         return {"rope_scaling": _llama3(header, name, values)} if ROPE_FACTORS in header.tensors else {}
     if kind != "linear" or ROPE_FACTORS in header.tensors:

@@ -118,8 +118,8 @@ class _Reader:
         if not all(name.isprintable() for name in (*metadata, *(name for name, *_ in entries))):
             raise _Damaged("is damaged (it has a name that can't be printed)")
         alignment = metadata.get("general.alignment", _ALIGNMENT)
-        if type(alignment) is not int or alignment <= 0:
-            raise _Damaged(f"has the alignment {alignment!r}, which must be a number above 0")
+        if type(alignment) is not int or alignment <= 0 or alignment % 8:
+            raise _Damaged(f"has the alignment {alignment!r}, which must be a multiple of 8")
         data = -(-self._position // alignment) * alignment
         return metadata, {name: self._placed(name, shape, kind, data + offset) for name, shape, kind, offset in entries}
 

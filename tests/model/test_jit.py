@@ -77,6 +77,18 @@ def test_where_the_folder_cannot_be_written_the_user_s_cache_is_taken(folder: Pa
     assert kept(tmp_path / "cache" / "attend")
 
 
+def test_where_nothing_can_be_written_it_is_compiled_at_each_start(folder: Path) -> None:
+    (folder / "__pycache__").write_text("a file, so no folder can be made here")
+    runs = [run(folder, XDG_CACHE_HOME="/dev/null") for _ in range(2)]
+    assert [ran.stdout for ran in runs] == ["11\n", "11\n"] and all("Compiling" in ran.stderr for ran in runs)
+
+
+def test_a_numba_that_does_not_start_counts_as_none(folder: Path) -> None:
+    (folder / "numba").mkdir()
+    (folder / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+    assert run(folder).stdout == "11\n" and not kept(folder)
+
+
 def test_without_numba_plain_functions_do_the_same(folder: Path) -> None:
     (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
     assert run(folder).stdout == "11\n"

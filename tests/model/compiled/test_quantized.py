@@ -120,3 +120,40 @@ def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPa
     assert torch.isfinite(model.step([1], model.prefill(text(3)).cache).logits).all()
     with pytest.raises(AttendError, match=r"^int8 needs the package numba"):
         quantize(model)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_token_that_is_none_is_refused_before_foreign_memory_is_read(compact: bool) -> None:
+    model = quantize(random_model()) if compact else prepare_for_decoding(random_model())
+    cache = model.prefill(text(3)).cache
+    for token in (50, 10_000_000, -1):  # of a vocabulary of 50
+        with pytest.raises(IndexError):
+            model.step([token], cache)
+        with pytest.raises(IndexError):
+            model.prefill([1, token])
+
+
+def test_a_copy_of_a_prepared_model_follows_its_own_weights() -> None:
+    model = prepare_for_decoding(random_model())
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.add_(0.1)
+    plain = random_model()
+    plain.load_state_dict(other.state_dict())
+    stepped = [each.step([7], each.prefill(text(5)).cache).logits for each in (other, plain)]
+    torch.testing.assert_close(*stepped, atol=1e-5, rtol=0)
+
+
+def test_packed_weights_are_not_packed_again() -> None:
+    for model in (quantize(random_model()), prepare_for_decoding(random_model().bfloat16())):
+        for prepare in (prepare_for_decoding, quantize):
+            with pytest.raises(ValueError, match="load it again"):
+                prepare(model)
+        assert torch.isfinite(model(torch.tensor([text(4)]))).all()  # outside of inference, too
+
+
+def test_steps_that_want_no_attention_say_the_same() -> None:
+    model = prepare_for_decoding(random_model())
+    cache = model.prefill(text(5)).cache
+    assert torch.equal(model.step([7], cache).logits, model.step([7], cache, want=Want(attention=True)).logits)

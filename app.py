@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
@@ -109,6 +110,8 @@ def serve(arguments: Sequence[str] | None) -> int:
     if chosen.public:
         names.check_listed(chosen.model.name)
 
+    # A start makes 600,000 objects, nearly all to stay: to look for garbage every 700 took a fifth of its time.
+    gc.set_threshold(50_000, 50)
     wrap = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
@@ -118,6 +121,9 @@ def serve(arguments: Sequence[str] | None) -> int:
     except EncoderOnly:
         return inspect(chosen, started)
     from model.threads import fastest_threads
+    from ui.kit.light_import import import_gradio
+
+    import_gradio()
     from ui import page
     from ui.runs.models import Models
 
@@ -165,6 +171,9 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
 def inspect(chosen: Options, started: float) -> int:
     """Serve the page of an encoder alone."""
     from model import catalog
+    from ui.kit.light_import import import_gradio
+
+    import_gradio()
     from ui.page import build_encoder
 
     encoder = catalog.load_encoder_arguments(chosen.model)

@@ -1,6 +1,6 @@
-"""The page in a real browser: start-up, the time from Enter to the first token, and from a click to its table.
+"""The page in a real browser: the time from Enter to the first token, and from a click to its table.
 
-    python -m benchmarks.page [--model attend-chat] [--starts 3] [--rounds 10] [--port 7861]
+    python -m benchmarks.page [--model attend-chat] [--rounds 10] [--port 7861]
 
 The browser measures its times itself, up to the frame that shows the change.
 """
@@ -29,7 +29,7 @@ from ui.tour import SEEN
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 OPENINGS = "Hi! How are you today?", "What do you like to do?", "I feel a bit tired."
-AIMS = {"start": 10_000.0, "first token": 300.0}  # milliseconds
+AIMS = {"first token": 300.0}  # milliseconds
 
 # Resolves when the page shows one more token than before Enter was pressed; the promise is awaited afterwards.
 _WATCH_FIRST_TOKEN = """() => {
@@ -100,22 +100,16 @@ def click_token(page: Page, turn: int, index: int) -> float:
     return float(page.evaluate(_CLICK_TOKEN, [turn, index]))
 
 
-def measure(model: str, port: int, starts: int, rounds: int) -> dict[str, list[float]]:
-    taken: dict[str, list[float]] = {"start": [], "first token": [], "click": [], "click, older answer": []}
-    with sync_playwright() as playwright:
+def measure(model: str, port: int, rounds: int) -> dict[str, list[float]]:
+    taken: dict[str, list[float]] = {"first token": [], "click": [], "click, older answer": []}
+    with sync_playwright() as playwright, served(model, port):
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
-        for number in range(starts):
-            begun = time.perf_counter()
-            with served(model, port):
-                page = open_page(browser, port)
-                taken["start"].append(1e3 * (time.perf_counter() - begun))
-                page.close()
-                for _ in range(rounds if number == starts - 1 else 0):
-                    page = open_page(browser, port)
-                    taken["first token"] += [first_token(page, message) for message in OPENINGS[:2]]
-                    taken["click"] += [click_token(page, 1, index) for index in (0, 2, 1)]
-                    taken["click, older answer"].append(click_token(page, 0, 1))
-                    page.close()
+        for _ in range(rounds):
+            page = open_page(browser, port)
+            taken["first token"] += [first_token(page, message) for message in OPENINGS[:2]]
+            taken["click"] += [click_token(page, 1, index) for index in (0, 2, 1)]
+            taken["click, older answer"].append(click_token(page, 0, 1))
+            page.close()
         browser.close()
     return taken
 
@@ -124,18 +118,18 @@ def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.page", description="Time Attend's page in a real browser.")
     add_model(parser)
     parser.add_argument("--port", metavar="N", type=int, default=7861, help="port to serve the page on (default 7861)")
-    add_counts(parser, starts=3, rounds=10)
+    add_counts(parser, rounds=10)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here: the page would never come up
     if shutil.which("chromium") is None:
         raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
 
-    taken = measure(options.model, options.port, options.starts, options.rounds)
+    taken = measure(options.model, options.port, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]
     for measurement, times in taken.items():
         aim = f"< {AIMS[measurement]:,.0f}" if measurement in AIMS else ""
         rows.append([measurement, f"{statistics.median(times):,.0f}", f"{max(times):,.0f}", aim])
-    print(f"{options.model} in Chromium, {options.starts} starts, {options.rounds} visits")
+    print(f"{options.model} in Chromium, {options.rounds} visits")
     print(table(rows))
     medians = {measurement: round(statistics.median(times), 1) for measurement, times in taken.items()}
     worst = {measurement: round(max(times), 1) for measurement, times in taken.items()}

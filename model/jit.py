@@ -17,7 +17,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 try:
     import numba as _numba  # noqa: F401
@@ -55,25 +55,33 @@ def compiled(function: FunctionT) -> FunctionT:
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Say on stderr that something is being compiled, as soon as something is: what the disk has is only read."""
+    """Show on stderr how many functions have been compiled, as soon as one is: what the disk has is only read."""
     if not AVAILABLE:
         yield
         return
     from numba.core import event
+    from tqdm import tqdm
 
     class Announcement(event.Listener):
-        announced = False
+        bar: tqdm[NoReturn] | None = None
 
         def on_start(self, event: object) -> None:
-            if not self.announced:
-                self.announced = True
-                print("Compiling for this processor: some 20 seconds, once …", file=sys.stderr, flush=True)
+            if self.bar is None:  # how many there will be is known at the end: each calls others, and numba's own
+                description = "Compiling for this processor, some 20 seconds, once"
+                form = "{desc}: {n} functions, {elapsed}"
+                self.bar = tqdm(desc=description, bar_format=form, file=sys.stderr)
 
         def on_end(self, event: object) -> None:
-            pass
+            if self.bar is not None:
+                self.bar.update()
 
-    with event.install_listener("numba:compile", Announcement()):
-        yield
+    announcement = Announcement()
+    try:
+        with event.install_listener("numba:compile", announcement):
+            yield
+    finally:
+        if announcement.bar is not None:
+            announcement.bar.close()
 
 
 @cache

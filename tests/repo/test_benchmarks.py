@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import together, updates
+from benchmarks import start, together, updates
 from model.threads import use_threads
 
 
@@ -33,3 +33,18 @@ def test_it_measures_what_the_updates_of_an_answer_send(
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "updates"
     assert 0 < figures["bytes"]["60"]["new"] < figures["bytes"]["60"]["whole"]
+
+
+def test_the_imports_of_a_start_count_for_the_library_that_needs_them() -> None:
+    report = """import time: self [us] | cumulative | imported package
+import time:       100 |        100 |   numpy.core
+import time:       200 |        300 | numpy
+import time:      1000 |       1000 |     pandas
+import time:      2000 |       3000 |   gradio.blocks
+import time:      4000 |       7000 | gradio
+Note: a line of the program
+import time:     10000 |      10000 |   torch
+import time:       500 |      10500 | ui.page
+"""
+    expected = {"torch": 0.010, "numba": 0.0, "gradio": 0.007, "other imports": 0.0008}
+    assert start.import_seconds(report) == pytest.approx(expected)

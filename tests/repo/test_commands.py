@@ -30,6 +30,7 @@ SLOW = {"torch", "transformers", "accelerate", "gradio", "matplotlib"}  # each t
         "training.talk --model atend-chat",
         "benchmarks.decoding --model atend-chat",
         "benchmarks.page --model atend-chat",
+        "benchmarks.start --model atend-chat",
         "benchmarks.streaming --model atend-chat",
         "benchmarks.together --model atend-chat",
         "benchmarks.translation --model atend-chat",

@@ -76,6 +76,7 @@ def imported(script: str) -> set[str]:
     return _imported(script, _IMPORT) | _imported(script, _LATER)
 
 
+@cache
 def _imported(script: str, form: re.Pattern[str]) -> set[str]:
     folder = (FOLDER / script).parent
     names = form.findall(files()[script].decode())

@@ -1,0 +1,146 @@
+"""From `python app.py` to a page that one can type into, and what that time is made of.
+
+    python -m benchmarks.start [--model attend-chat] [--starts 5] [--port 7862]
+
+Measures second starts: one before them compiles what is not on the disk yet. The browser runs already. The least of all
+starts counts, since whatever else the machine does only adds to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import IO
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.flags import add_counts, add_model
+from benchmarks.page import BROWSER_FLAGS, ROOT, open_page
+from benchmarks.timing import machine, table
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
+from model.names import locate
+
+AIM = 4.0  # seconds until a message can be typed
+ANSWERS, USABLE, PROCESSOR = "the page answers", "a message can be typed", "processor time, all of it"
+# Each with all that it imports itself; what two of them need counts for the first.
+LIBRARIES: tuple[str, ...] = ("torch", "numba", "gradio")
+_IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \|( +)(\S+)")
+
+
+@contextmanager
+def started(model: str, port: int, *flags: str) -> Iterator[IO[str]]:
+    """`python app.py`, run by Python with these flags, once its page answers: what it wrote on stderr."""
+    command = [sys.executable, *flags, "app.py", "--model", model, "--port", str(port)]
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors) as process,
+    ):
+        try:
+            while not _answers(port) and process.poll() is None:
+                time.sleep(0.02)
+            errors.seek(0)
+            if process.poll() is not None:
+                raise AttendError(f"python app.py ended: {errors.read().strip()}")
+            yield errors
+        finally:
+            process.terminate()
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/") as answer:
+            return bool(answer.read())
+    except URLError:
+        return False
+
+
+def import_seconds(report: str) -> dict[str, float]:
+    """Seconds that each of `LIBRARIES`, and all other imports, took, from what `python -X importtime` wrote.
+
+    A module stands below those that it imports, which are indented more.
+    """
+    seconds = dict.fromkeys((*LIBRARIES, "other imports"), 0.0)
+    importers: list[tuple[int, str]] = []  # indentation and part, the outermost first
+    for microseconds, indentation, module in reversed(_IMPORT.findall(report)):
+        while importers and importers[-1][0] >= len(indentation):
+            importers.pop()
+        part = importers[-1][1] if importers else "other imports"
+        library = module.partition(".")[0]
+        if part not in LIBRARIES and library in LIBRARIES:
+            part = library
+        importers.append((len(indentation), part))
+        seconds[part] += int(microseconds) / 1e6
+    return seconds
+
+
+def measure(model: str, port: int, starts: int) -> tuple[dict[str, float], dict[str, float]]:
+    """The least seconds of some starts, and the parts of the quickest of as many more, which report their imports."""
+    rounds: list[dict[str, float]] = []
+    reported: list[dict[str, float]] = []
+    with started(model, port):
+        pass
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER_FLAGS)
+        for _ in range(starts):
+            used, begun = _processor_seconds(), time.perf_counter()
+            with started(model, port):
+                answers = time.perf_counter() - begun
+                open_page(browser, port).close()
+                usable = time.perf_counter() - begun
+            rounds.append({ANSWERS: answers, USABLE: usable, PROCESSOR: _processor_seconds() - used})
+            begun = time.perf_counter()
+            with started(model, port, "-X", "importtime") as errors:
+                answers = time.perf_counter() - begun
+                imports = import_seconds(errors.read())
+            reported.append({**imports, "model, page, server": answers - sum(imports.values())})
+        browser.close()
+    least = {name: min(each[name] for each in rounds) for name in rounds[0]}
+    return least, min(reported, key=lambda parts: sum(parts.values()))
+
+
+def _processor_seconds() -> float:
+    """What programs that were started here, and have ended, took of all processors."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.start", description="Time Attend's start, up to a usable page.")
+    add_model(parser)
+    parser.add_argument("--port", metavar="N", type=int, default=7862, help="port to serve the page on (default 7862)")
+    add_counts(parser, starts=5)
+    options = parser.parse_args(arguments)
+    locate(options.model)  # refuse a mistyped name here: the page would never come up
+    if shutil.which("chromium") is None:
+        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
+
+    least, parts = measure(options.model, options.port, options.starts)
+    rows = [["", "seconds", "aim"]]
+    rows += [[name, f"{seconds:.2f}", f"< {AIM:g}" if name == USABLE else ""] for name, seconds in least.items()]
+    rows += [["of a start that reports its imports:", "", ""]]
+    rows += [[f"  {name}", f"{seconds:.2f}", ""] for name, seconds in parts.items()]
+    print(f"{options.model} in Chromium, the least of {options.starts} starts")
+    print(table(rows))
+    seconds, parts = ({name: round(value, 2) for name, value in each.items()} for each in (least, parts))
+    figures = {"benchmark": "start", "model": options.model, "starts": options.starts}
+    print(json.dumps({**figures, "seconds": seconds, "parts": parts, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

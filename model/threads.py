@@ -24,16 +24,19 @@ def available_processors() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from here on. NumPy's BLAS has one: `FastLinear` uses it where PyTorch has one."""
+    """Compute with so many threads from here on; NumPy's own products always have one."""
     torch.set_num_threads(count)
     threadpool_limits(1, user_api="blas")
 
 
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
-    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set."""
+    """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set.
+
+    A compiled step runs in one, so there is nothing to time.
+    """
     most = available_processors() if most is None else most
     use_threads(1)
-    if most == 1:
+    if most == 1 or getattr(model, "compiled", None) is not None:
         return 1
     best, best_time = 1, _time_with(1, model)
     threads = 2

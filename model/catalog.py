@@ -16,7 +16,7 @@ from model.arguments import ENGINES, ModelArguments
 from model.device import INT8, DeviceConfig, native_shortage, release_freed_memory, total_memory
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
-from model.names import locate
+from model.names import display_name, locate, without_precision
 from model.progress import Progress, silent, terminal_bar
 from model.text.sentencepiece_tokenizer import Tokenizer
 
@@ -54,7 +54,7 @@ def load(
     if location.path is not None:
         loaded = _prepared(location.path, location.display_name, engine, device_config)
         notes = (location.note, *loaded.notes) if location.note else loaded.notes
-        return replace(loaded, address=location.address, notes=notes)
+        return replace(loaded, address=location.address, dtype=device_config.dtype, notes=notes)
     from model.hub import repository as hub
 
     def check(folder: Path, stored: int) -> None:
@@ -83,7 +83,7 @@ def load(
     )
     loaded = _prepared(snapshot.path, location.display_name, engine, device_config)
     notes = (snapshot.note, *loaded.notes) if snapshot.note else loaded.notes
-    return replace(loaded, address=location.address, notes=notes)
+    return replace(loaded, address=location.address, dtype=device_config.dtype, notes=notes)
 
 
 def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
@@ -151,11 +151,16 @@ def load_encoder_arguments(arguments: ModelArguments) -> Encoder:
 
 
 def load_another(arguments: ModelArguments, name: str, progress: Progress) -> LoadedModel | Encoder:
-    """Another model beside the one from the command line, on the same device and in the same precision.
+    """Another model beside the one from the command line, on the same device, and in the same precision unless its name
+    says another (see `model.names.with_precision`), as it may of the model from the command line itself.
 
     It is never offloaded: what does not fit beside the models in use is refused. Raises as `load`.
     """
-    device_config, limit = DeviceConfig(arguments.device, arguments.dtype, spread=False), arguments.download_limit
+    name, dtype = without_precision(name)
+    if dtype and name == display_name(arguments.name):
+        name = arguments.name  # the folder that the page shows by its last part
+    device_config = DeviceConfig(arguments.device, dtype or arguments.dtype, spread=False)
+    limit = arguments.download_limit
     try:
         return load(name, arguments.engine, device_config, limit=limit, progress=progress)
     except EncoderOnly:

@@ -39,6 +39,7 @@ class LoadedModel:
     end_tokens: frozenset[int]
     chat: Chat | None  # None: the model has no chat format and can only continue a text
     address: str = ""  # the name or folder that `model.catalog.load` loads it by
+    dtype: str = "auto"  # the precision that was asked for, see `model.device.DeviceConfig`
     notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
     suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
     suppress_tokens: frozenset[int] = frozenset()  # never generated, by the checkpoint's generation config

@@ -75,7 +75,9 @@ _DEFAULT_REVISION = "main"
 _ADDRESS = re.compile(r"(?i)(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/+([^?#]*)")
 # What trainers call the last part of a folder's path, which says nothing of the model.
 _GENERIC = re.compile(r"(?i)(?:final|best|last|latest|output|hf)?[-_]?(?:model|checkpoint|ckpt|weights)?[-_]?\d*")
+_IN_PRECISION = re.compile(r"(?s)(.+) \[(32|16|8) bits\]")
 _FILE = re.compile(r"(?=.{1,200}$)\w[\w.+-]*", re.ASCII)  # or a quantization
+PRECISIONS = {32: "float32", 16: "bfloat16", 8: "int8"}  # dtypes by the bits of a weight
 _MOST_QUOTED = 80  # characters of a name, in a sentence
 
 
@@ -98,8 +100,9 @@ def catalog() -> tuple[str, ...]:
 
 
 def task(name: str) -> Task | None:
-    """What a model of the catalogue is for, at whatever revision; None for any other model."""
-    return next((entry.task for entry in ENTRIES if entry.name == name.partition("@")[0]), None)
+    """What a model of the catalogue is for, at any revision and in any precision; None for any other model."""
+    base = without_precision(name)[0].partition("@")[0]
+    return next((entry.task for entry in ENTRIES if entry.name == base), None)
 
 
 def embedded() -> tuple[str, ...]:
@@ -139,10 +142,23 @@ def check_listed(name: str) -> None:
         )
 
 
+def with_precision(name: str, bits: int) -> str:
+    """A model's name with its precision, as a page tells apart what it loads of one model."""
+    return f"{name} [{bits} bits]"
+
+
+def without_precision(name: str) -> tuple[str, str]:
+    """The name alone, and the dtype that it says; "" where it says none."""
+    match = _IN_PRECISION.fullmatch(name)
+    return (match[1], PRECISIONS[int(match[2])]) if match else (name, "")
+
+
 def display_name(name: str) -> str:
-    """The display name of a model; that of a folder or a file is its last part."""
-    path = _path(name)
-    return name if path is None else _display_name(path)
+    """The display name of a model, with its precision if the name says one; that of a folder or a file is its last
+    part."""
+    plain, _ = without_precision(name)
+    path = _path(plain)
+    return name if path is None else _display_name(path) + name[len(plain) :]
 
 
 def locate(name: str) -> Location:

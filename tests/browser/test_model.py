@@ -236,3 +236,32 @@ def test_a_model_goes_when_the_tab_of_its_last_visitor_is_closed(
     assert offered.cached(LISTED) is not None
     page.close()
     eventually(lambda: offered.cached(LISTED) is None)
+
+
+def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opener, tiny: LoadedModel) -> None:
+    def load(name: str, progress: Progress) -> AnyModel:
+        return tiny if name == tiny.name else catalog.load_another(ModelArguments(tiny.address), name, progress)
+
+    eight = f"{tiny.name} [8 bits]"
+    with page_of(Models((tiny.name,), load)) as address:
+        page, other = visit(at=address), visit(at=address)
+        precision = page.get_by_label("Precision")
+        expect(precision).to_have_value(tiny.name)
+        precision.focus()
+        precision.select_option(eight)
+        loaded(page, eight)
+        expect(precision).to_have_value(eight)
+        expect(precision).to_be_focused()
+        say(page, "Hello")
+        expect(page.locator(".at-assistant")).to_contain_text(eight)
+        page.reload()
+        loaded(page, eight)
+        expect(page.get_by_label("Precision")).to_have_value(eight)
+        page.go_back()
+        loaded(page, tiny.name)
+        expect(precision).to_have_value(tiny.name)
+        page.go_forward()
+        loaded(page, eight)
+        loaded(other, tiny.name)
+        other.goto(page.url)  # a link
+        loaded(other, eight)

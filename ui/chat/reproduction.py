@@ -29,6 +29,7 @@ def chat_reproduction(
         chat_settings(loaded, with_last_seed(session, settings)),
         turns[-1].text,
         loaded.languages,
+        loaded.dtype,
         tuple(turns),
         supported_system_prompt(session.system if system is None else system, loaded),
         translates=is_translator(loaded),

@@ -23,11 +23,19 @@ class ChoiceValue(TypedDict):
     availability: str  # whether it is on this machine; "" if that is not known
 
 
+class PrecisionValue(TypedDict):
+    """A precision of the chosen model."""
+
+    name: str  # of the model in it
+    title: str
+
+
 class ModelValue(TypedDict):
     """The chosen model, and what the page shows about it. Its events: `choose {name, typed}` and `cancel`."""
 
     name: str
     choices: list[ChoiceValue]
+    precisions: list[PrecisionValue]  # of the model in use; empty if it has no choice
     title: str  # what is being loaded; "" if nothing is
     status: str  # the progress of that, in words
     share: float | None  # of the download, from 0 to 1; None if there is no download or its size is unknown

@@ -9,7 +9,7 @@
  * would have to name. Those stay in the browser's history, for a reload and for Back.
  */
 
-/** @import { ChoiceValue, ModelValue } from './contract' */
+/** @import { ChoiceValue, ModelValue, PrecisionValue } from './contract' */
 
 import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
 import { around, find, make } from '../kit/js/dom.js';
@@ -17,6 +17,7 @@ import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';
 import { currentModel } from '../kit/js/signals.js';
 import { unpacked } from '../kit/js/values.js';
 
+const PRECISION = / \[(32|16|8) bits\]$/; // at the end of a name, see `with_precision` of model/names.py
 const WIDEST = 440; // pixels
 const MARGIN = 8; // pixels between the list and the window's edge
 const LEAST = 280; // pixels of height that the list gets at least
@@ -29,7 +30,9 @@ export function start({ element, props, trigger, watch }) {
   let value = unpacked(props.value);
   let listed = '';
   const home = value.name; // the model of an address without one
-  const linkable = value.choices.map((choice) => choice.name).filter((name) => name !== home);
+  const listedNames = value.choices.map((choice) => choice.name);
+  /** @param {string} name */
+  const isLinkable = (name) => name !== home && (listedNames.includes(name) || listedNames.includes(name.replace(PRECISION, '')));
   let picked = ''; // the model that the visitor asked for, until it is there
 
   const chosen = make('button', { type: 'button', id: 'attend-model-chosen', 'aria-haspopup': 'listbox' });
@@ -39,6 +42,10 @@ export function start({ element, props, trigger, watch }) {
     make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
   const sheet = make('div', { class: 'at-models', popover: 'auto' }, list, ...(anyName ? [other] : []));
   chosen.popoverTargetElement = sheet;
+  const precision = make('select', { 'aria-label': 'Precision', onchange: choosePrecision });
+  const precisionRow = make('div', { class: 'at-precision' },
+    make('label', {}, make('span', { text: 'Precision' }), precision),
+    make('span', { class: 'at-model-about', text: 'Fewer bits are faster but less exact.' }));
   const title = make('p', { class: 'attend-model-coming', role: 'status' });
   const bar = make('progress', { class: 'attend-model-bar', 'aria-label': 'Loading progress' });
   const status = make('p', { class: 'attend-model-status' });
@@ -46,13 +53,13 @@ export function start({ element, props, trigger, watch }) {
     type: 'button', id: 'attend-model-cancel', class: 'at-plain', text: 'Cancel', onclick: () => trigger('cancel'),
   });
   const notes = make('ul', { class: 'attend-model-notes' });
-  root.replaceChildren(make('span', { class: 'at-model-label', text: 'Model' }), chosen, sheet, title, bar, status,
+  root.replaceChildren(make('span', { class: 'at-model-label', text: 'Model' }), chosen, sheet, precisionRow, title, bar, status,
     cancel, notes);
 
   function draw() {
     if (!props.value) return;
     value = unpacked(props.value);
-    const { name, choices, context, method, title: isLoading } = value;
+    const { name, choices, precisions, context, method, title: isLoading } = value;
     if (title.textContent !== value.title) title.textContent = value.title; // read out once, not with every byte
     title.dataset.current = value.title ? '' : name;
     status.textContent = value.status;
@@ -61,8 +68,11 @@ export function start({ element, props, trigger, watch }) {
     else bar.value = value.share;
     notes.replaceChildren(...value.notes.map((text) => make('li', { text })));
     if (value.clears_input) box.value = '';
-    const wanted = JSON.stringify([name, choices]);
-    if (listed !== wanted) drawChoices(name, choices);
+    const wanted = JSON.stringify([name, choices, precisions]);
+    if (listed !== wanted) {
+      drawChoices(name, choices);
+      drawPrecisions(name, precisions);
+    }
     listed = wanted;
     if (!isLoading) currentModel.publish({ name, context, method });
   }
@@ -74,14 +84,14 @@ export function start({ element, props, trigger, watch }) {
     if (isLoading) return;
     const isNew = name === picked && name !== namedModel();
     const kept = { model: name === home ? undefined : name };
-    writeParts({ model: linkable.includes(name) ? name : null }, { isNew, kept });
+    writeParts({ model: isLinkable(name) ? name : null }, { isNew, kept });
     picked = '';
   }
 
   /** The model of the entry in the browser's history. */
   function namedModel() {
     const named = partOf('model');
-    return history.state?.model ?? (linkable.includes(named) ? named : home);
+    return history.state?.model ?? (named !== null && isLinkable(named) ? named : home);
   }
 
   /** Bring the model back that the address is about. */
@@ -101,6 +111,13 @@ export function start({ element, props, trigger, watch }) {
       'aria-label': [choice.title, choice.availability, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
     }, ...lines(choice))));
     if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
+  }
+
+  /** Hidden while another model comes. @param {string} name @param {PrecisionValue[]} precisions */
+  function drawPrecisions(name, precisions) {
+    precisionRow.hidden = !precisions.some((one) => one.name === name);
+    precision.replaceChildren(...precisions.map((one) => make('option', { value: one.name, text: one.title })));
+    precision.value = name;
   }
 
   /** Its name and whether it is here, over what it is for. @param {ChoiceValue} choice */
@@ -127,6 +144,17 @@ export function start({ element, props, trigger, watch }) {
   function choose(name, typed) {
     sheet.hidePopover();
     chosen.focus();
+    request(name, typed);
+  }
+
+  function choosePrecision() {
+    const wanted = precision.value;
+    precision.value = value.name; // until the other one is on its way: it may be refused
+    request(wanted, false);
+  }
+
+  /** @param {string} name @param {boolean} typed */
+  function request(name, typed) {
     picked = name.trim();
     trigger('choose', { name, typed });
   }
@@ -137,7 +165,8 @@ export function start({ element, props, trigger, watch }) {
   sheet.addEventListener('toggle', (event) => {
     const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
     chosen.setAttribute('aria-expanded', String(isOpen));
-    if (isOpen) options().find((option) => option.tabIndex === 0)?.focus();
+    // The event comes later than the list: whoever is quick types in the box already.
+    if (isOpen && !sheet.contains(document.activeElement)) options().find((option) => option.tabIndex === 0)?.focus();
   });
   closeOnEscape(sheet, () => {
     sheet.hidePopover();
@@ -163,7 +192,7 @@ export function start({ element, props, trigger, watch }) {
   });
   addEventListener('resize', () => sheet.hidePopover());
 
-  takePart('model', (name) => name === home || linkable.includes(name));
+  takePart('model', (name) => name === home || isLinkable(name));
   watch('value', receive);
   draw();
   onceConnected(follow);

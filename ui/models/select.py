@@ -18,6 +18,7 @@ from model.loaded import LoadedModel
 from model.progress import in_words
 from ui.kit.validation import checked_text
 from ui.models.contract import ChoiceValue, LanguagesValue, ModelValue
+from ui.models.precisions import precisions
 from ui.runs.documents.document import complete_runs
 from ui.runs.model_cache import AnyModel, LoadProgress
 from ui.runs.models import Models
@@ -136,6 +137,7 @@ def picker_value(session: Session, models: Models) -> ModelValue:
         "clears_input": False,
         "name": name,
         "choices": choices(models, session.model, name),
+        "precisions": precisions(models, session.model, writes) if encoder is None else [],
         "title": "",
         "status": "",
         "share": None,
@@ -160,18 +162,20 @@ def languages_value(loaded: LoadedModel | None) -> LanguagesValue:
 
 
 def choices(models: Models, *also: str, coming: str = "") -> list[ChoiceValue]:
-    """The models that can be chosen: those offered, those in use, and the one being loaded."""
+    """The models that can be chosen: those offered, those in use, and the one being loaded, which stands for all of its
+    precisions."""
     entries = {entry.name: entry for entry in names.ENTRIES}
     found: list[ChoiceValue] = []
-    for name in dict.fromkeys(filter(None, (*models.names, *also, coming))):
-        entry, title, about, availability = entries.get(name), names.display_name(name), "", ""
+    listed = {names.without_precision(name)[0]: name for name in (*models.names, *also, coming) if name}
+    for plain, name in listed.items():
+        entry, title, about, availability = entries.get(plain), names.display_name(name), "", ""
         if entry is not None:
             purpose = entry.purpose[0].upper() + entry.purpose[1:]
             about = f"{purpose} · {entry.parameters} parameters · {entry.languages}"
             size = in_words(entry.megabytes * 10**6)
             availability = "installed" if names.is_installed(entry) else f"{size} download"
         elif title != name:
-            about = _location(name, title)
+            about = _location(plain, names.display_name(plain))
         availability = "loading" if name == coming else availability
         found.append({"name": name, "title": title, "about": about, "availability": availability})
     return found

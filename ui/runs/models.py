@@ -108,7 +108,8 @@ class Models:
         """The model, loaded if it is not in memory; only the caller waits.
 
         Args:
-            name: may contain languages, as `with_languages` adds them; for a folder in use, its display name will do.
+            name: may contain languages, as `with_languages` adds them, or a precision, as `names.with_precision` does;
+                for a folder in use, its display name will do.
 
         `AttendError` for a name that is neither offered nor in use, for a checkpoint that cannot be read, and for an
         encoder alone.
@@ -171,8 +172,13 @@ class Models:
         """Whether a visitor may use the model and nothing must be downloaded for it."""
         if not isinstance(name, str):
             return False
-        entry = next((entry for entry in names.ENTRIES if entry.name == name), None)
-        return self.cached(name) is not None or (name in self.names and (entry is None or names.is_installed(entry)))
+        plain = names.without_precision(name)[0]
+        entry = next((entry for entry in names.ENTRIES if entry.name == plain), None)
+        return self.cached(name) is not None or (self._offers(name) and (entry is None or names.is_installed(entry)))
+
+    def _offers(self, name: str) -> bool:
+        """Whether the model is one of `names`, in any precision."""
+        return name in self.names or names.without_precision(name)[0] in self.names
 
     def in_memory(self) -> tuple[str, ...]:
         """The names of the generating models in memory, the default first."""
@@ -230,7 +236,7 @@ class Models:
 
         `AttendError` at once for a name that may not be used, and at the end for a model that cannot be loaded.
         """
-        if not isinstance(name, str) or (name not in self.names and (offered or not self.any_name)):
+        if not isinstance(name, str) or not (self._offers(name) or (self.any_name and not offered)):
             raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
         return self._cache.load(name)
 

@@ -29,6 +29,7 @@ class Reproduction:
     settings: DecodingSettings
     prompt: str  # the text to continue, or the message to answer
     languages: Languages | None = None  # of a translator
+    dtype: str = "auto"  # the precision that was asked for
     turns: tuple[Turn, ...] = ()  # of a conversation, the message included; none: the prompt is continued as a text
     system: str = ""  # of a conversation
     translates: bool = False  # whether the model is a translator, for which `generate.py` has a strategy of its own
@@ -65,6 +66,8 @@ def command(run: Reproduction) -> str:
         flags += _flag("system", run.system)
     if run.model != DEFAULT:
         flags += _flag("model", run.model)
+    if run.dtype != "auto":
+        flags += _flag("dtype", run.dtype)
     if (languages := run.languages) is not None:
         for name, code in (("from-language", languages.source), ("to-language", languages.target)):
             flags += _flag(name, code) if code else []
@@ -91,7 +94,7 @@ def lines(run: Reproduction) -> str:
             "# Run this in Attend's folder.",
             "import attend",
             "",
-            f"model = attend.load({run.model!r}{_languages(run.languages)})",
+            f"model = attend.load({run.model!r}{_precision(run.dtype)}{_languages(run.languages)})",
             *(_conversation(run.system, run.turns) if chats else []),
             f"run = model.{call}",
             "print(run.text)",
@@ -117,6 +120,10 @@ def _chosen(settings: DecodingSettings) -> Mapping[Parameter, Value]:
 def _conversation(system: str, turns: Sequence[Turn]) -> list[str]:
     messages = as_dicts([Message(turn.role, turn.text) for turn in turns], system)
     return ["messages = [", *(f"    {message!r}," for message in messages), "]"]
+
+
+def _precision(dtype: str) -> str:
+    return "" if dtype == "auto" else f", dtype={dtype!r}"
 
 
 def _languages(languages: Languages | None) -> str:

@@ -19,4 +19,5 @@ def translate_reproduction(
     """The text in the box, as the one message."""
     given = text if text.strip() else [*examples(loaded.address), _EXAMPLE][0]
     chosen = chat_settings(loaded, with_last_seed(session, settings))
-    return Reproduction(loaded.address, chosen, given, loaded.languages, (Turn("user", given),), translates=True)
+    turns = (Turn("user", given),)
+    return Reproduction(loaded.address, chosen, given, loaded.languages, loaded.dtype, turns, translates=True)

@@ -28,7 +28,8 @@ def write_reproduction(session: Session, loaded: LoadedModel, text: str, setting
         elif len(given) < len(run.tokens):
             note = _LATER
     prompt = text if text.strip() else _EXAMPLE
-    return Reproduction(loaded.address, with_last_seed(session, settings), prompt, loaded.languages, note=note)
+    settings = with_last_seed(session, settings)
+    return Reproduction(loaded.address, settings, prompt, loaded.languages, loaded.dtype, note=note)
 
 
 def _lengthened(settings: DecodingSettings, used: DecodingSettings) -> DecodingSettings:

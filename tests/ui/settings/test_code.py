@@ -10,6 +10,8 @@ import pytest
 
 import generate
 from decoding.settings import DecodingSettings
+from model import catalog
+from model.device import DeviceConfig
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.reproduction import chat_reproduction
@@ -125,6 +127,16 @@ def test_the_lines_hold_the_whole_conversation(
     assert executed(reproduction, capsys)[1] == session.turns[-1].text
     terminal, python = code.blocks(reproduction)
     assert "only the last message" in terminal["note"] and python["note"] == ""
+
+
+@pytest.mark.usefixtures("quick")
+def test_both_compute_in_the_precision_of_the_page(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rounded = catalog.load(str(tiny_checkpoint), device_config=DeviceConfig("cpu", "int8"))
+    session, models = Session(), Models((rounded.name,), lambda *_: rounded)
+    list(chat.send(session, models, models.default, MESSAGE, SETTINGS.seeded()))
+    reproduction = chat_reproduction(session, rounded, " ", SETTINGS)
+    assert executed(reproduction, capsys) == (session.turns[-1].text, session.turns[-1].text)
+    assert "--dtype int8" in code.command(reproduction) and ", dtype='int8')" in code.lines(reproduction)
 
 
 def test_a_folder_is_named_by_the_path_that_was_typed(tiny: LoadedModel, tiny_checkpoint: Path) -> None:

@@ -141,10 +141,11 @@ class Switch:
         self.component.show(handler, frame.session, outputs, trigger_mode="multiple", **QUICK)
 
     def bring(self, session: Session, _: gr.EventData) -> Iterator[Screen]:
-        """Load the model that the chosen tab needs."""
+        """Load the model that the chosen tab needs when this begins to run."""
         if name := self.awaited(session):
-            return select.choose(session, self._models, name, for_tab=True)
-        return iter([Screen()])
+            yield from select.choose(session, self._models, name, for_tab=True)
+        else:
+            yield Screen()
 
     def follow(self, event: Any, frame: Frame, views: Sequence[View], outputs: Sequence[Output]) -> None:
         """Update the page after an event that may have changed the visitor's model."""

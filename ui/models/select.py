@@ -73,9 +73,9 @@ def choose(
                     break
                 yield PickerScreen(model=_loading_value(session, models, wanted, arriving))
         with session.lock:  # an event that is still being handled uses the previous model, or cancels
-            if mine.cancelled or loaded is None:
+            if mine.cancelled or loaded is None or (for_tab and not _still_needed(session, loaded)):
                 typed = False
-                if session.choosing is not None:  # the newer choice updates the picker
+                if session.choosing not in (None, mine):  # the newer choice updates the picker
                     return
             else:
                 _use(session, models, loaded)
@@ -91,6 +91,11 @@ def choose(
     finally:
         if session.choosing is mine:
             session.choosing = None
+
+
+def _still_needed(session: Session, loaded: AnyModel) -> bool:
+    """Whether the visitor has not left the tab that a model is for: they may have before it began to load."""
+    return isinstance(loaded, LoadedModel) and task_of(loaded) == session.needed_task
 
 
 def _use(session: Session, models: Models, loaded: AnyModel) -> None:

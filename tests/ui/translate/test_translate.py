@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import gradio as gr
 import numpy as np
 import pytest
 
@@ -223,6 +226,35 @@ def test_a_model_chosen_while_the_tab_waits_for_another_wins(
     assert switch.possible(tiny, session.requested_tab).name == "Chat"
     list(select.choose(session, models, "attend-translate"))
     assert session.model == "attend-translate"
+
+
+@pytest.mark.parametrize("leaves", ["before it loads", "while it loads", "never"])
+def test_the_model_of_a_tab_that_was_left_is_not_taken(
+    tiny: LoadedModel, tiny_translator: LoadedModel, leaves: str
+) -> None:
+    by_name = {"attend-chat": tiny, "attend-translate": tiny_translator}
+    arrived = threading.Event()
+
+    def load(name: str, _: object) -> LoadedModel:
+        assert name == "attend-chat" or arrived.wait(timeout=60)
+        return by_name[name]
+
+    models = Models(tuple(by_name), load)
+    switch, session = Switch([tab() for tab in TABS], models), Session(model="attend-chat")
+    models.current(session)
+    switch.request(session, "Translate")
+    coming = switch.bring(session, gr.EventData(None, None))
+    if leaves == "before it loads":  # the request was on its way already
+        switch.request(session, "Chat")
+    screens: list[Any] = [next(coming)]
+    if leaves == "while it loads":
+        switch.request(session, "Chat")
+    arrived.set()
+    screens += coming
+    assert session.model == ("attend-translate" if leaves == "never" else "attend-chat")
+    assert session.choosing is None and switch.awaited(session) == ""
+    if leaves == "while it loads":  # the picker shows the model that stays
+        assert screens[-1].model["name"] == "attend-chat"
 
 
 def test_programs_get_beams_unless_they_say_otherwise(

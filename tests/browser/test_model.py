@@ -14,7 +14,7 @@ from model import catalog
 from model.arguments import ModelArguments
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import PHONE, Opener, page_of
+from tests.helpers.browsing import PHONE, Opener, page_of, reload, revisit
 from tests.helpers.hub_server import StandIn
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, set_number
@@ -254,7 +254,7 @@ def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opene
         expect(precision).to_be_focused()
         say(page, "Hello")
         expect(page.locator(".at-assistant")).to_contain_text(eight)
-        page.reload()
+        reload(page)
         loaded(page, eight)
         expect(page.get_by_label("Precision")).to_have_value(eight)
         page.go_back()
@@ -263,5 +263,5 @@ def test_a_precision_is_chosen_and_kept_by_a_reload_a_link_and_back(visit: Opene
         page.go_forward()
         loaded(page, eight)
         loaded(other, tiny.name)
-        other.goto(page.url)  # a link
+        revisit(other, address, page.url.removeprefix(address))  # a link
         loaded(other, eight)

@@ -57,7 +57,7 @@ class Peer:
     """A checkpoint in CTranslate2."""
 
     def __init__(self, folder: Path, precision: str) -> None:
-        import ctranslate2
+        import ctranslate2  # pyright: ignore[reportMissingImports]  # of requirements-bench.txt, which checks don't need
 
         converted = str(folder / precision)
         converter = ctranslate2.converters.TransformersConverter(str(folder))

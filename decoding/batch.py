@@ -1,16 +1,17 @@
-"""The loop of `generate.py` for several strategies or prompts at once, in one batch.
+"""Rows of several strategies or prompts that share the passes of one model.
 
 Equal prompts share one prefill, whose row is repeated; different ones are read in one pass if the model can do that,
 or else joined. Every strategy gets its own rows of each pass without their padding, so it makes the same Steps as
-alone. One that has finished leaves the batch. Knows no strategy by name, and models only by their interface.
+alone. One that has finished leaves the batch, and batches can be merged and split between two passes. Knows no strategy
+by name, and models only by their interface.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import Any, Generic, Self
 
 from decoding.step import Step
 from decoding.strategies.base import Strategy
@@ -21,7 +22,7 @@ from model.interface import Attention, CacheT, Forward, LanguageModel, ReadsToge
 def generate_batch(
     model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
 ) -> Iterator[list[Step | None]]:
-    """Run each strategy on its prompt, all in one batch; close the generator to stop.
+    """The loop of `generate.py` for several strategies, all in one batch; close the generator to stop.
 
     Yields:
         For every pass, each strategy's Step, in order; None for one that decided nothing or has finished. Up to the
@@ -31,64 +32,103 @@ def generate_batch(
         AttendError: where the prompts have different lengths and the model cannot batch those.
     """
     _check_joinable(model, prompts)
-    running, cache = _prefill(model, prompts, strategies)
-    while running:
-        steps: list[Step | None] = [None] * len(strategies)
-        for entry in running:
-            steps[entry.index] = entry.step if entry.step.hypotheses else None
-        yield steps
-        running = [entry for entry in running if not entry.step.finished]
-        if running:
-            cache = _step(model, running, cache)
+    batch = Batch.read(model, prompts, strategies)
+    entries = batch.entries
+    while batch.entries:
+        for entry in batch.entries:
+            if entry.error is not None:
+                raise entry.error
+        yield [entry.step if entry in batch.entries and entry.step.hypotheses else None for entry in entries]
+        batch.step()
 
 
-@dataclass(slots=True)
-class _Entry:
-    """One strategy in the batch."""
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One strategy in a batch."""
 
-    index: int  # among the strategies
     strategy: Strategy
     first: int  # the first of its rows in the cache
     source: int  # length of the source that its rows attend to; 0 without an encoder
     length: int  # tokens in each of its rows; every pass adds one
-    step: Step  # its newest
+    step: Step = field(default=Step((), None))  # its newest
+    error: Exception | None = None  # what its strategy raised; it is over then, and no other is
+
+    @property
+    def over(self) -> bool:
+        return self.error is not None or self.step.finished
+
+    def advance(self, forward: Forward[Any], wanted: Want, rows: slice) -> None:
+        """Its next Step, from its rows of a pass that was run with `wanted`."""
+        share = slice_forward(forward, wanted, rows, self.source, self.length, self.strategy.want)
+        try:
+            self.step = self.strategy.advance(share)
+        except Exception as error:
+            self.error = error
 
 
-def _prefill(
-    model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
-) -> tuple[list[_Entry], CacheT]:
-    """Every strategy's first Step, and a cache with one row for each different prompt."""
-    wanted = _union(strategy.want for strategy in strategies)
-    rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
-    if isinstance(model, ReadsTogether) and len(rows) > 1:
-        forward = model.prefill_together(list(rows), want=wanted)
-        passes, cache = {prompt: (forward, row) for prompt, row in rows.items()}, forward.cache
-    else:
-        passes = {prompt: (model.prefill(prompt, want=wanted), 0) for prompt in rows}
-        cache = reduce(lambda joined, other: joined.join(other), [forward.cache for forward, _ in passes.values()])
-    entries = []
-    for index, (prompt, strategy) in enumerate(zip(map(tuple, prompts), strategies, strict=True)):
-        source = len(prompt) if model.decoder_start else 0
-        length = len(model.decoder_start or prompt)
-        forward, row = passes[prompt]
-        step = strategy.advance(slice_forward(forward, wanted, slice(row, row + 1), source, length, strategy.want))
-        entries.append(_Entry(index, strategy, rows[prompt], source, length, step))
-    return entries, cache
+class Batch(Generic[CacheT]):
+    """Strategies that have read their prompts, and the cache of their rows."""
 
+    def __init__(self, model: LanguageModel[CacheT], entries: Sequence[Entry], cache: CacheT) -> None:
+        self._model = model
+        self._cache = cache
+        self.entries = tuple(entries)
 
-def _step(model: LanguageModel[CacheT], running: Sequence[_Entry], cache: CacheT) -> CacheT:
-    """One pass over the rows of all running strategies, and the next Step of each."""
-    feed = [token for entry in running for token in entry.step.feed]
-    parents = [entry.first + parent for entry in running for parent in entry.step.parents]
-    wanted = _union(entry.strategy.want for entry in running)
-    forward = model.step(feed, cache.select(parents), want=wanted)
-    first = 0
-    for entry in running:
-        rows = slice(first, first + len(entry.step.feed))
-        entry.first, entry.length, first = rows.start, entry.length + 1, rows.stop
-        share = slice_forward(forward, wanted, rows, entry.source, entry.length, entry.strategy.want)
-        entry.step = entry.strategy.advance(share)
-    return forward.cache
+    @classmethod
+    def read(
+        cls, model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
+    ) -> Self:
+        """Read the prompts, one of each strategy, and take its first Step."""
+        wanted = union(strategy.want for strategy in strategies)
+        rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
+        if isinstance(model, ReadsTogether) and len(rows) > 1:
+            forward = model.prefill_together(list(rows), want=wanted)
+            passes, cache = {prompt: (forward, row) for prompt, row in rows.items()}, forward.cache
+        else:
+            passes = {prompt: (model.prefill(prompt, want=wanted), 0) for prompt in rows}
+            cache = reduce(lambda joined, other: joined.join(other), [forward.cache for forward, _ in passes.values()])
+        entries = []
+        for prompt, strategy in zip(map(tuple, prompts), strategies, strict=True):
+            source = len(prompt) if model.decoder_start else 0
+            entry = Entry(strategy, rows[prompt], source, len(model.decoder_start or prompt))
+            forward, row = passes[prompt]
+            entry.advance(forward, wanted, slice(row, row + 1))
+            entries.append(entry)
+        return cls(model, entries, cache)
+
+    @property
+    def living(self) -> tuple[Entry, ...]:
+        """Those that the next pass advances."""
+        return tuple(entry for entry in self.entries if not entry.over)
+
+    def step(self) -> None:
+        """Let go of entries that are over, and take the next Step of all others, in one pass."""
+        self.entries = self.living
+        if not self.entries:
+            return
+        feed = [token for entry in self.entries for token in entry.step.feed]
+        parents = [entry.first + parent for entry in self.entries for parent in entry.step.parents]
+        wanted = union(entry.strategy.want for entry in self.entries)
+        forward = self._model.step(feed, self._cache.select(parents), want=wanted)
+        self._cache, first = forward.cache, 0
+        for entry in self.entries:
+            rows = slice(first, first + len(entry.step.feed))
+            entry.first, entry.length, first = rows.start, entry.length + 1, rows.stop
+            entry.advance(forward, wanted, rows)
+
+    def merge(self, other: Self) -> None:
+        """Let the entries of another batch of the same model share the passes from now on; that batch is used up."""
+        before = self._cache.rows
+        for entry in other.entries:
+            entry.first += before
+        self._cache = self._cache.join(other._cache)
+        self.entries += other.entries
+
+    def split(self, leaving: Collection[Entry]) -> Self:
+        """Take some of the entries out, into a batch of their own."""
+        apart = type(self)(self._model, [entry for entry in self.entries if entry in leaving], self._cache)
+        self.entries = tuple(entry for entry in self.entries if entry not in leaving)
+        return apart
 
 
 def slice_forward(
@@ -120,7 +160,7 @@ def slice_forward(
     return replace(forward, logits=forward.logits[rows], attention=attention, hidden=hidden, layer_logits=layer_logits)
 
 
-def _union(wants: Iterable[Want]) -> Want:
+def union(wants: Iterable[Want]) -> Want:
     """What a pass must return to satisfy them all."""
     wants = tuple(wants)
     return Want(

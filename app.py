@@ -88,12 +88,12 @@ def check_port(host: str, port: int) -> None:
         ) from error
 
 
-def gpu_lender() -> Callable[[F], F]:
-    """What borrows a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere it changes nothing."""
+def gpu_lender() -> Callable[[F], F] | None:
+    """What borrows a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere None."""
     try:
         import spaces  # type: ignore[import-not-found]  # only there, and it must come before torch
     except ImportError:
-        return lambda function: function
+        return None
     return spaces.GPU
 
 
@@ -112,10 +112,12 @@ def serve(arguments: Sequence[str] | None) -> int:
 
     # A start makes 600,000 objects, nearly all to stay: to look for garbage every 700 took a fifth of its time.
     gc.set_threshold(50_000, 50)
-    wrap = gpu_lender()
+    lender = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
+    from model.device import share_heaps
 
+    share_heaps()
     try:
         first = catalog.load_arguments(chosen.model)
     except EncoderOnly:
@@ -133,7 +135,8 @@ def serve(arguments: Sequence[str] | None) -> int:
         lambda name, progress: first if name == first.name else catalog.load_another(chosen.model, name, progress),
         any_name=not chosen.public,
         time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
-        wrap=wrap,
+        wrap=lender or (lambda decode: decode),
+        scheduled=lender is None,
     )
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from model.errors import AttendError
@@ -28,6 +29,42 @@ class Translator(LanguageModel[Any], Protocol):
         ...
 
 
+class FairLock:
+    """A lock that its waiters get in the order in which they came: Python's own may be taken again by whoever just
+    released it, so that nobody else ever gets it."""
+
+    def __init__(self) -> None:
+        self._state = Lock()  # guards the two below
+        self._held = False
+        self._waiting: deque[Lock] = deque()  # each locked until its turn comes
+
+    def acquire(self) -> None:
+        with self._state:
+            if not self._held:
+                self._held = True
+                return
+            turn = Lock()
+            turn.acquire()
+            self._waiting.append(turn)
+        turn.acquire()
+
+    def release(self) -> None:
+        with self._state:
+            if self._waiting:
+                self._waiting.popleft().release()  # it is held on, by another
+            else:
+                self._held = False
+
+    def locked(self) -> bool:
+        return self._held
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class LoadedModel:
     """Everything needed to continue a text or a conversation."""
@@ -45,7 +82,7 @@ class LoadedModel:
     suppress_tokens: frozenset[int] = frozenset()  # never generated, by the checkpoint's generation config
     languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
-    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one forward pass at a time
+    lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time
 
     @classmethod
     def from_transformer(cls, name: str, model: Transformer | Recurrent, tokenizer: Tokenizer) -> Self:

@@ -5,7 +5,6 @@ Shapes: V is the vocabulary, T the tokens written so far.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from model.errors import AttendError
 from model.interface import LanguageModel
+from model.loaded import FairLock
 
 TOP_CANDIDATES = 8  # of the next token that are shown one by one
 Ended = Literal["end token", "length"]
@@ -31,7 +31,7 @@ class LoopStart:
     prompt: tuple[int, ...]
     end_tokens: frozenset[int]
     suppress_tokens: frozenset[int] = frozenset()  # never chosen, by the checkpoint's generation config
-    lock: threading.Lock = field(default_factory=threading.Lock)  # held for one pass at a time
+    lock: FairLock = field(default_factory=FairLock)  # held for one pass at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
-"""Waits for a state that another thread reaches, never for a fixed time; and what slows another thread down."""
+"""Waits for what another thread does, never for a fixed time; and what slows another thread down."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+from decoding.scheduler import Pass
+from decoding.step import Step
 
 LONGEST = 120.0  # seconds; a busy machine is ten times as slow as a quiet one
 
@@ -15,6 +18,11 @@ def eventually(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "it has not come true"
         time.sleep(0.01)
+
+
+def steps_of(passes: Iterable[Pass | None], number: int = 0) -> list[Step]:
+    """Those of one strategy, in order."""
+    return [made.steps[number] for made in passes if made is not None and number in made.steps]
 
 
 def paused(seconds: float) -> Callable[[Any], Any]:

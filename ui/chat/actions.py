@@ -24,7 +24,7 @@ from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_message, checked_system
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate, MeterValue
-from ui.runs.generation import RunProgress, alone, answer_for_visitor
+from ui.runs.generation import RunProgress, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
 from ui.runs.run import RunRecord, prompt_tokens
@@ -255,7 +255,7 @@ def _write(
     session.shown = run.id
     session.drop_unused_runs()
     ids, resumed = request.input_ids, answer.builder.trace.best
-    passes = alone(models.decode(run.model, ids, settings, request.draws_used, resumed))
+    passes = models.decode(run.model, ids, settings, request.draws_used, resumed, session.visitor)
     yield from answer_for_visitor(session, models, answer, passes, _Answer(session, loaded, answer, message))
 
 

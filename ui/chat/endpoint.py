@@ -34,8 +34,9 @@ def chat_endpoint(models: Models) -> Callable[..., Iterator[dict[str, Any]]]:
             system: the system prompt before the conversation, of a model that takes one.
 
         Returns:
-            One item a token: {"text": the answer so far, "token": {"id", "text"}, "finish_reason": null}; the last has
-            a finish_reason and, as "trace", the run as an attend.trace/1 document.
+            Whenever there is more, {"text": the answer so far, "tokens": the new ones, [{"id", "text"}, …],
+            "finish_reason": null}; a search may still change what it gave. The last item has a finish_reason and, as
+            "trace", the run as an attend.trace/1 document.
         """
         yield from chat_items(models, message, history or [], model, settings or {}, system)
 
@@ -52,23 +53,21 @@ def chat_items(
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
     trace = Models.prepare(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages)
-    written = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text)
+    written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
+
+    def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:
+        return [{"id": token, "text": loaded.tokenizer.label(token)} for token in ids[sent:]]
+
     for _ in stream_for_program(models, loaded, trace):
         best = trace.best
-        if best is not None:
-            token = best.tokens[-1]
+        if best is not None and not trace.steps[-1].finished:
             written.update(best.tokens)
-            item = {
-                "text": written.text(finished=False),
-                "token": {"id": token, "text": loaded.tokenizer.label(token)},
-                "finish_reason": None,
-            }
-            if trace.steps[-1].finished:
-                break
-            yield item
+            tokens = since_the_last(best.tokens)
+            yield {"text": written.text(finished=False), "tokens": tokens, "finish_reason": None}
+            sent = len(best.tokens)
     yield {
         "text": trace.text,
-        "token": {"id": trace.ids[-1], "text": loaded.tokenizer.label(trace.ids[-1])} if trace.ids else None,
+        "tokens": since_the_last(trace.ids),
         "finish_reason": trace.finish_reason,
         "trace": trace.document(),
     }

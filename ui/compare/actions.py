@@ -82,7 +82,7 @@ def compare(
     common = checked_switch(common_draws, "common_draws")
     comparison = prepare(loaded, prompt, settings, common_draws=common, identifier=identifier)
     session.system = instruction
-    passes = passes_of(comparison, models, attention=True)
+    passes = passes_of(comparison, models, attention=True, visitor=session.visitor)
     comparison.history, comparison.seed = goes_on, panel.seed
     for card, given in zip(comparison.cards, cast(list[dict[str, Any] | None], cards), strict=True):
         card.form = form_settings(card.settings, given or {})

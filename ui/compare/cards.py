@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
+from decoding.scheduler import Pass
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
 from model.errors import AttendError
@@ -22,8 +23,8 @@ from ui.kit.validation import checked_start, on_card
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note
 from ui.runs.comparison import Card, CardGrowth, Comparison, Prompt
-from ui.runs.generation import Pass, Passes, RunProgress, follow, timed
-from ui.runs.models import Models
+from ui.runs.generation import RunProgress, follow
+from ui.runs.models import Models, Passes
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.run_builder import RunBuilder
@@ -151,15 +152,16 @@ def growths(comparison: Comparison) -> list[tuple[RunBuilder, AnswerText]]:
     return [(card.growth.builder, card.growth.text) for card in comparison.cards if card.growth is not None]
 
 
-def passes_of(comparison: Comparison, models: Models, *, attention: bool) -> Passes:
+def passes_of(comparison: Comparison, models: Models, *, attention: bool, visitor: str = "") -> Passes:
     """Run all cards to their ends; computing is timed separately for each turn."""
     settings = [card.settings for card in comparison.cards]
     for indices in turns_of(settings):
         cards = {index + 1: settings[index] for index in indices}
-        steps = models.decode_together(comparison.model, comparison.prompt.ids, cards, attention)
-        with closing(timed(steps)) as passes:
-            for done in passes:
-                yield Pass({number - 1: step for number, step in done.steps.items()}, done.seconds)
+        with closing(
+            models.decode_together(comparison.model, comparison.prompt.ids, cards, attention, visitor)
+        ) as passes:
+            for made in passes:
+                yield made and Pass({number - 1: step for number, step in made.steps.items()}, made.seconds)
 
 
 def run_cards(
@@ -167,10 +169,10 @@ def run_cards(
 ) -> Iterator[RunProgress]:
     """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
     the work."""
-    lock, builders = models.get(comparison.model).lock, [builder for builder, _ in growths(comparison)]
+    builders = [builder for builder, _ in growths(comparison)]
     passes = passes_of(comparison, models, attention=attention)
     limits = {"time_limit": models.time_limit, "per_second": per_second}
-    for progress in follow(builders, passes, lock=lock, stop=stop, **limits):
+    for progress in follow(builders, passes, stop=stop, **limits):
         update_cards(comparison, progress)
         yield progress
 

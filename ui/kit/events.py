@@ -12,7 +12,7 @@ from model.errors import AttendError
 from ui.kit.errors import for_people
 from ui.kit.packing import packed
 
-_RUNS = 8  # at the same time, of all visitors; the model's lock lets them take turns
+_RUNS = 64  # at the same time, of all visitors; those of one model share its passes
 
 # Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
 # answer at once; those that run a model.

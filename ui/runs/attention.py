@@ -6,7 +6,6 @@ leaves. Knows nothing of sessions or of the screen.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from decoding.recorder import record_text
 from model.interface import Inspection, LanguageModel
+from model.loaded import FairLock
 from ui.kit.packing import packed_bytes
 from ui.runs.run import RunRecord, TokenRecord
 
@@ -29,7 +29,7 @@ def attention_row(attention: Tensor) -> str:
 
 
 def explain(
-    ids: Sequence[int], model: LanguageModel, lock: threading.Lock, *, candidates: int
+    ids: Sequence[int], model: LanguageModel, lock: FairLock, *, candidates: int
 ) -> tuple[list[TokenRecord], tuple[int, int]]:
     """The tokens of a given text, all but the first with the candidates that the model would have chosen from.
 
@@ -53,7 +53,7 @@ def shape_of(attention: Tensor) -> tuple[int, int]:
     return attention.shape[0], attention.shape[1]
 
 
-def restore_attention(run: RunRecord, model: LanguageModel, lock: threading.Lock) -> None:
+def restore_attention(run: RunRecord, model: LanguageModel, lock: FairLock) -> None:
     """Compute a run's attention again after it was dropped to save memory."""
     if all(token.row is not None for token in run.tokens[run.first :]):
         return
@@ -64,7 +64,7 @@ def restore_attention(run: RunRecord, model: LanguageModel, lock: threading.Lock
     ]
 
 
-def _inspect(ids: Sequence[int], model: LanguageModel, lock: threading.Lock, source: Sequence[int] = ()) -> Inspection:
+def _inspect(ids: Sequence[int], model: LanguageModel, lock: FairLock, source: Sequence[int] = ()) -> Inspection:
     with lock:
         return model.inspect(ids[:-1], source=source)  # the pass that reads the last token chose nothing
 

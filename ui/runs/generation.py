@@ -7,33 +7,19 @@ texts are shown.
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from decoding.step import Step
 from decoding.trace import Trace
 from model.loaded import LoadedModel
 from ui.runs.answers import GrowingAnswer
 from ui.runs.memory import limit_memory
-from ui.runs.models import Models
+from ui.runs.models import Models, Passes
 from ui.runs.prompts import drawn_seed
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.stream import Ending, stream
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One pass through the model."""
-
-    steps: Mapping[int, Step]  # by the number of the run
-    seconds: float  # of computing up to here; waiting for other visitors or for the page does not count
-
-
-Passes = Generator[Pass, None, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +53,16 @@ class RunView(Protocol[ScreenT]):
         ...
 
 
-def timed(steps: Generator[Mapping[int, Step], None, None], seconds: float = 0.0) -> Passes:
-    """Passes, with the time that these steps take; closing the generator closes the steps."""
-    with closing(steps):
-        begun = time.perf_counter()
-        for decided in steps:
-            seconds += time.perf_counter() - begun
-            yield Pass(decided, seconds)
-            begun = time.perf_counter()
-
-
-def alone(steps: Generator[Step, None, None]) -> Passes:
-    """Passes of a single run."""
-
-    def numbered() -> Generator[Mapping[int, Step], None, None]:
-        with closing(steps):
-            for step in steps:
-                yield {0: step}
-
-    return timed(numbered())
-
-
 def follow(
     builders: Sequence[RunBuilder],
     passes: Passes,
     *,
-    lock: threading.Lock,
     stop: threading.Event,
     time_limit: float,
     per_second: float = 20.0,
 ) -> Iterator[RunProgress]:
     """Continue these texts until all have ended, `stop` is set or the time is up; see `stream`."""
-    for batch in stream(passes, lock=lock, stop=stop, time_limit=time_limit, per_second=per_second):
+    for batch in stream(passes, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
         for number, builder in enumerate(builders):
             passes_of_run = [each for each in batch.steps if number in each.steps]
@@ -119,12 +83,11 @@ def run_for_visitor(
     Raises:
         AttendError: while another is going on; whatever decoding raises, after the view has shown what is left.
     """
-    loaded = models.get(builders[0].run.model)
     stop = session.begin()
     session.growing = tuple(builder.run.id for builder in builders)
     try:
         yield view.started()
-        for progress in follow(builders, passes, lock=loaded.lock, stop=stop, time_limit=models.time_limit):
+        for progress in follow(builders, passes, stop=stop, time_limit=models.time_limit):
             if progress.ended:
                 session.end(stop)
                 session.seed = common_seed(builders)
@@ -156,15 +119,13 @@ def common_seed(builders: Sequence[RunBuilder]) -> int:
 
 
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
-    """Decode into the trace, taking turns with the page's visitors; yields once a step, and at every heartbeat before
+    """Decode into the trace, beside the page's visitors; yields when there are new steps, and at every heartbeat before
     the first."""
-    steps = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0)
-    stop = threading.Event()
-    for batch in stream(steps, lock=loaded.lock, stop=stop, time_limit=models.time_limit, per_second=1000.0):
-        for step in batch.steps:
-            trace.add(step)
-            yield
-        if not batch.steps and not trace.steps:
+    passes = models.decode(loaded.name, trace.request.input_ids, trace.settings)
+    for batch in stream(passes, stop=threading.Event(), time_limit=models.time_limit):
+        for made in batch.steps:
+            trace.add(made.steps[0])
+        if batch.steps or not trace.steps:
             yield
 
 

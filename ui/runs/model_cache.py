@@ -7,17 +7,16 @@ model wait for the same load, and when the last of them leaves, it ends.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import torch
 
+from model.device import release_freed_memory
 from model.encoder import Encoder
 from model.loaded import LoadedModel
 from model.progress import Progress
@@ -149,5 +148,4 @@ def _give_back() -> None:
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    with suppress(OSError, AttributeError):  # only where the C library is GNU's
-        ctypes.CDLL(None).malloc_trim(0)
+    release_freed_memory()

@@ -6,17 +6,20 @@ the models in memory.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from contextlib import closing
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
-from decoding.batch import generate_batch
-from decoding.generate import generate
 from decoding.request import Request
+from decoding.scheduler import Pass, Scheduler, run_alone
 from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis, Step
+from decoding.step import Hypothesis
+from decoding.strategies.base import Strategy
 from decoding.trace import Trace
 from model import names
 from model.encoder import Encoder
@@ -29,9 +32,8 @@ from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache, when_l
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 
-DecodeTogether = Callable[
-    [str, tuple[int, ...], Mapping[int, DecodingSettings], bool], Generator[dict[int, Step], None, None]
-]
+Passes = Generator[Pass | None, None, None]  # None where none came for a moment; closing it ends the run
+DecodeTogether = Callable[[str, tuple[int, ...], Mapping[int, DecodingSettings], bool, str], Passes]
 DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
 
 
@@ -43,10 +45,11 @@ class Decode(Protocol):
         name: str,
         prompt: tuple[int, ...],
         settings: DecodingSettings,
-        drawn: int,
+        drawn: int = 0,
         resumed: Hypothesis | None = None,
+        visitor: str = "",
         /,
-    ) -> Generator[Step, None, None]: ...
+    ) -> Passes: ...
 
 
 class Wrap(Protocol):
@@ -66,6 +69,7 @@ class Models:
         any_name: bool = False,
         time_limit: float = 600.0,
         wrap: Wrap = lambda decode: decode,
+        scheduled: bool = True,
     ) -> None:
         """
         Args:
@@ -74,6 +78,7 @@ class Models:
             any_name: whether visitors may also name folders and repositories.
             time_limit: seconds that one run may take.
             wrap: the host's decorator for decoding, such as one that borrows a GPU.
+            scheduled: whether all runs of a model share its passes; not where the host lends a GPU to each.
         """
         if not names:
             raise ValueError("a page needs at least one model")
@@ -82,6 +87,9 @@ class Models:
         self.time_limit = time_limit
         self.decode: Decode = wrap(self._decode)
         self.decode_together: DecodeTogether = wrap(self._decode_together)
+        self._scheduled = scheduled
+        self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the model's lock; as long as anyone runs it
+        self._choosing = threading.Lock()  # guards the schedulers
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, AnyModel] | None = None
@@ -245,36 +253,54 @@ class Models:
         name: str,
         prompt: tuple[int, ...],
         settings: DecodingSettings,
-        drawn: int,
+        drawn: int = 0,
         resumed: Hypothesis | None = None,
-    ) -> Generator[Step, None, None]:
-        """Continue a prompt. Arguments and Steps are plain, so a host may run this in another process.
+        visitor: str = "",
+    ) -> Passes:
+        """Continue a prompt; the Steps have the number 0. Arguments and results are plain, so a host may run this in
+        another process.
 
         Args:
             drawn: draws that an earlier run of the same text took from the seed's stream.
             resumed: the last hypothesis of the run, if it is continued.
+            visitor: who asks, so that everybody gets their turn.
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
         generated = () if resumed is None else resumed.tokens
-        yield from generate(loaded.model, (*prompt, *generated), settings.strategy_for(request))
+        yield from self._run(loaded, (*prompt, *generated), [settings.strategy_for(request)], settings.rows, visitor)
 
     def _decode_together(
-        self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool
-    ) -> Generator[dict[int, Step], None, None]:
-        """Continue a prompt under several settings in one batch; arguments and results are plain as well.
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        cards: Mapping[int, DecodingSettings],
+        attention: bool,
+        visitor: str = "",
+    ) -> Passes:
+        """Continue a prompt under several settings at once; the Steps have the numbers of the cards.
 
         Args:
             cards: the settings, by the numbers of their cards.
-
-        Returns:
-            The Steps of each pass, by the numbers of the cards.
         """
         loaded = self.get(name)
         request = Request.of(loaded, prompt, attention=attention)
         strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
-        for steps in generate_batch(loaded.model, [prompt] * len(strategies), strategies):
-            yield {number: step for number, step in zip(cards, steps, strict=True) if step is not None}
+        rows, numbers = sum(card.rows for card in cards.values()), tuple(cards)
+        with closing(self._run(loaded, prompt, strategies, rows, visitor)) as passes:
+            for made in passes:
+                yield made and Pass({numbers[index]: step for index, step in made.steps.items()}, made.seconds)
+
+    def _run(
+        self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
+    ) -> Passes:
+        if not self._scheduled:
+            return run_alone(loaded.model, prompt, strategies, loaded.lock)
+        with self._choosing:
+            scheduler = self._schedulers.get(id(loaded.lock))
+            if scheduler is None:
+                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(loaded.lock)
+        return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)
 
     @classmethod
     def prepare(

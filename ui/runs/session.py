@@ -124,6 +124,11 @@ class Session:
         return self.conversation.turns
 
     @property
+    def visitor(self) -> str:
+        """Who this is to a scheduler, as long as the page is open."""
+        return str(id(self))
+
+    @property
     def busy(self) -> bool:
         return self.stop is not None
 

@@ -1,9 +1,10 @@
 """The worker thread: it runs decoding and passes Steps through a bounded queue.
 
 A generator can be closed only where it yields. So the page reads `stream`, which yields once at the start, then with
-every batch of new Steps (at most `per_second` times a second, since the browser is the slow part) and at least every
-quarter of a second. Closing it sets the stop event, and the worker ends before its next step. Knows nothing of gradio,
-of what a Step means or of who is asking.
+every batch of new Steps and at least every quarter of a second. Batches come at most `per_second` times a second, since
+the browser is the slow part, and less often while many streams are read, since each costs the server milliseconds.
+Closing it sets the stop event, and the worker ends before its next step. Knows nothing of gradio, of what a Step means
+or of who is asking.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ T = TypeVar("T")
 Ending = Literal["finished", "stopped", "time"]
 
 _CAPACITY = 64  # steps the worker may be ahead of the reader; then it waits
+_UPDATES = 120.0  # a second, of all streams together
+_LONGEST_WAIT = 0.4  # seconds between two updates, however many streams there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,8 @@ class Batch(Generic[T]):
 
 
 def stream(
-    steps: Generator[T, None, None],
+    steps: Generator[T | None, None, None],
     *,
-    lock: threading.Lock,
     stop: threading.Event,
     time_limit: float,
     heartbeat: float = 0.25,
@@ -42,18 +44,18 @@ def stream(
     """Run `steps` in a worker and yield its output until it ends, `stop` is set or the time is up.
 
     Args:
-        steps: from here on used, and in the end closed, by the worker alone.
-        lock: the model's; held for one step at a time, so that several visitors take turns.
+        steps: from here on used, and in the end closed, by the worker alone; None stands for nothing yet.
         stop: set it from anywhere to end the run; it is always set when this generator has ended.
         time_limit: seconds from now.
         heartbeat: seconds after which an empty batch comes.
-        per_second: the most batches per second.
+        per_second: the most batches per second; fewer where many streams are open.
 
     Raises:
         Whatever the worker raised, after the steps that came before it.
     """
-    worker = _Worker(steps, lock, stop)
+    worker = _Worker(steps, stop)
     deadline = time.monotonic() + time_limit
+    _open.add(worker)
     try:
         worker.start()
         yield Batch()
@@ -71,17 +73,21 @@ def stream(
             if worker.ended and worker.error is not None:
                 raise worker.error
             if ending is None:
-                stop.wait(max(0.0, yielded + 1.0 / per_second - time.monotonic()))
+                pause = max(1.0 / per_second, min(len(_open) / _UPDATES, _LONGEST_WAIT))
+                stop.wait(max(0.0, yielded + pause - time.monotonic()))
     finally:
+        _open.discard(worker)
         stop.set()
+
+
+_open: set[object] = set()  # the workers of all streams
 
 
 class _Worker(Generic[T]):
     """A thread that advances a generator and puts what it yields into a bounded queue."""
 
-    def __init__(self, steps: Generator[T, None, None], lock: threading.Lock, stop: threading.Event) -> None:
+    def __init__(self, steps: Generator[T | None, None, None], stop: threading.Event) -> None:
         self._steps = steps
-        self._lock = lock
         self._stop = stop
         self._made: queue.Queue[T] = queue.Queue(_CAPACITY)
         self._done = threading.Event()
@@ -114,13 +120,11 @@ class _Worker(Generic[T]):
 
     def _work(self) -> None:
         try:
-            while not self._stop.is_set():
-                with self._lock:
-                    try:
-                        step = next(self._steps)
-                    except StopIteration:
-                        return
-                self._put(step)
+            for step in self._steps:
+                if self._stop.is_set():
+                    return
+                if step is not None:
+                    self._put(step)
         except BaseException as error:  # raised again in the reader's thread
             self.error = error
         finally:

@@ -18,7 +18,7 @@ from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_start
 from ui.runs.answers import GrowingAnswer
 from ui.runs.contract import AnswerUpdate
-from ui.runs.generation import RunProgress, alone, answer_for_visitor
+from ui.runs.generation import RunProgress, answer_for_visitor
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import RunRecord, prompt_tokens
@@ -78,7 +78,7 @@ def translate(
     key = before.key if before is not None and before.text == given else ""
     session.translation, session.shown = Translation(given, answer.turn, key), run.id
     session.drop_unused_runs()
-    passes = alone(models.decode(name, source, settings, 0))
+    passes = models.decode(name, source, settings, 0, None, session.visitor)
     view = _Translation(session, loaded, answer, given if example else None)
     yield from answer_for_visitor(session, models, answer, passes, view)
 

@@ -18,7 +18,7 @@ from ui.inspector.opening import streamed
 from ui.kit.validation import checked_start
 from ui.runs.answer_text import AnswerText
 from ui.runs.answers import ending_note
-from ui.runs.generation import RunProgress, alone, run_for_visitor
+from ui.runs.generation import RunProgress, run_for_visitor
 from ui.runs.models import Models
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
@@ -55,7 +55,7 @@ def write(
     builder = RunBuilder(run, trace)
     written = AnswerText(loaded.tokenizer, settings.stop_texts, prompt=request.prompt, begins=True)
     view = _Continuation(session, models, loaded, builder, written, single)
-    passes = alone(models.decode(name, request.prompt, settings, request.draws_used, best))
+    passes = models.decode(name, request.prompt, settings, request.draws_used, best, session.visitor)
     yield from run_for_visitor(session, models, [builder], passes, view)
 
 

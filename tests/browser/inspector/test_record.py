@@ -17,6 +17,7 @@ from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, Opener, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, set_number, to_write
+from tests.helpers.waiting import steps_of
 from ui.runs.models import Models
 
 pytestmark = BROWSER
@@ -51,7 +52,7 @@ def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> C
     prompt = tuple(document["prompt"]["ids"])
     request = Request.of(tiny, prompt, draws_used=document.get("drawn", 0))
     trace = models.trace(tiny, "", request, settings)
-    trace.collect(models.decode(tiny.name, prompt, settings, document.get("drawn", 0)))
+    trace.collect(steps_of(models.decode(tiny.name, prompt, settings, document.get("drawn", 0))))
     assert list(trace.ids) == document["ids"]
     return choose_again(
         tiny.model, request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes})

@@ -13,6 +13,7 @@ from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.text.conversation import Message
+from tests.helpers.waiting import steps_of
 from ui.chat import actions as chat
 from ui.chat.actions import ChatScreen
 from ui.runs.models import Models
@@ -313,7 +314,7 @@ def test_beams_end_with_the_best_text_on_the_page(models: Models, tiny: LoadedMo
             tokens = tokens[: value.get("since", 0)] + list(value["tokens"])
     run = session.run(session.turns[1].run)
     prompt = tiny.chat.prompt([Message("user", "Hello")], context_length=128, reserve=8).ids  # type: ignore[union-attr]
-    steps = list(models.decode(models.default, prompt, settings, 0))
+    steps = steps_of(models.decode(models.default, prompt, settings))
     assert steps[-1].best is not None
     assert run.ids[len(prompt) :] == steps[-1].best.tokens
     assert [text for text, _, _ in tokens] == [tiny.tokenizer.label(token) for token in run.ids]

@@ -56,7 +56,10 @@ def test_the_endpoints(models: Models, stopped: tuple[list[str], str]) -> None:
     stop_texts, expected = stopped
     items = list(chat_items(models, "Hi", [], models.default, {**BASE, "stop_texts": stop_texts}))
     assert (items[-1]["text"], items[-1]["finish_reason"]) == (expected, "stop_text")
-    assert items[-1]["trace"]["text"] == expected and len(items[-1]["trace"]["ids"]) == len(items)
+    assert (
+        items[-1]["trace"]["text"] == expected
+        and [token["id"] for item in items for token in item["tokens"]] == items[-1]["trace"]["ids"]
+    )
     assert all(expected.startswith(item["text"]) for item in items)
     document = continuation(models, "The quick", models.default, {**BASE, "stop_texts": ["e"]})
     assert document["finish_reason"] == "stop_text" and "e" not in document["text"]

@@ -12,6 +12,7 @@ import pytest
 from decoding.settings import PRESETS, DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
+from tests.helpers.waiting import steps_of
 from ui.compare import cards as compare
 from ui.compare import metrics
 from ui.compare.cards import message_prompt, prepare, run_cards, sweep, text_prompt, with_seeds
@@ -52,7 +53,7 @@ def test_every_card_writes_what_it_writes_alone(models: Models, tiny: LoadedMode
     comparison = compared(models, settings)
     assert comparison.ending == "finished"
     for card in comparison.cards:
-        alone = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        alone = steps_of(models.decode(tiny.name, comparison.prompt.ids, card.settings))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.trace.finish_reason in ("stop", "length") and card.trace.settings == card.settings
         assert card.growth is not None and card.growth.builder.seconds > 0
@@ -83,7 +84,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         assert len(update.since) == len(settings)
     assert max(fed) == compare.MOST_ROWS == 64
     for card in comparison.cards:
-        alone = list(models.decode(tiny.name, comparison.prompt.ids, card.settings, 0))[-1].best
+        alone = steps_of(models.decode(tiny.name, comparison.prompt.ids, card.settings))[-1].best
         assert alone is not None and card.ids == alone.tokens
         assert card.growth is not None and card.growth.builder.seconds > 0
 

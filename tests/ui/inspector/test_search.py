@@ -8,6 +8,7 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.loaded import LoadedModel
+from tests.helpers.waiting import steps_of
 from ui.inspector.beams.search import search_value
 from ui.inspector.contract import BeamRecord
 from ui.runs.models import Models
@@ -19,7 +20,7 @@ def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
     )
     request = Request.of(loaded, tuple(loaded.tokenizer.encode("Once upon a time")))
     trace = models.trace(loaded, "Once upon a time", request, chosen)
-    return trace.collect(models.decode(loaded.name, request.prompt, chosen, 0))
+    return trace.collect(steps_of(models.decode(loaded.name, request.prompt, chosen)))
 
 
 def path(steps: list[list[BeamRecord]], step: int, index: int) -> list[BeamRecord]:

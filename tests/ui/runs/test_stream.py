@@ -33,7 +33,7 @@ class Work:
 
 def run(work: Work, *, stop: threading.Event | None = None, time_limit: float = LONGEST, per_second: float = 1000.0):
     stop = stop or threading.Event()
-    return stream(work.steps(), lock=threading.Lock(), stop=stop, time_limit=time_limit, per_second=per_second)
+    return stream(work.steps(), stop=stop, time_limit=time_limit, per_second=per_second)
 
 
 def test_every_step_arrives_once_in_order_and_the_last_batch_says_finished() -> None:
@@ -50,7 +50,7 @@ def test_it_yields_before_any_work_is_done_and_gives_signs_of_life_while_a_step_
         yield "waited in vain" if not go.wait(30.0) else "seen"
 
     batches = []
-    for batch in stream(steps(), lock=threading.Lock(), stop=threading.Event(), time_limit=60.0):
+    for batch in stream(steps(), stop=threading.Event(), time_limit=60.0):
         batches.append(batch)
         if len(batches) == 4:
             go.set()
@@ -92,7 +92,7 @@ def test_a_step_that_never_ends_does_not_hold_up_stop() -> None:
         yield 1
 
     batches = []
-    for batch in stream(steps(), lock=threading.Lock(), stop=stop, time_limit=LONGEST):
+    for batch in stream(steps(), stop=stop, time_limit=LONGEST):
         batches.append(batch)
         if begun.is_set():
             stop.set()
@@ -121,7 +121,7 @@ def test_an_error_of_the_worker_reaches_the_reader_after_the_steps_before_it() -
 
     seen: list[int] = []
     with pytest.raises(ArithmeticError, match="broken"):
-        for batch in stream(steps(), lock=threading.Lock(), stop=threading.Event(), time_limit=5.0):
+        for batch in stream(steps(), stop=threading.Event(), time_limit=5.0):
             seen += batch.steps
     assert seen == [1]
 
@@ -136,19 +136,15 @@ def test_a_reader_that_sleeps_holds_the_worker_back() -> None:
     reader.close()  # type: ignore[attr-defined]
 
 
-def test_two_runs_on_one_lock_take_turns() -> None:
-    lock = threading.Lock()
-    works = [Work(60, seconds=0.005), Work(60, seconds=0.005)]
-    left: list[int] = []  # by each that ends: what the other has done
-
-    def read(number: int) -> None:
-        for _ in stream(works[number].steps(), lock=lock, stop=threading.Event(), time_limit=LONGEST):
-            pass
-        left.append(works[1 - number].made)
-
-    threads = [threading.Thread(target=read, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert left[0] > 10  # served one after the other, the second would have done nothing
+def test_many_streams_share_the_updates() -> None:
+    """Of forty, each has an update every 40 / 120 s instead of as often as it likes; at the end of all, one has."""
+    others = [run(Work(10**6, seconds=0.1)) for _ in range(39)]
+    for other in others:
+        next(other)
+    started = time.monotonic()
+    batches = [batch for batch in run(Work(100, seconds=0.01)) if batch.steps]
+    taken = time.monotonic() - started
+    for other in others:
+        other.close()  # type: ignore[attr-defined]
+    assert len(batches) <= taken * 120 / 40 + 2
+    assert len([batch for batch in run(Work(30, seconds=0.02)) if batch.steps]) > 15

@@ -1,0 +1,257 @@
+"""Everybody's decoding with one model at once: who comes joins the batch, who has finished leaves it.
+
+A pass over many rows costs little more than one over a single row, since the weights are read once. So all runs share
+the passes, and the batch changes between two of them (Yu et al., 2022, "Orca": iteration-level scheduling; elsewhere
+continuous batching). A thread takes one turn after another, each of at most one newcomer's prompt and one pass over all
+rows; it begins with the first run and ends with the last. Between two turns others may use the model, whose lock guards
+each. Every run gets the same Steps as alone. Knows nothing of who is asking.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from decoding.batch import Batch, Entry, generate_batch
+from decoding.step import Step
+from decoding.strategies.base import Strategy
+from model.interface import LanguageModel
+
+MOST_ROWS = 64  # of one pass
+_AHEAD = 64  # passes that a run may be ahead of its reader; then it waits beside the batch
+_HEARTBEAT = 0.05  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass through the model brought to a run."""
+
+    steps: Mapping[int, Step]  # by the number of the strategy, of those that decided something
+    seconds: float  # of all passes of the run so far; waiting for others does not count
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Some strategies that continue the same prompt for one visitor."""
+
+    model: LanguageModel[Any]
+    prompt: Sequence[int]
+    strategies: Sequence[Strategy]
+    rows: int
+    visitor: object
+    made: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
+    left: bool = False  # whether nobody reads it any more
+    entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
+    batch: Batch[Any] = field(init=False)  # that they are in
+    parked: bool = False  # whether that is one of their own, until the reader has caught up
+    seconds: float = 0.0
+
+    @property
+    def over(self) -> bool:
+        return self.left or all(entry.over for entry in self.entries)
+
+    def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
+        """Put what a pass brought where the reader finds it, and the end behind it."""
+        self.seconds += seconds
+        moved = {number: entry for number, entry in enumerate(self.entries) if entry in advanced}
+        if error := next((entry.error for entry in moved.values() if entry.error is not None), None):
+            return self.fail(error)
+        steps = {number: entry.step for number, entry in moved.items() if entry.step.hypotheses}
+        if steps:
+            self.made.put(Pass(steps, self.seconds))
+        if self.over:
+            self.made.put(None)
+
+    def fail(self, error: Exception) -> None:
+        self.left = True
+        self.made.put(error)
+
+
+class Scheduler:
+    """The runs of one model."""
+
+    def __init__(self, lock: AbstractContextManager[Any], *, most_rows: int = MOST_ROWS) -> None:
+        """
+        Args:
+            lock: the model's, taken for one turn at a time; a fair one, or nobody else gets it.
+            most_rows: of one pass; more have to wait. A run that needs more runs alone.
+        """
+        self._lock = lock
+        self._most_rows = most_rows
+        self._waiting: deque[_Run] = deque()
+        self._running: list[_Run] = []
+        self._changed = threading.Condition()  # guards the two above and the thread
+        self._thread: threading.Thread | None = None
+
+    def run(
+        self,
+        model: LanguageModel[Any],
+        prompt: Sequence[int],
+        strategies: Sequence[Strategy],
+        *,
+        rows: int = 1,
+        visitor: object = None,
+    ) -> Generator[Pass | None, None, None]:
+        """Continue a prompt with each strategy; closing the generator frees the rows before the next pass.
+
+        Args:
+            model: always the same, or one that shares its weights.
+            rows: how many the strategies together need in a pass, at most.
+            visitor: who has few rows comes before who has many; None stands for someone else each time.
+
+        Yields:
+            Every pass that decided something, and None where none came for a while, so that the reader may leave.
+
+        Raises:
+            Whatever reading the prompt, a pass or a strategy raised. It ends this run alone.
+        """
+        run = _Run(model, prompt, strategies, rows, object() if visitor is None else visitor)
+        self._submit(run)
+        try:
+            while True:
+                try:
+                    made = run.made.get(timeout=_HEARTBEAT)
+                except Empty:
+                    yield None
+                    continue
+                if made is None:
+                    return
+                if isinstance(made, Exception):
+                    raise made
+                yield made
+        finally:
+            run.left = True
+
+    @property
+    def rows(self) -> int:
+        """How many rows are taken."""
+        return sum(run.rows for run in tuple(self._running))
+
+    @property
+    def waiting(self) -> int:
+        """How many runs have not begun."""
+        return len(self._waiting)
+
+    def _submit(self, run: _Run) -> None:
+        with self._changed:
+            self._waiting.append(run)
+            self._changed.notify()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="attend-scheduler", daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        while self._has_work():
+            with self._lock:
+                try:
+                    self._turn()
+                except Exception as error:  # such as too little memory to join rows: whose it was can't be told
+                    for run in self._running:
+                        run.fail(error)
+
+    def _has_work(self) -> bool:
+        """Whether any run is left; waits a moment where all wait for their readers."""
+        with self._changed:
+            for run in [run for run in self._waiting if run.left]:
+                self._waiting.remove(run)
+            if not (self._waiting or self._running):
+                self._thread = None
+                return False
+            if not self._waiting and all(run.parked for run in self._running):
+                self._changed.wait(_HEARTBEAT)
+            return True
+
+    def _turn(self) -> None:
+        for run in [run for run in self._running if run.over]:
+            self._running.remove(run)
+            run.batch.split(run.entries)
+        for run in self._running:
+            self._park_or_return(run)
+        newcomer = self._next()
+        if newcomer is not None:
+            self._admit(newcomer)
+        for batch in {id(run.batch): run.batch for run in self._running if not run.parked}.values():
+            self._step(batch)
+
+    def _park_or_return(self, run: _Run) -> None:
+        """Take the rows of a run whose reader is behind out of the batch, or bring them back."""
+        unread = run.made.qsize()
+        if not run.parked and unread >= _AHEAD:
+            run.batch, run.parked = run.batch.split(run.entries), True
+        elif run.parked and unread <= _AHEAD // 2:
+            run.parked = False
+            self._join(run)
+
+    def _next(self) -> _Run | None:
+        """The run to admit: of the visitor with the fewest rows, the one that came first. None where there is no room,
+        which is then kept for it."""
+        taken = Counter[object]()
+        for run in self._running:
+            taken[run.visitor] += run.rows
+        with self._changed:
+            run = min(self._waiting, key=lambda run: taken[run.visitor], default=None)
+            if run is None or (self._running and taken.total() + run.rows > self._most_rows):
+                return None
+            self._waiting.remove(run)
+            return run
+
+    def _admit(self, run: _Run) -> None:
+        """Read its prompt, and let it take part from the next pass on."""
+        begun = time.perf_counter()
+        try:
+            run.batch = Batch.read(run.model, [run.prompt] * len(run.strategies), run.strategies)
+            run.entries = run.batch.entries
+            run.deliver(run.entries, time.perf_counter() - begun)
+            if not run.over:
+                self._join(run)
+                self._running.append(run)
+        except Exception as error:
+            run.fail(error)
+
+    def _join(self, run: _Run) -> None:
+        """Let its rows share the passes of the others, where rows of different lengths can."""
+        others = next((other.batch for other in self._running if not (other.parked or other.over)), run.batch)
+        if others is not run.batch and run.model.joinable:
+            others.merge(run.batch)
+            run.batch = others
+
+    def _step(self, batch: Batch[Any]) -> None:
+        """One pass, and what it brought to each run."""
+        runs, living = [run for run in self._running if run.batch is batch], batch.living
+        begun = time.perf_counter()
+        try:
+            batch.step()
+        except Exception as error:
+            if len(runs) == 1:
+                return runs[0].fail(error)
+            for run in runs:  # once more, each alone: only those end for which it fails
+                run.batch = batch.split(run.entries)
+                self._step(run.batch)
+            for run in runs:
+                if not run.over:
+                    self._join(run)
+            return
+        seconds = time.perf_counter() - begun
+        for run in runs:
+            run.deliver(living, seconds)
+
+
+def run_alone(
+    model: LanguageModel[Any], prompt: Sequence[int], strategies: Sequence[Strategy], lock: AbstractContextManager[Any]
+) -> Generator[Pass, None, None]:
+    """`Scheduler.run` in the calling thread, with passes of its own: where a host lends a GPU to each call."""
+    generated, seconds = generate_batch(model, [prompt] * len(strategies), strategies), 0.0
+    while True:
+        begun = time.perf_counter()
+        with lock:
+            steps = next(generated, None)
+        if steps is None:
+            return
+        seconds += time.perf_counter() - begun
+        yield Pass({number: step for number, step in enumerate(steps) if step is not None}, seconds)

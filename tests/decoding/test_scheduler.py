@@ -1,0 +1,225 @@
+"""Runs that come and go share the passes, and each gets the Steps that it would get alone."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from decoding.generate import generate
+from decoding.scheduler import Scheduler
+from decoding.settings import DecodingSettings
+from decoding.step import Step
+from model.errors import AttendError
+from model.interface import Forward, Want
+from model.loaded import FairLock
+from tests.decoding.test_batch import VOCABULARY, check_same, request_for, transformer
+from tests.helpers.waiting import eventually, steps_of
+
+Ids = tuple[int, ...]
+
+KINDS = (
+    DecodingSettings(strategy="greedy", max_new_tokens=12),
+    DecodingSettings(strategy="sample", temperature=1.3, top_k=12, seed=5, max_new_tokens=20),
+    DecodingSettings(strategy="sample", num_return_sequences=3, seed=8, max_new_tokens=9),
+    DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=10),
+    DecodingSettings(strategy="contrastive", max_new_tokens=7),
+    DecodingSettings(strategy="dola", seed=3, max_new_tokens=8),
+)
+
+
+def run(scheduler: Scheduler, model: Any, prompt: Ids, settings: DecodingSettings, visitor: object = None):
+    strategy = settings.strategy_for(request_for(prompt))
+    return scheduler.run(model, prompt, [strategy], rows=settings.rows, visitor=visitor)
+
+
+def alone(model: Any, prompt: Ids, settings: DecodingSettings) -> list[Step]:
+    return list(generate(model, prompt, settings.strategy_for(request_for(prompt))))
+
+
+class Watched:
+    """A model that notes how many rows its passes have, waits where it is told to, and fails where it is told to."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.rows: list[int] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.poison: int | None = None  # a token that no pass survives
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def step(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
+        self.gate.wait(30)
+        self.rows.append(len(tokens))
+        if self.poison in tokens:
+            raise ArithmeticError("poisoned")
+        return self._model.step(tokens, cache, want=want)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whoever_comes_and_goes_each_gets_the_steps_of_running_alone(seed: int) -> None:
+    drawn, model, scheduler = random.Random(seed), transformer(), Scheduler(FairLock())
+    asked = [
+        (tuple(drawn.choices(range(3, VOCABULARY), k=drawn.randint(1, 14))), drawn.choice(KINDS)) for _ in range(14)
+    ]
+
+    def ask(number: int) -> list[Step]:
+        prompt, settings = asked[number]
+        time.sleep(0.01 * drawn.random() * number)  # so that some come while others are being written
+        return steps_of(run(scheduler, model, prompt, settings))
+
+    with ThreadPoolExecutor(len(asked)) as threads:
+        together = list(threads.map(ask, range(len(asked))))
+    for (prompt, settings), steps in zip(asked, together, strict=True):
+        check_same(steps, alone(model, prompt, settings))
+    eventually(lambda: scheduler.rows == 0)
+
+
+def test_runs_that_wait_together_share_their_passes() -> None:
+    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=10, min_new_tokens=10)
+    model.gate.clear()
+    with ThreadPoolExecutor(5) as threads:
+        asked = [threads.submit(lambda n=n: steps_of(run(scheduler, model, (5, 6 + n), settings))) for n in range(5)]
+        eventually(lambda: scheduler.rows >= 1)
+        time.sleep(0.1)
+        model.gate.set()
+        assert [len(each.result()) for each in asked] == [10] * 5
+    assert max(model.rows) == 5
+    assert len(model.rows) < 5 * 9 / 2  # in turns there would be nine passes each
+
+
+def test_who_leaves_frees_the_rows_while_the_others_go_on() -> None:
+    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    long = DecodingSettings(strategy="sample", max_new_tokens=30, min_new_tokens=30, seed=1)
+    leaving, staying = run(scheduler, model, (5, 6), long), run(scheduler, model, (7, 8, 9), long)
+    next(leaving), next(staying)
+    leaving.close()
+    rest = steps_of(staying)
+    check_same(rest, alone(model, (7, 8, 9), long)[-len(rest) :])
+    eventually(lambda: scheduler.rows == 0)
+
+
+def test_an_error_in_one_run_ends_that_run_alone() -> None:
+    class Broken:
+        want = Want()
+
+        def advance(self, forward: Forward[Any]) -> Step:
+            raise AttendError("nothing works")
+
+    model, scheduler = transformer(), Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
+    with ThreadPoolExecutor(2) as threads:
+        well = threads.submit(lambda: steps_of(run(scheduler, model, (5, 6), settings)))
+        with pytest.raises(AttendError, match="nothing works"):
+            list(scheduler.run(model, (5, 6), [Broken()]))
+        check_same(well.result(), alone(model, (5, 6), settings))
+
+
+def test_a_pass_that_fails_ends_only_the_run_whose_row_it_was() -> None:
+    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
+    prompts = [(5, 6), (7, 8), (9, 10, 11)]
+    texts = [[step.hypotheses[0].tokens[-1] for step in alone(model, prompt, settings)] for prompt in prompts]
+    model.poison = next(token for token in texts[0][:-1] if token not in texts[1] and token not in texts[2])
+    model.gate.clear()
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(lambda p=p: steps_of(run(scheduler, model, p, settings))) for p in prompts]
+        eventually(lambda: scheduler.rows >= 1)
+        time.sleep(0.1)
+        model.gate.set()
+        with pytest.raises(ArithmeticError):
+            asked[0].result()
+        model_alone = transformer()
+        for each, prompt in zip(asked[1:], prompts[1:], strict=True):
+            check_same(each.result(), alone(model_alone, prompt, settings))
+
+
+def test_a_nan_in_one_row_touches_no_other() -> None:
+    class Spoiled(Watched):
+        def step(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
+            forward = super().step(tokens, cache, want=want)
+            spoiled = torch.tensor([[token == 7] for token in tokens])  # (R, 1)
+            return replace(forward, logits=forward.logits.masked_fill(spoiled, torch.nan))
+
+    model, scheduler = Spoiled(transformer()), Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
+    forced = DecodingSettings(strategy="greedy", max_new_tokens=12, logit_bias=((7, 100.0),))
+    with ThreadPoolExecutor(2) as threads:
+        spoiled = threads.submit(lambda: steps_of(run(scheduler, model, (5, 6), forced)))
+        well = threads.submit(lambda: steps_of(run(scheduler, model, (9, 8, 3), settings)))
+        with pytest.raises(AttendError, match="no usable probabilities"):
+            spoiled.result()
+        check_same(well.result(), alone(transformer(), (9, 8, 3), settings))
+
+
+def test_a_reader_that_sleeps_holds_its_own_run_back_and_no_other() -> None:
+    model = Watched(transformer())
+    scheduler = Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
+    asleep = run(scheduler, model, (5, 6), settings)
+    first = next(made for made in asleep if made is not None)
+    check_same(steps_of(run(scheduler, model, (7, 8), settings)), alone(model, (7, 8), settings))
+    check_same([first.steps[0], *steps_of(asleep)], alone(model, (5, 6), settings))
+
+
+def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
+    """Eight beams fill a pass; of the two runs that wait, the later one is of a visitor who has no rows yet."""
+    model, scheduler = Watched(transformer()), Scheduler(FairLock(), most_rows=12)
+    wide = DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=12, min_new_tokens=12)
+    order: list[str] = []
+
+    def ask(name: str, visitor: str, settings: DecodingSettings) -> None:
+        for made in run(scheduler, model, (5, 6, 7), settings, visitor):
+            if made is not None and name not in order:
+                order.append(name)
+
+    model.gate.clear()
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(ask, "first", "visitor", wide)]
+        eventually(lambda: scheduler.rows == 8)
+        asked.append(threads.submit(ask, "more", "visitor", wide))
+        eventually(lambda: scheduler.waiting == 1)
+        asked.append(threads.submit(ask, "other", "other visitor", KINDS[0]))
+        eventually(lambda: scheduler.waiting == 2)
+        model.gate.set()
+        for each in asked:
+            each.result()
+    assert order == ["first", "other", "more"]
+
+
+def test_others_get_the_model_between_two_turns() -> None:
+    lock = FairLock()
+    model, scheduler = Watched(transformer()), Scheduler(lock)
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
+    passes = run(scheduler, model, (5, 6), settings)
+    next(passes)
+    before = len(model.rows)
+    for _ in range(10):
+        with lock:
+            pass
+    assert len(model.rows) - before <= 12  # one turn at most before each
+    list(passes)
+
+
+def test_the_thread_ends_with_the_last_run_and_begins_again() -> None:
+    model, scheduler = transformer(), Scheduler(FairLock())
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=3)
+    for _ in range(2):
+        assert steps_of(run(scheduler, model, (5, 6), settings))
+        eventually(lambda: not any(thread.name == "attend-scheduler" for thread in threading.enumerate()))
+
+
+def test_more_rows_than_a_pass_has_run_alone() -> None:
+    model, scheduler = transformer(), Scheduler(FairLock(), most_rows=2)
+    settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=6)
+    check_same(steps_of(run(scheduler, model, (5, 6), settings)), alone(model, (5, 6), settings))

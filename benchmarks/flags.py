@@ -17,6 +17,8 @@ _HELP = {
     "beams": "beams of the search",
     "starts": "starts of the program to measure",
     "tokens": "tokens of the answer",
+    "visitors": "how many visitors chat at once",
+    "seconds": "seconds for which they chat",
 }
 
 

@@ -22,6 +22,7 @@ from model.progress import in_words
 DTYPES = ("float32", "bfloat16", "float16")
 INT8 = "int8"  # loaded in float32 and then rounded, see `model.compiled.prepare`
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
+_M_ARENA_MAX = -8  # of glibc's malloc.h
 _CONTROL_GROUP = Path("/sys/fs/cgroup")  # a container's limits; a Space's, too
 
 
@@ -98,6 +99,13 @@ def release_freed_memory() -> None:
     if sys.platform == "linux":
         with suppress(AttributeError):  # another library than glibc has no such function
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def share_heaps() -> None:
+    """Let all threads take memory from two heaps: with one each, what a hundred threads freed would stay with them."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def shortage(device: torch.device, needed: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 
 import gradio as gr
@@ -9,6 +11,7 @@ from gradio.themes import Default
 from gradio.themes.utils import colors, sizes
 from starlette.middleware import Middleware
 
+from model.device import release_freed_memory
 from ui.kit import assets
 from ui.server.refusals import refusals
 from ui.server.security import Guard
@@ -17,6 +20,8 @@ from ui.styles import styles
 FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
+_GIVEN_BACK_EVERY = 15.0  # seconds
+_THREADS = 160  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
@@ -43,6 +48,13 @@ def theme() -> gr.Theme:
         button_primary_text_color_dark="#0b1220",
         button_primary_text_color_hover_dark="#0b1220",
     )
+
+
+def _give_back_memory() -> None:
+    """Every now and then: under many visitors, freed memory between blocks in use would add up to hundreds of MB."""
+    while True:
+        time.sleep(_GIVEN_BACK_EVERY)
+        release_freed_memory()
 
 
 def launch(
@@ -74,6 +86,7 @@ def launch(
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
         state_session_capacity=1000,  # visitors whose conversations are kept; the one away longest goes first
+        max_threads=_THREADS,
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],
         show_error=False,
@@ -88,6 +101,7 @@ def launch(
             "routes": assets.routes(),
         },
     )
+    threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
     ready(share_url or local_url)
     if block:
         page.block_thread()

@@ -28,7 +28,7 @@ PORT = 7860
 F = TypeVar("F", bound=Callable[..., Any])
 
 PUBLIC_SECONDS, PRIVATE_SECONDS = 60.0, 600.0  # that one run may take
-PUBLIC_QUEUE, PRIVATE_QUEUE = 16, 64  # visitors that may wait
+PUBLIC_QUEUE, PRIVATE_QUEUE = 64, 256  # visitors that may wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Options:
     model: ModelArguments
     public: bool
     share: bool
+    allowed_hosts: tuple[str, ...] = ()  # other names under which the page answers
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
@@ -54,12 +55,21 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument("--host", default=host, metavar="ADDRESS", help=f"address to listen on (default {host})")
     parser.add_argument("--port", type=int, metavar="N", help=f"port to listen on (default $PORT, or {PORT})")
     parser.add_argument("--public", action="store_true", default=space, help="limits for a page open to the public")
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name under which the page answers, such as that of a proxy; .example.org allows all that end so",
+    )
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
     read = parser.parse_args(arguments)
     port = _port_of_environment() if read.port is None else read.port
-    return Options(read.host, port, ModelArguments.from_namespace(read), read.public, read.share)
+    return Options(
+        read.host, port, ModelArguments.from_namespace(read), read.public, read.share, tuple(read.allow_host)
+    )
 
 
 def _port_of_environment() -> int:
@@ -152,6 +162,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
         started: when the program began, by the monotonic clock.
     """
     from ui.server import launch as serve
+    from ui.server.hosts import own_names
 
     try:
         serve.launch(
@@ -160,6 +171,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
             port=chosen.port,
             share=chosen.share,
             waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
+            names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
             ready=lambda url: print(
                 f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
             ),

@@ -30,6 +30,7 @@ from tests.helpers.waiting import paused
 from ui.page import build
 from ui.runs.models import Models
 from ui.server import launch as serve
+from ui.server.hosts import own_names
 from ui.tour import SEEN
 
 Opener = Callable[..., Page]
@@ -53,7 +54,7 @@ def page_of(models: Models, port: int | None = None) -> Iterator[str]:
     Without a `port` it takes one that an earlier page has left, under whose address the browser has the scripts cached.
     """
     at, blocks = port or (_left_ports.pop() if _left_ports else unused_port()), build(models)
-    serve.launch(blocks, host="127.0.0.1", port=at, block=False)
+    serve.launch(blocks, host="127.0.0.1", port=at, names=own_names("127.0.0.1"), block=False)
     yield f"http://127.0.0.1:{at}/"
     blocks.close()
     if port is None:

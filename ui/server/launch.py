@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable
 
 import gradio as gr
+from fastapi import FastAPI
+from gradio.route_utils import CustomCORSMiddleware
 from gradio.themes import Default
 from gradio.themes.utils import colors, sizes
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 
 from model.device import release_freed_memory
 from ui.kit import assets
@@ -50,6 +53,14 @@ def theme() -> gr.Theme:
     )
 
 
+def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
+    """Let other pages call a public one, but as strangers: Gradio would let them use a visitor's cookies."""
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not CustomCORSMiddleware]
+    if public:
+        app.user_middleware.insert(0, Middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"]))
+    app.middleware_stack = None  # built anew for the next request
+
+
 def _give_back_memory() -> None:
     """Every now and then: under many visitors, freed memory between blocks in use would add up to hundreds of MB."""
     while True:
@@ -64,6 +75,7 @@ def launch(
     port: int,
     share: bool = False,
     waiting: int = 16,
+    names: frozenset[str] | None = None,
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
 ) -> None:
@@ -71,6 +83,7 @@ def launch(
 
     Args:
         waiting: how many requests may wait for their turn; more are told that the page is busy.
+        names: under which the page answers; None, of a public page, for any, but then with nobody's cookies.
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
@@ -96,12 +109,13 @@ def launch(
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
         js=assets.call("page.js", "start"),
         app_kwargs={
-            "middleware": [Middleware(Guard)],
+            "middleware": [Middleware(Guard, names=names)],
             "exception_handlers": refusals(page),
             "routes": assets.routes(),
         },
     )
     threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
+    _take_no_cookies(page.app, public=names is None)
     ready(share_url or local_url)
     if block:
         page.block_thread()

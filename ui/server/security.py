@@ -1,7 +1,8 @@
 """What every answer of the server carries, and what it refuses before anyone reads it.
 
 The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Gradio's
-own limit is on uploaded files alone, so the size of a request is limited here. A refusal is JSON in FastAPI's own form,
+own limit is on uploaded files alone, so the size of a request is limited here; files, which no part of the page takes,
+are refused, and so is what another page sends to one that is not public. A refusal is JSON in FastAPI's own form,
 {"detail": a sentence}. Pure ASGI, nothing of gradio.
 """
 
@@ -11,12 +12,16 @@ import json
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.server.hosts import is_own
+
 POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )  # inline and eval are Gradio's own way of loading; huggingface.co shows a Space inside its frame
 
 MOST_BYTES = 1_000_000  # of one request; a conversation that fills the context is a few kilobytes
+
+_UNUSED = ("/gradio_api/upload", "/gradio_api/deep_link")  # both write files, which would stay for ever
 
 _HEADERS = [
     (b"content-security-policy", POLICY.encode()),
@@ -26,17 +31,27 @@ _HEADERS = [
 
 
 class Guard:
-    """Adds the headers above to every answer and refuses bodies that are too large."""
+    """Adds the headers above to every answer, and refuses what is too large, of no use or from elsewhere."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES, names: frozenset[str] | None = None) -> None:
+        """
+        Args:
+            most_bytes: of one request.
+            names: under which the page answers, see `ui.server.hosts`; None for any.
+        """
         self._app = app
         self._most_bytes = most_bytes
+        self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        if self._names is not None and not is_own(_header(scope, b"host"), _origin(scope), self._names):
+            return await _refuse(send, 403, _ELSEWHERE)
+        if scope["path"].rstrip("/").endswith(_UNUSED):
+            return await _refuse(send, 404, "This page takes no files.")
         if _announced(scope) > self._most_bytes:
-            return await self._refuse(send)
+            return await _refuse(send, 413, self._too_large)
         taken = 0
         refused = False
 
@@ -62,15 +77,34 @@ class Guard:
             if not refused:
                 raise
         if refused:
-            await self._refuse(send)
+            await _refuse(send, 413, self._too_large)
 
-    async def _refuse(self, send: Send) -> None:
-        sentence = f"This request is larger than {self._most_bytes:,} bytes: send less at once."
-        headers = [(b"content-type", b"application/json"), *_HEADERS]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": json.dumps({"detail": sentence}).encode()})
+    @property
+    def _too_large(self) -> str:
+        return f"This request is larger than {self._most_bytes:,} bytes: send less at once."
+
+
+_ELSEWHERE = (
+    "This page answers only under its own names: open it as it was printed at its start, or start it with "
+    "--allow-host and the name."
+)
+
+
+async def _refuse(send: Send, status: int, sentence: str) -> None:
+    headers = [(b"content-type", b"application/json"), *_HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps({"detail": sentence}).encode()})
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    """The first of this name, "" without one."""
+    return next((value.decode("latin-1") for each, value in scope["headers"] if each == name), "")
+
+
+def _origin(scope: Scope) -> str | None:
+    return _header(scope, b"origin") or None
 
 
 def _announced(scope: Scope) -> int:
-    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
+    length = _header(scope, b"content-length")
+    return int(length) if length.isascii() and length.isdigit() else 0

@@ -45,7 +45,7 @@ def ask(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -
     async def send(message: Any) -> None:
         sent.append(message)
 
-    run(Guard(echo, most_bytes=100)({"type": "http", "headers": headers or []}, receive, send))
+    run(Guard(echo, most_bytes=100)({"type": "http", "path": "/", "headers": headers or []}, receive, send))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
 
@@ -79,4 +79,4 @@ def test_errors_of_the_application_are_not_swallowed() -> None:
         return {"type": "http.request"}
 
     with pytest.raises(ArithmeticError):
-        run(Guard(broken)({"type": "http", "headers": []}, nothing, nothing))
+        run(Guard(broken)({"type": "http", "path": "/", "headers": []}, nothing, nothing))

@@ -1,0 +1,65 @@
+"""Under which names a page answers.
+
+A foreign page can give its own name the address of this machine (DNS rebinding) and so let a visitor's browser drive a
+page that was meant for this machine alone; and any page can send requests to any address. The names in the request's
+Host and Origin tell them apart. An address is no name: nobody can make it lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+_SHARED = ".gradio.live"  # under which --share shows a page
+
+
+def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> frozenset[str]:
+    """The names of a page that is not public; one that begins with a dot stands for all that end so.
+
+    Args:
+        host: what the server listens on.
+        added: by the user.
+        share: whether the page also has a temporary address on gradio.live.
+    """
+    machine = () if _is_loopback(host) else (socket.gethostname(), socket.getfqdn())
+    shared = (_SHARED,) if share else ()
+    return frozenset(name.lower() for name in ("localhost", host, *machine, *shared, *added) if name)
+
+
+def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
+    """Whether a request is meant for this page and, if a page sent it, for itself.
+
+    Args:
+        host, origin: the request's headers; the origin is None where no page of a browser sent it.
+    """
+    name = _name(f"//{host}")
+    if name is None or not (_is_address(name) or _is_among(name, names)):
+        return False
+    sender = name if origin is None else _name(origin)
+    return sender is not None and (sender == name or _is_among(sender, names) or _is_loopback(sender))
+
+
+def _name(address: str) -> str | None:
+    """The host of an address, without its port."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _is_among(name: str, names: frozenset[str]) -> bool:
+    return any(name.endswith(own) if own.startswith(".") else name == own for own in names)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(name: str) -> bool:
+    return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)

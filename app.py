@@ -16,6 +16,7 @@ from model import names
 from model.arguments import ModelArguments
 from model.command_line import Parser, exit_code
 from model.errors import AttendError, EncoderOnly
+from ui.server.limits import Limits
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -26,9 +27,6 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 PORT = 7860
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-PUBLIC_SECONDS, PRIVATE_SECONDS = 60.0, 600.0  # that one run may take
-PUBLIC_QUEUE, PRIVATE_QUEUE = 64, 256  # visitors that may wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,7 @@ class Options:
     public: bool
     share: bool
     allowed_hosts: tuple[str, ...] = ()  # other names under which the page answers
+    limits: Limits = Limits()
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
@@ -67,9 +66,9 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     ModelArguments.add_flags(parser.add_argument_group("model"))
     read = parser.parse_args(arguments)
     port = _port_of_environment() if read.port is None else read.port
-    return Options(
-        read.host, port, ModelArguments.from_namespace(read), read.public, read.share, tuple(read.allow_host)
-    )
+    limits = Limits.of(public=read.public, environment=os.environ)
+    model, hosts = ModelArguments.from_namespace(read), tuple(read.allow_host)
+    return Options(read.host, port, model, read.public, read.share, hosts, limits)
 
 
 def _port_of_environment() -> int:
@@ -144,14 +143,19 @@ def serve(arguments: Sequence[str] | None) -> int:
         tuple(dict.fromkeys((first.name, *listed))),
         lambda name, progress: first if name == first.name else catalog.load_another(chosen.model, name, progress),
         any_name=not chosen.public,
-        time_limit=PUBLIC_SECONDS if chosen.public else PRIVATE_SECONDS,
+        time_limit=chosen.limits.run_seconds,
         wrap=lender or (lambda decode: decode),
         scheduled=lender is None,
     )
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
     threads = fastest_threads(first.model)
-    return launch(page.build(models), chosen, f"{first.name}, {threads} thread{'s' * (threads > 1)}", started)
+    return launch(
+        page.build(models, limits=chosen.limits),
+        chosen,
+        f"{first.name}, {threads} thread{'s' * (threads > 1)}",
+        started,
+    )
 
 
 def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> int:
@@ -170,7 +174,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
             host=chosen.host,
             port=chosen.port,
             share=chosen.share,
-            waiting=PUBLIC_QUEUE if chosen.public else PRIVATE_QUEUE,
+            waiting=chosen.limits.waiting,
             names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
             ready=lambda url: print(
                 f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
@@ -194,7 +198,7 @@ def inspect(chosen: Options, started: float) -> int:
     encoder = catalog.load_encoder_arguments(chosen.model)
     for note in encoder.notes:
         print(f"Note: {note}", file=sys.stderr)
-    return launch(build_encoder(encoder), chosen, encoder.name, started)
+    return launch(build_encoder(encoder, chosen.limits), chosen, encoder.name, started)
 
 
 if __name__ == "__main__":

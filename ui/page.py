@@ -34,6 +34,7 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.screen import Screen
 from ui.server import endpoints
+from ui.server.limits import Limits
 from ui.server.refusals import Page
 from ui.settings import code, system_prompt
 from ui.settings import panel as settings_panel
@@ -43,7 +44,7 @@ from ui.switch import Switch, SwitchState
 from ui.tabs import TABS
 
 
-def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
+def build(models: Models, tabs: Sequence[type[Tab]] = TABS, limits: Limits = Limits()) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
     made = [tab() for tab in tabs]
     switch, encoder, history = Switch(made, models), EncoderView(), History(made, models)
@@ -86,18 +87,18 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
         _wire_settings(frame, switch, made)
-        endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()})
+        endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()}, limits)
     return page
 
 
-def build_encoder(encoder: Encoder) -> gr.Blocks:
+def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> gr.Blocks:
     """The page of an encoder alone, which cannot generate, with its endpoints."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         header.lay_out()
         view = EncoderView()
         view.lay_out(encoder_overview(encoder))
         view.wire(lambda: encoder)
-        endpoints.register(encoder_endpoint.endpoints(encoder))
+        endpoints.register(encoder_endpoint.endpoints(encoder), limits)
     return page
 
 

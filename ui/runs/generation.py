@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -20,6 +21,8 @@ from ui.runs.prompts import drawn_seed
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.stream import Ending, stream
+
+CALLER = ContextVar("caller", default="")  # who calls an endpoint, for a fair share of the passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ def common_seed(builders: Sequence[RunBuilder]) -> int:
 def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Iterator[None]:
     """Decode into the trace, beside the page's visitors; yields when there are new steps, and at every heartbeat before
     the first."""
-    passes = models.decode(loaded.name, trace.request.input_ids, trace.settings)
+    passes = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0, None, CALLER.get())
     for batch in stream(passes, stop=threading.Event(), time_limit=models.time_limit):
         for made in batch.steps:
             trace.add(made.steps[0])

@@ -1,0 +1,86 @@
+"""Who calls an endpoint, and how much of the server one caller may take.
+
+Limits are by address before they are for all, so that nobody can take the page from the others. Behind a proxy, such as
+that of a Space, everyone has the proxy's address, and the proxy says whose it is.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gradio.context import LocalContext
+
+from model.errors import AttendError
+
+
+@dataclass(slots=True)
+class Places:
+    """How many calls each caller has running, of `most`."""
+
+    most: int
+    _taken: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def taken_by(self, caller: str) -> Iterator[None]:
+        """Hold one; `AttendError` where there is none left."""
+        with self._lock:
+            if self._taken[caller] >= self.most:
+                raise AttendError(
+                    f"{self.most} calls from your address are still running, which is the limit: try again when one "
+                    "has ended."
+                )
+            self._taken[caller] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[caller] -= 1
+                if not self._taken[caller]:
+                    del self._taken[caller]
+
+
+def caller() -> str:
+    """The address of whoever called the function that is running; "" outside of a call."""
+    request = LocalContext.request.get(None)
+    if request is None or request.client is None:
+        return ""
+    forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""
+    # Only the last entry is the proxy's own; those before it are what the caller claims.
+    return forwarded.rpartition(",")[2].strip() or str(request.client.host)
+
+
+class Unread:
+    """Notices when nobody has read a streamed answer for some time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._sent = self._read = 0
+        self._since = time.monotonic()
+
+    def sent(self, waiting: int) -> None:
+        """Call for each message with the number of those that still wait for the reader.
+
+        `AttendError` when none was read for too long.
+        """
+        self._sent += 1
+        read = self._sent - waiting
+        if read > self._read:
+            self._read, self._since = read, time.monotonic()
+        if time.monotonic() - self._since > self._seconds:
+            raise AttendError(f"Nobody has read this answer for {self._seconds:g} seconds: it was stopped.")
+
+
+def messages_waiting() -> int:
+    """How many messages for the caller nobody has read yet."""
+    request, page = LocalContext.request.get(None), LocalContext.blocks.get(None)
+    if request is None or page is None:
+        return 0
+    messages = page._queue.pending_messages_per_session.get(request.session_hash)
+    return 0 if messages is None else messages.qsize()

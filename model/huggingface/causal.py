@@ -84,6 +84,7 @@ class HuggingFaceModel:
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
         """A pass over tokens (R, T) that continues a cache and answers for each row's newest token."""
+        want.check_layers(self.layer_count)
         rows, length = tokens.shape
         options: dict[str, Any] = {"use_cache": True, "logits_to_keep": 1}
         if cache is not None:

@@ -240,8 +240,8 @@ def _generated(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
 def _last_line(error: Exception) -> str:
     """The error and where in transformers or Attend it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    said = " ".join(str(error).split())[:160]
-    return f"{type(error).__name__}: {said} ({Path(frame.filename).name}:{frame.lineno})"
+    message = " ".join(str(error).split())[:160]
+    return f"{type(error).__name__}: {message} ({Path(frame.filename).name}:{frame.lineno})"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

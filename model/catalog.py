@@ -23,6 +23,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 if TYPE_CHECKING:
     from model.encoder import Encoder
 
+_UNCOMPILED = "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba."
 _MEMORY = threading.Lock()  # one model is allocated at a time, since each first measures the free memory
 
 
@@ -98,6 +99,7 @@ def load(
 
 def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
     """Read a folder or a GGUF file, and give our own transformer its compiled step."""
+    from model import jit
     from model.compiled.prepare import prepare_for_decoding, quantize
     from model.transformer.decoder import Transformer
 
@@ -109,7 +111,7 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
         elif isinstance(loaded.model, Transformer):
             prepare_for_decoding(loaded.model)
         release_freed_memory()
-    return loaded
+    return loaded if jit.AVAILABLE else replace(loaded, notes=(*loaded.notes, _UNCOMPILED))
 
 
 def load_encoder(

@@ -130,6 +130,9 @@ def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPa
     model = prepare_for_decoding(random_model())
     assert model.compiled is None
     assert torch.isfinite(model.step([1], model.prefill(text(3)).cache).logits).all()
+    assert catalog.load(DEFAULT).notes == (
+        "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba.",
+    )
     with pytest.raises(AttendError, match=r"^int8 \(8 bits\) needs the package numba"):
         quantize(model)
 

@@ -10,7 +10,7 @@ import torch
 from model.compiled.arrays import Architecture, Array
 from model.compiled.attention import SourceColumns, TextColumns
 from model.compiled.step import StepResult, run_step, unembed
-from model.compiled.weights import pack
+from model.compiled.weights import Weights, pack
 from model.interface import Attention, Forward, Want
 from model.jit import announced
 from model.transformer.cache import KeyValueCache
@@ -26,6 +26,11 @@ class CompiledDecoder:
         self._weights = pack(model, quantized=quantized)
         with announced():
             self._warm_up(model)
+
+    @property
+    def weights(self) -> Weights:
+        """The arrays that its steps read."""
+        return self._weights
 
     def __deepcopy__(self, memo: object) -> None:
         """A copy of a model has other weights, so it starts without."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks import start, together, updates
+from benchmarks import parts, start, together, updates
 from model.threads import use_threads
+from tests.helpers.paths import ROOT
 
 
 def test_it_measures_comparing(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +35,26 @@ def test_it_measures_what_the_updates_of_an_answer_send(
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "updates"
     assert 0 < figures["bytes"]["60"]["new"] < figures["bytes"]["60"]["whole"]
+
+
+def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        assert parts.main(["--dtype", "int8", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]) == 0
+        figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert parts.main(["--model", "attend-translate"]) == 2
+    finally:
+        use_threads(threads)  # it takes one
+    assert (figures["benchmark"], figures["dtype"], len(figures["us"])) == ("parts", "int8", 8)
+    assert min(figures["us"][part] for part in ("products of the layers", "unembedding", "filters and choice")) > 0
+
+
+def test_make_names_every_benchmark() -> None:
+    made = subprocess.run(["make", "--dry-run", "bench", "SUITE=parts"], cwd=ROOT, capture_output=True, text=True)
+    assert made.returncode == 0 and "-m benchmarks.parts" in made.stdout
+    (line,) = (line for line in made.stdout.splitlines() if "the others:" in line)
+    files = [path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
+    assert {path.stem for path in files} - {"parts"} == set(line.partition("the others: ")[2].partition('"')[0].split())
 
 
 def test_the_imports_of_a_start_count_for_the_library_that_needs_them() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import parts, start, together, updates
+from benchmarks import chart, parts, start, together, updates
 from model.threads import use_threads
 from tests.helpers.paths import ROOT
 
@@ -54,7 +54,28 @@ def test_make_names_every_benchmark() -> None:
     assert made.returncode == 0 and "-m benchmarks.parts" in made.stdout
     (line,) = (line for line in made.stdout.splitlines() if "the others:" in line)
     files = [path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    assert {path.stem for path in files} - {"parts"} == set(line.partition("the others: ")[2].partition('"')[0].split())
+    assert {path.stem for path in files} - {"parts", "chart"} == set(
+        line.partition("the others: ")[2].partition('"')[0].split()
+    )
+
+
+def test_the_chart_shows_what_the_benchmarks_printed(tmp_path: Path) -> None:
+    ours = {
+        "Attend float32 one row": {"tokens_per_second": 1035.4},
+        "CTranslate2 int8 one row": {"tokens_per_second": 3394.0},
+    }
+    lines = (
+        "a table",
+        json.dumps({"benchmark": "engines", "model": "a-model", "figures": ours}),
+        json.dumps({"benchmark": "decoding", "model": "a-model", "tokens_per_second": {"transformers, plain": 410.0}}),
+    )
+    (tmp_path / "printed.txt").write_text("\n".join(lines))
+    assert chart.main([str(tmp_path / "printed.txt"), "--out", str(tmp_path / "speed.svg")]) == 0
+    drawn = (tmp_path / "speed.svg").read_text()
+    assert all(
+        f">{text}<" in drawn for text in ("a-model", "float32, one text", "1,035", "3,394", "410", "CTranslate2")
+    )
+    assert chart.main([str(tmp_path / "speed.svg")]) == 2  # no benchmark's figures
 
 
 def test_the_imports_of_a_start_count_for_the_library_that_needs_them() -> None:

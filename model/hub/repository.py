@@ -57,7 +57,6 @@ _BESIDE = frozenset(  # all else that a model, its tokenizer or its chat templat
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_LARGEST_WEIGHT = 4  # bytes of a weight that is not quantized
 _BUSY = 429  # the status of too many requests
 
 
@@ -76,7 +75,7 @@ class _Listing:
     commit: str
     files: list[HubFile]  # those that a model needs, weights last
     architecture: str  # of its GGUF files, as the Hub read it there; "" where it says nothing
-    parameters: int  # of them, too; 0 where it says nothing
+    parameters: int  # of the GGUF file, by what the Hub says and how large it is
 
 
 def fetch(
@@ -98,7 +97,7 @@ def fetch(
         check: called with the folder when only `config.json` is in it, and with the bytes of the weights to come;
             raises for a model that cannot be used.
         check_gguf: the same for a GGUF file that is to come, called with the name of its architecture, "" where the Hub
-            doesn't say it, how many parameters it has at least, and its bytes.
+            doesn't say it, how many parameters it has, as far as can be told, and its bytes.
         progress: called with the bytes downloaded so far and in total; an exception that it raises ends the download,
             which the next call resumes.
 
@@ -114,7 +113,7 @@ def fetch(
         commit, files = listing.commit, listing.files
         file = files[0].name if choice.is_gguf(files[0].name) else ""  # which then comes alone
         if file:
-            check_gguf(listing.architecture, max(listing.parameters, files[0].size // _LARGEST_WEIGHT), files[0].size)
+            check_gguf(listing.architecture, listing.parameters, files[0].size)
         _check_size(files, limit, repository)
         cache.check_disk(commit, files)
         if not file:
@@ -173,7 +172,9 @@ def _listed(repository: str, revision: str, gguf: str) -> _Listing:
         files.append(HubFile(name, listed.size, checksum))
     if not _COMMIT.fullmatch(commit):
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.")
-    return _Listing(commit, files, architecture, parameters if isinstance(parameters, int) else 0)
+    # The count may be that of another file here: a weight takes four bytes at most, and hardly less than a bit.
+    size, counted = files[0].size, parameters if isinstance(parameters, int) else 0
+    return _Listing(commit, files, architecture, min(max(counted, size // 4), size * 8))
 
 
 def _needed(names: set[str], repository: str, gguf: str) -> list[str]:

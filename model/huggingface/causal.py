@@ -37,10 +37,10 @@ class HuggingFaceModel:
         self.context_length = context_length(hf_model, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(hf_model.forward).parameters
         self._first_position = first_position(hf_model)
+        self.layer_count: int = config.num_hidden_layers
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
         if not kinds <= BRANCHING:
             raise _not_branching(", ".join(sorted(kind.__name__ for kind in kinds - BRANCHING)))
-        self.layer_count: int = config.num_hidden_layers
         # Joined rows of different lengths need positions of their own and caches that keep every column.
         self.joinable = self._takes_positions and kinds <= JOINING
 

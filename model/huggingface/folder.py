@@ -84,7 +84,7 @@ def load_model(
     largest_rounded = max(files.sizes.values(), default=0) if rounded else 0
     lacking = native_shortage(parameters, files.size, device, dtype, largest_rounded=largest_rounded)
     if lacking and (engine == "native" or rounded):
-        raise _too_large(files.name, lacking, engine)
+        raise _too_large(files.name, lacking) if engine == "native" else _no_room(files.name, lacking)
     if isinstance(layout, Layout) and engine != "adapter" and not lacking:
         return _native(layout, files, device, dtype), ()
     lacking = shortage(device, parameters * dtype.itemsize)
@@ -227,7 +227,7 @@ def check_parameters(
     rounded = device_config.dtype == INT8
     if engine == "native" or rounded:
         if lacking := native_shortage(parameters, stored, device, dtype, largest_rounded=largest if rounded else 0):
-            raise _too_large(name, lacking, engine)
+            raise _too_large(name, lacking) if engine == "native" else _no_room(name, lacking)
     elif not device_config.spread and (lacking := shortage(device, parameters * dtype.itemsize)):
         raise _no_room(name, lacking)
 
@@ -238,9 +238,8 @@ def _no_room(name: str, lacking: str) -> AttendError:
     )
 
 
-def _too_large(name: str, lacking: str, engine: str) -> AttendError:
-    way_out = ", or leave --engine out" if engine == "native" else ""
-    return AttendError(f"{name} {lacking}: choose a smaller model{way_out}.")
+def _too_large(name: str, lacking: str) -> AttendError:
+    return AttendError(f"{name} {lacking}: choose a smaller model, or leave --engine out.")
 
 
 def _native(layout: Layout, files: Checkpoint, device: torch.device, dtype: torch.dtype) -> LanguageModel[Any]:

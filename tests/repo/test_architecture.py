@@ -81,7 +81,7 @@ LIBRARIES = {
     "threadpoolctl": ("model.threads",),
     "numba": ("model.jit", "model.compiled", "benchmarks"),
     "accelerate": ("training", "experiments", "model.huggingface"),
-    "matplotlib": ("training", "experiments", "benchmarks"),
+    "matplotlib": ("training", "experiments"),
     "sentencepiece": ("model.text.sentencepiece_tokenizer", "model.huggingface", "training"),
     "safetensors": ("model", "training", "experiments"),
     "playwright": ("benchmarks",),

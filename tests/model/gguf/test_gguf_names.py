@@ -13,6 +13,7 @@ import torch
 from model import catalog, names
 from model import device as device_module
 from model.errors import AttendError
+from model.progress import in_words
 from tests.helpers.folders import llama as llama_folder
 from tests.helpers.hub_server import StandIn, commit_of
 from tests.helpers.hub_stage import fetch
@@ -158,16 +159,15 @@ def test_what_cannot_be_run_is_refused_before_it_is_downloaded(
     hub_server.overrides = {"gguf": {"architecture": "llama"}}
     with pytest.raises(AttendError, match="over the limit of 1 kB"):
         catalog.load(REPOSITORY, limit=1000)
-    for gguf in (
-        {"architecture": "llama", "total": 10**12},
-        {},
-    ):  # 4 TB of memory, or as many bytes as the file at least
+    size, needed = (repository / Q8).stat().st_size, []
+    for gguf in ({"architecture": "llama", "total": 2 * size}, {"total": 10**12}, {}):
         hub_server.overrides = {"gguf": gguf}
         monkeypatch.setattr(
             device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=1000, total=10**9)
         )
-        words = r"needs about [\d,.]+ (GB|kB) of memory, but only 1 kB is free: choose a smaller model"
-        assert re.search(words, refusal(REPOSITORY))
+        needed += re.findall(r"needs about (.*) of memory, but only 1 kB is free", refusal(REPOSITORY))
+    # Four bytes for each weight that the Hub counts, of which a byte holds eight at most; else as many as the file has.
+    assert needed == [in_words(4 * weights) for weights in (2 * size, 8 * size, size // 4)]
     assert hub_server.requested_files() == []
 
 

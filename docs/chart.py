@@ -2,7 +2,7 @@
 
     python -m benchmarks.engines > engines.txt
     python -m benchmarks.decoding > decoding.txt
-    python -m benchmarks.chart engines.txt decoding.txt --out docs/images/speed.svg
+    python -m docs.chart engines.txt decoding.txt --out docs/images/speed.svg
 
 Several models make several panels. Text and lines are of a grey that can be read on a light page and on a dark one.
 """
@@ -93,7 +93,7 @@ def draw(found: Speeds, out: Path) -> None:
 
 
 def _draw(arguments: Sequence[str] | None) -> None:
-    parser = Parser(prog="python -m benchmarks.chart", description="Draw tokens a second from what benchmarks printed.")
+    parser = Parser(prog="python -m docs.chart", description="Draw tokens a second from what benchmarks printed.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what a benchmark printed")
     parser.add_argument(
         "--out", type=Path, default=Path("docs/images/speed.svg"), help="the picture (default docs/images/speed.svg)"

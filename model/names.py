@@ -192,6 +192,8 @@ def locate(name: str) -> Location:
         return Location(name, name, None, repository, _revision(revision) if at else _DEFAULT_REVISION, file)
     if choice.is_gguf(base):
         raise AttendError(f"There is no file {_quoted(name)}: check its path; one on the Hub is owner/name:FILE.gguf.")
+    if name.startswith(("/", "~/", "./", "../")):
+        raise AttendError(f"There is no folder and no GGUF file {_quoted(name)}: check its path.")
     offered = ", ".join(catalog())
     known = (
         f"choose one of {offered}, or give a checkpoint folder, a GGUF file or the owner/name of a model on the Hub."

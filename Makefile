@@ -34,8 +34,12 @@ format: $(VENV)/dev.stamp ## bring the code into the form that make check asks f
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(VENV)/dev.stamp ## time decoding against transformers; one JSON line last
-	@$(BIN)/python -m benchmarks.decoding $(ARGS)
+SUITE := decoding
+SUITES := $(sort $(shell grep -lr --include=*.py __main__ benchmarks | sed 's|benchmarks/||; s|/__main__||; s|\.py$$||'))
+
+bench: $(VENV)/dev.stamp ## time decoding against transformers, or SUITE=NAME: it names them; one JSON line last
+	@echo "make bench SUITE=$(SUITE); the others: $(filter-out $(SUITE),$(SUITES))" >&2
+	@$(BIN)/python -m benchmarks.$(SUITE) $(ARGS)
 
 clean: ## remove the environment
 	rm -rf $(VENV)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.arguments import ENGINES, ModelArguments
-from model.device import INT8, DeviceConfig, native_shortage, release_freed_memory, total_memory
+from model.device import INT8, DeviceConfig, native_shortage, not_in_int8, release_freed_memory, total_memory
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
 from model.names import display_name, locate, without_precision
@@ -23,6 +23,7 @@ from model.text.sentencepiece_tokenizer import Tokenizer
 if TYPE_CHECKING:
     from model.encoder import Encoder
 
+_UNCOMPILED = "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba."
 _MEMORY = threading.Lock()  # one model is allocated at a time, since each first measures the free memory
 
 
@@ -51,6 +52,10 @@ def load(
     if engine not in ENGINES:
         raise AttendError(f"There is no engine {engine!r}: choose one of {', '.join(ENGINES)}.")
     location = locate(name)
+    if device_config.dtype == INT8:
+        from model.compiled.prepare import check_int8
+
+        check_int8()
     if location.path is not None:
         loaded = _prepared(location.path, location.display_name, engine, device_config)
         notes = (location.note, *loaded.notes) if location.note else loaded.notes
@@ -64,13 +69,19 @@ def load(
         device_config.torch_device()  # refused before a download, not after
         config = checkpoint.read_config(folder)
         huggingface_folder.check_config(config, location.display_name)
+        huggingface_folder.check_precision(config, location.display_name, engine, device_config)
         huggingface_folder.check_memory(config, location.display_name, stored, engine, device_config)
 
-    def check_gguf(architecture: str) -> None:
+    def check_gguf(architecture: str, parameters: int, stored: int) -> None:
         from model.gguf.config import check_architecture
+        from model.huggingface import folder as huggingface_folder
 
         device_config.torch_device()
-        check_architecture(architecture, location.display_name)
+        if architecture:
+            check_architecture(architecture, location.display_name)
+        huggingface_folder.check_parameters(
+            parameters, location.display_name, stored, engine, _in_memory(device_config)
+        )
 
     snapshot = hub.fetch(
         location.repository,
@@ -88,18 +99,19 @@ def load(
 
 def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
     """Read a folder or a GGUF file, and give our own transformer its compiled step."""
+    from model import jit
     from model.compiled.prepare import prepare_for_decoding, quantize
     from model.transformer.decoder import Transformer
 
     rounded = device_config.dtype == INT8
     with _MEMORY:
-        loaded = _read(path, name, engine, replace(device_config, dtype="float32") if rounded else device_config)
+        loaded = _read(path, name, engine, device_config)
         if rounded:
             quantize(loaded.model)
         elif isinstance(loaded.model, Transformer):
             prepare_for_decoding(loaded.model)
         release_freed_memory()
-    return loaded
+    return loaded if jit.AVAILABLE else replace(loaded, notes=(*loaded.notes, _UNCOMPILED))
 
 
 def load_encoder(
@@ -112,6 +124,8 @@ def load_encoder(
     from model.transformer import checkpoint
 
     location = locate(name)
+    if device_config.dtype == INT8:
+        raise not_in_int8(location.display_name)
     if location.path is not None:
         with _MEMORY:
             return huggingface_encoder.load(
@@ -167,15 +181,19 @@ def load_another(arguments: ModelArguments, name: str, progress: Progress) -> Lo
         return load_encoder(name, device_config, limit=limit, progress=progress)
 
 
+def _in_memory(device_config: DeviceConfig) -> DeviceConfig:
+    """Of a GGUF file: what is dequantized is offloaded to nowhere."""
+    return replace(device_config, spread=False)
+
+
 def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
     """Load a GGUF file, or a folder, ours or in Hugging Face form."""
     if path.is_file():
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.gguf import GgufCheckpoint
 
-        in_memory = replace(device_config, spread=False)  # what is dequantized is offloaded to nowhere
         files = GgufCheckpoint.read(path, name)
-        loaded = huggingface_folder.load(files, engine, in_memory)
+        loaded = huggingface_folder.load(files, engine, _in_memory(device_config))
         return replace(loaded, notes=(*files.notes, *loaded.notes))
     from model.transformer import checkpoint
 
@@ -188,7 +206,10 @@ def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> Lo
         return huggingface_folder.load(CheckpointFiles.read(path, name, config), engine, device_config)
     weights = path / checkpoint.WEIGHTS
     device, dtype = device_config.torch_device(), device_config.torch_dtype(None)
-    if lacking := native_shortage(checkpoint.count_parameters(weights), weights.stat().st_size, device, dtype):
+    sizes = checkpoint.weight_sizes(weights).values()
+    largest_rounded = max(sizes, default=0) if device_config.dtype == INT8 else 0
+    stored = weights.stat().st_size
+    if lacking := native_shortage(sum(sizes), stored, device, dtype, largest_rounded=largest_rounded):
         raise AttendError(f"{name} {lacking}: choose a smaller model.")
     model = checkpoint.from_config(config, path, device, dtype)
     tokenizer = Tokenizer.load(path / checkpoint.TOKENIZER, padded=model.config.padding is not None)

@@ -41,16 +41,18 @@ class DeviceConfig:
             raise AttendError(
                 f"There is no dtype {self.dtype[:80]!r}: choose one of auto, {', '.join(DTYPES)}, {INT8}."
             )
+        if self.dtype == INT8 and self.device not in ("auto", "cpu"):
+            raise AttendError("int8 (8 bits) works only on a CPU: choose another precision, or cpu as the device.")
 
     def torch_device(self) -> torch.device:
         """The device; `AttendError` for one that this machine does not have.
 
         "auto" is the first GPU. On a ZeroGPU Space, which lends one for each run only, it is the CPU: a model loaded
-        outside a run could not be used there.
+        outside a run could not be used there. So it is in 8 bits, which no GPU computes here.
         """
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if self.device == "auto":
-            if "SPACES_ZERO_GPU" in os.environ:
+            if self.dtype == INT8 or "SPACES_ZERO_GPU" in os.environ:
                 return torch.device("cpu")
             return torch.device("cuda:0" if count else "mps" if torch.backends.mps.is_available() else "cpu")
         kind, _, index = self.device.partition(":")
@@ -115,15 +117,31 @@ def shortage(device: torch.device, needed: int) -> str:
     return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} is free"
 
 
-def native_shortage(parameters: int, stored: int, device: torch.device, dtype: torch.dtype) -> str:
-    """`shortage` of a checkpoint that is loaded as our own transformer.
+def native_shortage(
+    parameters: int, stored: int, device: torch.device, dtype: torch.dtype, *, largest_rounded: int = 0
+) -> str:
+    """`shortage` of a checkpoint that is loaded as our own transformer, at first in float32.
 
     Args:
         parameters: how many the model has.
-        stored: bytes of its files, which stay in memory while the model, at first in float32, is filled from them.
+        stored: bytes of its files, which stay in memory while the model is filled from them.
+        largest_rounded: parameters of its largest matrix where matrices are rounded to 8 bits, else 0.
     """
-    lacking = shortage(torch.device("cpu"), parameters * torch.float32.itemsize + stored)
-    return lacking or ("" if device.type == "cpu" else shortage(device, parameters * dtype.itemsize))
+    at_first = parameters * torch.float32.itemsize
+    if device.type != "cpu":
+        return shortage(torch.device("cpu"), at_first + stored) or shortage(device, parameters * dtype.itemsize)
+    # Matrices of one kind, up to half of a model, are stacked (`model.compiled.weights`); rounding one copies it four
+    # times.
+    packing = max(at_first // 2, 4 * largest_rounded * torch.float32.itemsize)
+    return shortage(device, at_first + max(stored, packing))
+
+
+def not_in_int8(name: str) -> AttendError:
+    """The refusal of a model that can't be rounded to 8 bits."""
+    return AttendError(
+        f"{name} can't run in int8 (8 bits), which works only for models that run as Attend's own transformer: choose "
+        "another precision."
+    )
 
 
 def total_memory() -> int:

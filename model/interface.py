@@ -48,6 +48,11 @@ class Want:
     hidden: bool = False  # the final hidden states of the tokens fed
     layers: tuple[int, ...] = ()  # the logits of these layers for the newest token: 0 (the embeddings) to `layer_count`
 
+    def check_layers(self, layer_count: int) -> None:
+        """`ValueError` for layers that a model of so many doesn't have."""
+        if missing := [layer for layer in self.layers if not 0 <= layer <= layer_count]:
+            raise ValueError(f"there are no layers {missing}: the model has 0 (the embeddings) to {layer_count}")
+
 
 @dataclass(frozen=True, slots=True)
 class Attention:

@@ -169,7 +169,10 @@ def locate(name: str) -> Location:
     if entry := entries.get(base):
         if not at and (packaged := entry.packaged) is not None:
             package = entry.package.partition("/")[0].replace("_", "-")
-            note = f"{name} runs with 4-bit weights from the {package} package; {name}@main downloads the original."
+            note = (
+                f"The weights of {name} are from the {package} package, which rounded them to 4 bits; {name}@main "
+                "downloads the original."
+            )
             return Location(name, name, packaged, note=note)
         if not entry.embedded:
             return Location(name, name, None, entry.location, _revision(revision) if at else _DEFAULT_REVISION)
@@ -177,6 +180,10 @@ def locate(name: str) -> Location:
             return Location(name, name, EMBEDDED / name)
         raise AttendError(f"{base} comes with Attend and has no revisions: leave out @{revision[:_MOST_QUOTED]}.")
     if (path := _path(name)) is not None:
+        if match := _IN_PRECISION.fullmatch(path.name):
+            raise AttendError(
+                f"In Attend, a name that ends in [{match[2]} bits] says a precision: rename {_quoted(name)}."
+            )
         return Location(_display_name(path), name, _gguf_of(path) if path.is_dir() else path)
     if "://" in name or _ADDRESS.match(name):
         raise AttendError(f"{_quoted(name)} is a web address, not a model name: use {_named_by(name)}.")
@@ -185,6 +192,8 @@ def locate(name: str) -> Location:
         return Location(name, name, None, repository, _revision(revision) if at else _DEFAULT_REVISION, file)
     if choice.is_gguf(base):
         raise AttendError(f"There is no file {_quoted(name)}: check its path; one on the Hub is owner/name:FILE.gguf.")
+    if name.startswith(("/", "~/", "./", "../")):
+        raise AttendError(f"There is no folder and no GGUF file {_quoted(name)}: check its path.")
     offered = ", ".join(catalog())
     known = (
         f"choose one of {offered}, or give a checkpoint folder, a GGUF file or the owner/name of a model on the Hub."

@@ -10,7 +10,7 @@ import torch
 from model.compiled.arrays import Architecture, Array
 from model.compiled.attention import SourceColumns, TextColumns
 from model.compiled.step import StepResult, run_step, unembed
-from model.compiled.weights import pack
+from model.compiled.weights import Weights, pack
 from model.interface import Attention, Forward, Want
 from model.jit import announced
 from model.transformer.cache import KeyValueCache
@@ -27,11 +27,16 @@ class CompiledDecoder:
         with announced():
             self._warm_up(model)
 
+    @property
+    def weights(self) -> Weights:
+        """The arrays that its steps read."""
+        return self._weights
+
     def __deepcopy__(self, memo: object) -> None:
         """A copy of a model has other weights, so it starts without."""
 
     def _warm_up(self, model: Transformer) -> None:
-        """Run a step over nothing, so that all is compiled and in memory before the first token."""
+        """Embed a token and run a step over nothing, so that all is compiled and in memory before the first token."""
         config, source = model.config, None
         if config.encoder_layers:
             columns = torch.zeros(config.layers, 2, config.key_value_heads, 1, 1, config.head_width)
@@ -40,6 +45,7 @@ class CompiledDecoder:
             config.layers, config.key_value_heads, config.head_width, like=model.reference, source=source
         )
         with torch.inference_mode():
+            model.embedding(torch.tensor([0]))
             self.step([0], cache.extend(1), Want(layers=(0,)))
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
@@ -47,6 +53,7 @@ class CompiledDecoder:
         vocabulary_size = self._weights.unembedding.outputs
         if not all(0 <= token < vocabulary_size for token in tokens):  # compiled code would read foreign memory
             raise IndexError(f"the tokens {tuple(tokens)} are not all of a vocabulary of {vocabulary_size}")
+        want.check_layers(len(self._weights.qkv_proj.bias))
         text, source = _text_columns(cache), _source_columns(cache)
         result = self._empty_result(cache, source, want)
         run_step(np.array(tokens), self._weights, self._architecture, text, source, result)

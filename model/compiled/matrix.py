@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from model.compiled.arrays import Array
 from model.compiled.dense import DenseMatrix, multiply_dense, read_dense
 from model.compiled.quantized import QuantizedMatrix, multiply_quantized, read_quantized
-from model.jit import AVAILABLE
+from model.jit import AVAILABLE, compiled
 
 Matrix: TypeAlias = DenseMatrix | QuantizedMatrix
 
@@ -38,6 +40,13 @@ def read_output(matrix: Matrix, layer: int, output: int, out: Array) -> None:
         read_quantized(matrix, layer, output, out)
     else:
         read_dense(matrix, layer, output, out)
+
+
+@compiled
+def read_outputs(matrix: Matrix, layer: int, outputs: NDArray[np.int64], out: Array) -> None:
+    """The weights of several outputs, such as the embeddings of a text, into out (R, I)."""
+    for row in range(len(outputs)):
+        read_output(matrix, layer, outputs[row], out[row])
 
 
 if AVAILABLE:
@@ -115,6 +124,5 @@ class CompactEmbedding(nn.Module):
         if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.matrix.outputs:
             raise IndexError(f"a token is not of a vocabulary of {self.matrix.outputs}")
         vectors = torch.empty(tokens.numel(), self.matrix.inputs)
-        for token, vector in zip(tokens.flatten().tolist(), vectors.numpy(), strict=True):
-            read_output(self.matrix, 0, token, vector)
+        read_outputs(self.matrix, 0, tokens.flatten().numpy(), vectors.numpy())
         return vectors.unflatten(0, tokens.shape)  # (…, W)

@@ -9,6 +9,7 @@ import torch
 from model import jit
 from model.compiled.decoder import CompiledDecoder
 from model.compiled.matrix import CompactEmbedding
+from model.device import not_in_int8
 from model.errors import AttendError
 from model.interface import LanguageModel
 from model.transformer.decoder import Transformer
@@ -34,20 +35,22 @@ def prepare_for_decoding(model: ModelT) -> ModelT:
 def quantize(model: LanguageModel) -> Transformer:
     """Our transformer on a CPU, its matrices in 8 bits from now on, in place.
 
-    Raises `AttendError` for any other model, and where numba is missing.
+    Raises `AttendError` for a model of another kind, and where numba is missing.
     """
+    check_int8()
     if not isinstance(model, Transformer):
-        raise AttendError(
-            "This model runs through transformers, but int8 works only for models that run as Attend's own "
-            "transformer: choose another --dtype."
-        )
+        raise not_in_int8("This model")
     if not _on_cpu(model):
-        raise AttendError("int8 works only on a CPU: choose another --dtype, or --device cpu.")
-    if not jit.AVAILABLE:
-        raise AttendError("int8 needs the package numba: run pip install numba, or choose another --dtype.")
+        raise ValueError("the model is on a GPU, and only one on a CPU can be rounded")
     _refuse_compact(model)
     model.compiled = CompiledDecoder(model, quantized=True)
     return model
+
+
+def check_int8() -> None:
+    """`AttendError` where no model can run in 8 bits."""
+    if not jit.AVAILABLE:
+        raise AttendError("int8 (8 bits) needs the package numba: run pip install numba, or choose another precision.")
 
 
 def _refuse_compact(model: Transformer) -> None:

@@ -20,6 +20,7 @@ from model.compiled.arrays import Array, Norm
 from model.compiled.dense import DenseMatrix
 from model.compiled.matrix import CompactEmbedding, CompactLinear, Matrix, PackedLinear
 from model.compiled.quantized import QuantizedMatrix
+from model.device import release_freed_memory
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
 
@@ -62,6 +63,7 @@ def pack(model: Transformer, *, quantized: bool = False) -> Weights:
         packed = make(_stacked(layers, "weight", 3), _stacked(layers, "bias", 2).float().numpy())
         for layer, (owner, linear) in enumerate(zip(owners, layers, strict=True)):
             setattr(owner, name, CompactLinear(packed, layer) if compact else PackedLinear(linear, packed, layer))
+        release_freed_memory()
         return packed
 
     blocks = [block for block in model.blocks if isinstance(block, Block)]

@@ -95,12 +95,12 @@ def config_values(header: GgufHeader, name: str) -> dict[str, Any]:
 def _check_widths(header: GgufHeader, values: dict[str, Any], name: str) -> None:
     """Refuse widths that are not those of the weights: a model of strange sizes is never built."""
     width, heads = values.get("hidden_size"), values.get("num_attention_heads")
-    said = {  # tensor → (dimension, its size)
+    claimed = {  # tensor → (dimension, its size)
         "token_embd.weight": (-1, values.get("n_embd", width)),
         "blk.0.ffn_up.weight": (0, values.get("n_inner", values.get("intermediate_size"))),
         "blk.0.attn_output.weight": (-1, heads and values.get("head_dim", 0) * heads),
     }
-    for tensor, (dimension, size) in said.items():
+    for tensor, (dimension, size) in claimed.items():
         if size and tensor in header.tensors and (shape := header.tensors[tensor].shape)[dimension] != size:
             raise AttendError(
                 f"The header and the weights of {name} belong to different models ({tensor} is "

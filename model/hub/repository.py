@@ -75,6 +75,7 @@ class _Listing:
     commit: str
     files: list[HubFile]  # those that a model needs, weights last
     architecture: str  # of its GGUF files, as the Hub read it there; "" where it says nothing
+    parameters: int  # of the GGUF file, by what the Hub says and how large it is
 
 
 def fetch(
@@ -84,7 +85,7 @@ def fetch(
     limit: int,
     gguf: str = "",
     check: Callable[[Path, int], None] = lambda folder, stored: None,
-    check_gguf: Callable[[str], None] = lambda architecture: None,
+    check_gguf: Callable[[str, int, int], None] = lambda architecture, parameters, stored: None,
     progress: Progress = silent,
 ) -> Snapshot:
     """The folder of a model, or its GGUF file, after downloading the files that are missing.
@@ -95,7 +96,8 @@ def fetch(
         limit: the largest download, in bytes.
         check: called with the folder when only `config.json` is in it, and with the bytes of the weights to come;
             raises for a model that cannot be used.
-        check_gguf: the same for a GGUF file that is to come, called with the name of its architecture.
+        check_gguf: the same for a GGUF file that is to come, called with the name of its architecture, "" where the Hub
+            doesn't say it, how many parameters it has, as far as can be told, and its bytes.
         progress: called with the bytes downloaded so far and in total; an exception that it raises ends the download,
             which the next call resumes.
 
@@ -110,8 +112,8 @@ def fetch(
         listing = _listed(repository, revision, gguf)
         commit, files = listing.commit, listing.files
         file = files[0].name if choice.is_gguf(files[0].name) else ""  # which then comes alone
-        if file and listing.architecture:
-            check_gguf(listing.architecture)
+        if file:
+            check_gguf(listing.architecture, listing.parameters, files[0].size)
         _check_size(files, limit, repository)
         cache.check_disk(commit, files)
         if not file:
@@ -155,7 +157,8 @@ def _listed(repository: str, revision: str, gguf: str) -> _Listing:
         )
         commit = str(info.sha)
         sizes: dict[str, Any] = {sibling.rfilename: sibling for sibling in info.siblings or ()}
-        architecture = str((info.gguf or {}).get("architecture", ""))
+        gguf_values = info.gguf or {}
+        architecture, parameters = str(gguf_values.get("architecture", "")), gguf_values.get("total")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, HfHubHTTPError):  # some are a ValueError, too
             raise
@@ -169,7 +172,9 @@ def _listed(repository: str, revision: str, gguf: str) -> _Listing:
         files.append(HubFile(name, listed.size, checksum))
     if not _COMMIT.fullmatch(commit):
         raise AttendError(f"{constants.ENDPOINT} sent an invalid reply about {repository}: try later.")
-    return _Listing(commit, files, architecture)
+    # The count may be that of another file here: a weight takes four bytes at most, and hardly less than a bit.
+    size, counted = files[0].size, parameters if isinstance(parameters, int) else 0
+    return _Listing(commit, files, architecture, min(max(counted, size // 4), size * 8))
 
 
 def _needed(names: set[str], repository: str, gguf: str) -> list[str]:

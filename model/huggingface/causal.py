@@ -37,10 +37,10 @@ class HuggingFaceModel:
         self.context_length = context_length(hf_model, endless=2048)
         self._takes_positions = "position_ids" in inspect.signature(hf_model.forward).parameters
         self._first_position = first_position(hf_model)
+        self.layer_count: int = config.num_hidden_layers
         kinds = {type(layer) for layer in self.prefill([0]).cache.hf_cache.layers}
         if not kinds <= BRANCHING:
             raise _not_branching(", ".join(sorted(kind.__name__ for kind in kinds - BRANCHING)))
-        self.layer_count: int = config.num_hidden_layers
         # Joined rows of different lengths need positions of their own and caches that keep every column.
         self.joinable = self._takes_positions and kinds <= JOINING
 
@@ -84,6 +84,7 @@ class HuggingFaceModel:
 
     def _forward(self, tokens: Tensor, cache: HuggingFaceCache | None, want: Want) -> Forward[HuggingFaceCache]:
         """A pass over tokens (R, T) that continues a cache and answers for each row's newest token."""
+        want.check_layers(self.layer_count)
         rows, length = tokens.shape
         options: dict[str, Any] = {"use_cache": True, "logits_to_keep": 1}
         if cache is not None:

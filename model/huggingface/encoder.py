@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer as Backend
 from transformers import AutoModel
 
-from model.device import INT8, DeviceConfig
+from model.device import DeviceConfig
 from model.encoder import Piece, Reading
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.causal import input_device
@@ -105,8 +105,6 @@ def load(
     try:
         check_config(config, name)
     except EncoderOnly:
-        if device_config.dtype == INT8:
-            raise AttendError(f"{name} runs through transformers, not in int8: leave --dtype out.") from None
         files = CheckpointFiles.read(folder, name, config)
         check_memory(config, name, files.size, "auto", device_config)
         hf_model, notes = prepare(AutoModel, files, device_config, attention="eager", unused=("pooler.",))

@@ -19,7 +19,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
 
-from model.device import DeviceConfig, named_dtype, native_shortage, shortage
+from model.device import INT8, DeviceConfig, named_dtype, native_shortage, not_in_int8, shortage
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.chat_template import TemplateChat
 from model.huggingface.conversion import Layout, layout_of, layout_or_reason
@@ -74,14 +74,17 @@ def load_model(
     together.
     """
     check_config(files.config, files.name)
+    check_precision(files.config, files.name, engine, device_config)
     layout = layout_or_reason(files.config)
     if engine == "native" and isinstance(layout, str):
         raise AttendError(f"{files.name} can't run as Attend's own transformer, since {layout}: leave --engine out.")
     device, dtype = device_config.torch_device(), device_config.torch_dtype(stored_dtype(files.config))
     parameters = sum(files.sizes.values())
-    lacking = native_shortage(parameters, files.size, device, dtype)
-    if lacking and engine == "native":
-        raise _too_large(files.name, lacking)
+    rounded = device_config.dtype == INT8
+    largest_rounded = max(files.sizes.values(), default=0) if rounded else 0
+    lacking = native_shortage(parameters, files.size, device, dtype, largest_rounded=largest_rounded)
+    if lacking and (engine == "native" or rounded):
+        raise _too_large(files.name, lacking) if engine == "native" else _no_room(files.name, lacking)
     if isinstance(layout, Layout) and engine != "adapter" and not lacking:
         return _native(layout, files, device, dtype), ()
     lacking = shortage(device, parameters * dtype.itemsize)
@@ -184,6 +187,12 @@ def _classes(mapping: Mapping[Any, Any]) -> set[str]:
     return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
 
 
+def check_precision(values: Mapping[str, Any], name: str, engine: str, device_config: DeviceConfig) -> None:
+    """Refuse by its `config.json` alone a model in 8 bits that would run through transformers."""
+    if device_config.dtype == INT8 and (engine == "adapter" or isinstance(layout_or_reason(values), str)):
+        raise not_in_int8(name)
+
+
 def check_memory(values: Mapping[str, Any], name: str, stored: int, engine: str, device_config: DeviceConfig) -> None:
     """Refuse by its `config.json` alone a model that would not fit in memory and may not be offloaded.
 
@@ -192,10 +201,33 @@ def check_memory(values: Mapping[str, Any], name: str, stored: int, engine: str,
     """
     dtype_name = stored_dtype(values)
     parameters = stored // named_dtype(dtype_name).itemsize
+    layout = layout_of(values)
+    largest = 0 if layout is None else layout.config.vocabulary_size * layout.config.width  # of embeddings
+    check_parameters(parameters, name, stored, engine, device_config, dtype_name=dtype_name, largest=largest)
+
+
+def check_parameters(
+    parameters: int,
+    name: str,
+    stored: int,
+    engine: str,
+    device_config: DeviceConfig,
+    *,
+    dtype_name: object = None,
+    largest: int = 0,
+) -> None:
+    """`check_memory` of a model of so many parameters.
+
+    Args:
+        stored: bytes of the weights.
+        dtype_name: what they are stored in.
+        largest: parameters of the largest matrix, as far as it is known.
+    """
     device, dtype = device_config.torch_device(), device_config.torch_dtype(dtype_name)
-    if engine == "native":
-        if lacking := native_shortage(parameters, stored, device, dtype):
-            raise _too_large(name, lacking)
+    rounded = device_config.dtype == INT8
+    if engine == "native" or rounded:
+        if lacking := native_shortage(parameters, stored, device, dtype, largest_rounded=largest if rounded else 0):
+            raise _too_large(name, lacking) if engine == "native" else _no_room(name, lacking)
     elif not device_config.spread and (lacking := shortage(device, parameters * dtype.itemsize)):
         raise _no_room(name, lacking)
 

@@ -87,7 +87,10 @@ class GgufCheckpoint:
         known = _AS_GPT2 | _DIGITS_APART | GGUF_PRE_TOKENIZER_SPLITS.keys()
         if metadata.get("tokenizer.ggml.model") != "gpt2" or cut in known:
             return ()
-        return (f"The tokenizer of {self.name} splits text as {str(cut)[:40]!r}, and here as GPT-2's does.",)
+        return (
+            f"{self.name} splits text in a way that Attend doesn't know ({str(cut)[:40]}), so it is split as by GPT-2: "
+            "tokens may differ from those it was trained on.",
+        )
 
     def weights(self) -> Mapping[str, Tensor]:
         return self.stored

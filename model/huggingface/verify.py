@@ -2,7 +2,8 @@
 
 Families differ in what they hand to attention, in how they count positions and in what they remember, and some would
 go on in silence with a part left out. So each model reads a few tokens when it is loaded: in a single pass of
-transformers alone, and token by token as Attend does. That is seven passes, as many as seven tokens of a text need.
+transformers alone, and token by token as Attend does. That is up to seven passes, which take as long as seven tokens of
+a text.
 """
 
 from __future__ import annotations

@@ -132,11 +132,6 @@ def weight_sizes(path: Path) -> dict[str, int]:
         return {name: math.prod(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
 
 
-def count_parameters(path: Path) -> int:
-    """The sum of `weight_sizes`."""
-    return sum(weight_sizes(path).values())
-
-
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """Turns the errors of reading a safetensors file into `AttendError`."""

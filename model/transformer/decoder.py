@@ -177,6 +177,7 @@ class Transformer(nn.Module):
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """A pass that continues a cache and answers for each row's newest token."""
+        want.check_layers(self.layer_count)
         hidden, weights, outputs = self._run_layers(
             tokens,
             positions=cache.positions(tokens.shape[1]),

@@ -29,12 +29,12 @@ LEADS = [
 ]
 
 HOSTILE = [
-    ("../../etc/no-such-folder", "There is no model"),
-    ("/no/such/folder", "There is no model"),
-    ("~/model", "There is no model"),
+    ("../../etc/no-such-folder", "There is no folder and no GGUF file '../../etc/no-such-folder': check its path"),
+    ("/no/such/folder", "There is no folder and no GGUF file"),
+    ("~/model", "There is no folder and no GGUF file"),
     ("a/b/c", "There is no model"),
     ("owner/..", "There is no model"),
-    ("../name", "There is no model"),
+    ("../name", "There is no folder and no GGUF file"),
     ("owner/a..b", "There is no model"),
     ("owner/a--b", "There is no model"),
     ("owner\\name", "There is no model"),
@@ -158,7 +158,7 @@ def test_what_is_embedded_is_listed_and_loads() -> None:
         if entry.embedded:
             weights = (names.EMBEDDED / entry.name / "model.safetensors").stat().st_size
             assert entry.megabytes == round(weights / 1e6)
-            counted = checkpoint.count_parameters(names.EMBEDDED / entry.name / "model.safetensors")
+            counted = sum(checkpoint.weight_sizes(names.EMBEDDED / entry.name / "model.safetensors").values())
             assert entry.millions == round(counted / 1e6, 1)
 
 

@@ -15,7 +15,7 @@ from model import device as device_module
 from model.arguments import ModelArguments
 from model.compiled.dense import DenseMatrix
 from model.compiled.matrix import CompactLinear
-from model.device import DeviceConfig, free_memory, shortage, total_memory
+from model.device import DeviceConfig, free_memory, native_shortage, shortage, total_memory
 from model.errors import AttendError
 from model.huggingface.causal import HuggingFaceModel
 from model.interface import Want
@@ -75,6 +75,15 @@ def test_the_machine_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
     assert DeviceConfig().torch_dtype("int4") == DeviceConfig().torch_dtype(None) == torch.float32
     monkeypatch.setenv("SPACES_ZERO_GPU", "1")  # a GPU for each run alone
     assert DeviceConfig().torch_device() == CPU
+
+
+def test_8_bits_are_for_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert DeviceConfig(dtype="int8").torch_device() == DeviceConfig("cpu", "int8").torch_device() == CPU
+    for device in ("cuda", "cuda:0", "mps"):
+        with pytest.raises(AttendError, match="choose another precision, or cpu as the device"):
+            DeviceConfig(device, "int8")
 
 
 @pytest.mark.parametrize("engine", ["native", "adapter"])
@@ -148,6 +157,30 @@ def test_our_own_transformer_is_refused_where_it_does_not_fit(folder: Path, tiny
         catalog.load(str(folder), "native")
     with pytest.raises(AttendError, match=words):
         catalog.load(str(tiny_checkpoint))
+
+
+@pytest.mark.parametrize(
+    ("stored", "largest_rounded", "needed"),
+    [
+        (0, 0, 6_000),  # 1,000 numbers of 4 bytes, and half of them once more while they are stacked
+        (3_000, 0, 7_000),  # the files are more than that
+        (3_000, 500, 12_000),  # four copies of 500 numbers are even more
+    ],
+)
+def test_what_packing_takes_for_a_while_must_fit_as_well(
+    monkeypatch: pytest.MonkeyPatch, stored: int, largest_rounded: int, needed: int
+) -> None:
+    for free in (needed, needed - 1):
+        memory = SimpleNamespace(available=free, total=10**9)
+        monkeypatch.setattr(device_module.psutil, "virtual_memory", lambda memory=memory: memory)
+        lacking = native_shortage(1000, stored, CPU, torch.float32, largest_rounded=largest_rounded)
+        assert lacking.startswith(f"needs about {in_words(needed)} of memory") == (free < needed)
+
+
+@pytest.mark.usefixtures("crowded")
+def test_in_8_bits_nothing_falls_back_to_transformers(folder: Path) -> None:
+    with pytest.raises(AttendError, match=r"needs about [\d.]+ kB of memory, but only 60 kB is free: choose a smaller"):
+        catalog.load(str(folder), device_config=DeviceConfig(dtype="int8"))
 
 
 def test_a_container_has_what_its_group_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

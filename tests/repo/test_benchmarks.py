@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks import start, together, updates
+from benchmarks import parts, start, together, updates
+from docs import chart
 from model.threads import use_threads
+from tests.helpers.paths import ROOT
 
 
 def test_it_measures_comparing(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +36,46 @@ def test_it_measures_what_the_updates_of_an_answer_send(
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert figures["benchmark"] == "updates"
     assert 0 < figures["bytes"]["60"]["new"] < figures["bytes"]["60"]["whole"]
+
+
+def test_it_measures_the_parts_of_a_token(capsys: pytest.CaptureFixture[str]) -> None:
+    threads = torch.get_num_threads()
+    try:
+        assert parts.main(["--dtype", "int8", "--prompt-tokens", "8", "--new-tokens", "6", "--rounds", "1"]) == 0
+        figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert parts.main(["--model", "attend-translate"]) == 2
+    finally:
+        use_threads(threads)  # it takes one
+    assert (figures["benchmark"], figures["dtype"], len(figures["us"])) == ("parts", "int8", 8)
+    assert min(figures["us"][part] for part in ("products of the layers", "unembedding", "filters and choice")) > 0
+
+
+def test_make_names_every_benchmark() -> None:
+    made = subprocess.run(["make", "--dry-run", "bench", "SUITE=parts"], cwd=ROOT, capture_output=True, text=True)
+    assert made.returncode == 0 and "-m benchmarks.parts" in made.stdout
+    (line,) = (line for line in made.stdout.splitlines() if "the others:" in line)
+    files = [path for path in (ROOT / "benchmarks").rglob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
+    suites = {path.parent.name if path.stem == "__main__" else path.stem for path in files}
+    assert suites - {"parts"} == set(line.partition("the others: ")[2].partition('"')[0].split())
+
+
+def test_the_chart_shows_what_the_benchmarks_printed(tmp_path: Path) -> None:
+    ours = {
+        "Attend float32 one row": {"tokens_per_second": 1035.4},
+        "CTranslate2 int8 one row": {"tokens_per_second": 3394.0},
+    }
+    lines = (
+        "a table",
+        json.dumps({"benchmark": "engines", "model": "a-model", "figures": ours}),
+        json.dumps({"benchmark": "decoding", "model": "a-model", "tokens_per_second": {"transformers, plain": 410.0}}),
+    )
+    (tmp_path / "printed.txt").write_text("\n".join(lines))
+    assert chart.main([str(tmp_path / "printed.txt"), "--out", str(tmp_path / "speed.svg")]) == 0
+    drawn = (tmp_path / "speed.svg").read_text()
+    assert all(
+        f">{text}<" in drawn for text in ("a-model", "float32, one text", "1,035", "3,394", "410", "CTranslate2")
+    )
+    assert chart.main([str(tmp_path / "speed.svg")]) == 2  # no benchmark's figures
 
 
 def test_the_imports_of_a_start_count_for_the_library_that_needs_them() -> None:

@@ -29,6 +29,7 @@ SLOW = {"torch", "transformers", "accelerate", "gradio", "matplotlib"}  # each t
         "training.evaluate --model atend-chat --data test.jsonl.gz",
         "training.talk --model atend-chat",
         "benchmarks.decoding --model atend-chat",
+        "benchmarks.parts --model atend-chat",
         "benchmarks.page --model atend-chat",
         "benchmarks.start --model atend-chat",
         "benchmarks.streaming --model atend-chat",

@@ -19,7 +19,7 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"]
 # Colours fade to their new ones, and it should see those.
 _RUN = """async ([within, options]) => {
   const ends = document.getAnimations().filter((each) => each.effect.getTiming().iterations !== Infinity);
-  await Promise.all(ends.map((each) => each.finished));
+  await Promise.allSettled(ends.map((each) => each.finished)); // one that is cancelled has ended, too
   const { violations } = await axe.run(within, { resultTypes: ['violations'], preload: false, ...options });
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   const why = (node) => node.failureSummary.split('\\n').slice(1).join(' ').trim();

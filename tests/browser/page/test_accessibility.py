@@ -102,6 +102,17 @@ def test_axe_finds_nothing_serious(embedded_url: str, visit: Opener) -> None:
     assert [fault.partition(":")[0] for fault in axe.serious(page, within="header")] == ["image-alt"]  # it can fail
 
 
+def test_text_fields_are_dark_in_the_dark(embedded_url: str, visit: Opener) -> None:
+    """axe-core doesn't see white letters in an empty white field."""
+    page = visit(at=embedded_url)
+    turn(page)
+    background = "field => getComputedStyle(field).backgroundColor"
+    fields = page.locator(".at-text-field").evaluate_all(f"fields => fields.map({background})")
+    dark = page.locator("#attend-model-chosen").evaluate(background)
+    assert dark != "rgb(255, 255, 255)"
+    assert fields == [dark] * page.locator(".at-text-field").count() != []
+
+
 def turn(page: Page) -> None:
     """From light to dark and back, even where a dialog covers the button."""
     page.locator("#attend-theme").evaluate("button => button.click()")

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decoding.batch import generate_batch
 from decoding.generate import generate
 from decoding.processors import Context, Temperature, TopK, TopP, run_chain
 from decoding.recorder import record
@@ -18,11 +19,12 @@ from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis, Step
 from decoding.strategies.base import newest_attention
+from decoding.strategies.registry import STRATEGIES
 from decoding.strategies.sampling import draw_without_replacement, token_at
 from decoding.uniform import UniformStream
 from model.errors import AttendError
 from model.interface import Attention, Forward
-from tests.helpers.tiny import TinyCache, TinyModel, make_request, random_model, table_model
+from tests.helpers.tiny import Text, TinyCache, TinyModel, make_request, random_model, table_model
 
 NO_CONTEXT = Context(prompt=(0,), tokens=((),))
 
@@ -221,13 +223,22 @@ def test_a_prompt_without_room_and_an_empty_one_are_refused() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_unusable_logits_end_in_a_clear_error(bad: float, strategy: str) -> None:
     row = [bad] * 5 if bad == -math.inf else [0.0, bad, 1.0, 0.0, 0.0]
-    model = TinyModel(lambda text: row if len(text) == 2 else [0.0] * 5)
+
+    def logits_of(text: Text) -> list[float]:
+        return row if len(text) == 2 else [0.0] * 5
+
+    model = TinyModel(logits_of, hidden_of=lambda text: [1.0, float(len(text))], layers_of=[logits_of] * 5)
     chosen = DecodingSettings.from_dict({"strategy": strategy, "top_p": 0.9, "top_k": 3})
-    with pytest.raises(AttendError, match="no usable probabilities for token 2"):
-        run(model, chosen)
+    request = make_request(vocabulary_size=5, layer_count=4)
+    for steps in (
+        generate(model, request.prompt, chosen.strategy_for(request)),
+        generate_batch(model, [request.prompt], [chosen.strategy_for(request)]),
+    ):
+        with pytest.raises(AttendError, match="no usable probabilities for token 2"):
+            list(steps)
 
 
 def test_closing_stops_the_work_and_nothing_is_computed_ahead() -> None:

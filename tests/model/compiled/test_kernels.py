@@ -10,7 +10,7 @@ from torch import nn
 from model.compiled.arrays import ACTIVATIONS, Norm
 from model.compiled.dense import DenseMatrix
 from model.compiled.kernels import activate, normalize, rotate, softmax
-from model.compiled.matrix import PackedLinear, multiply
+from model.compiled.matrix import PackedLinear, multiply, read_outputs
 from model.transformer.config import Activation
 from model.transformer.layers import ACTIVATIONS as FUNCTIONS
 from model.transformer.positions import rotary_tables
@@ -32,6 +32,14 @@ def test_a_product_equals_the_exact_one(rows: int, inputs: int, outputs: int, bi
     multiply(given, DenseMatrix.of(torch.from_numpy(weight), biases, streamed=streamed), 1, out)
     exact = given.astype(np.float64) @ weight[1].T.astype(np.float64) + (biases[1] if bias else 0.0)  # (R, O)
     assert np.abs(out - exact).max() < 1e-6 * max(1.0, inputs**0.5)
+
+
+def test_outputs_are_read_as_they_are() -> None:
+    weight = torch.from_numpy(random(2, 33, 7))
+    picked = torch.tensor([32, 0, 5, 5])
+    for kept in (weight, weight.bfloat16()):
+        read_outputs(DenseMatrix.of(kept, random(2, 0)), 1, picked.numpy(), out := np.empty((4, 7), np.float32))
+        assert torch.equal(torch.from_numpy(out), kept[1, picked].float())
 
 
 def test_norms_equal_the_modules() -> None:

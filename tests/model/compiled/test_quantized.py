@@ -11,7 +11,7 @@ import torch
 
 from model import catalog, jit
 from model.arguments import DEFAULT
-from model.compiled.matrix import CompactEmbedding, CompactLinear, multiply, read_output
+from model.compiled.matrix import CompactEmbedding, CompactLinear, multiply, read_output, read_outputs
 from model.compiled.prepare import prepare_for_decoding, quantize
 from model.compiled.quantized import QuantizedMatrix, dequantize
 from model.device import DeviceConfig
@@ -20,7 +20,7 @@ from model.interface import Want
 from model.transformer.decoder import Transformer
 from tests.helpers.tiny import TinyModel
 from tests.helpers.translators import marian_of_several
-from tests.model.transformer.test_transformer import every_option, random_model, text
+from tests.model.transformer.test_transformer import RARE_OPTIONS, every_option, random_model, text
 
 NO_BIAS = np.empty((1, 0), np.float32)
 
@@ -48,6 +48,9 @@ def test_a_product_is_that_of_the_rounded_matrix(rows: int, outputs: int, inputs
     torch.testing.assert_close(out, given @ dequantize(matrix, 1).T + 1, atol=1e-5, rtol=1e-5)
     read_output(matrix, 1, outputs - 1, vector := np.empty(inputs, np.float32))
     assert torch.equal(torch.from_numpy(vector), dequantize(matrix, 1)[-1])
+    picked = torch.tensor([outputs - 1, 0, outputs // 2, 0])
+    read_outputs(matrix, 1, picked.numpy(), vectors := np.empty((4, inputs), np.float32))
+    assert torch.equal(torch.from_numpy(vectors), dequantize(matrix, 1)[picked])
 
 
 def test_the_embedded_model_loses_little() -> None:
@@ -61,7 +64,16 @@ def test_the_embedded_model_loses_little() -> None:
 @pytest.mark.parametrize("compact", ["bfloat16", "int8"])
 @every_option
 def test_steps_equal_the_modules_over_the_same_weights(options: dict[str, object], compact: str) -> None:
-    model = random_model(**options, biases="all", tied_embeddings=options["norm"] == "rms")
+    check_compact_steps(random_model(**options, biases="all", tied_embeddings=options["norm"] == "rms"), compact)
+
+
+@pytest.mark.parametrize("compact", ["bfloat16", "int8"])
+@pytest.mark.parametrize("options", RARE_OPTIONS, ids=str)
+def test_so_do_steps_with_rare_options(options: dict[str, object], compact: str) -> None:
+    check_compact_steps(random_model(**options), compact)
+
+
+def check_compact_steps(model: Transformer, compact: str) -> None:
     model = quantize(model) if compact == "int8" else prepare_for_decoding(model.bfloat16())
     plain = _plain(model)
     ids = text(12)
@@ -105,9 +117,9 @@ def test_a_quantized_model_is_the_same_object_without_its_old_matrices() -> None
 
 
 def test_what_cannot_be_rounded_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AttendError, match="choose another --dtype"):
+    with pytest.raises(AttendError, match="choose another precision"):
         quantize(TinyModel(lambda text: [0.0, 1.0]))
-    with pytest.raises(AttendError, match=r"^This model runs through transformers, but int8 works only"):
+    with pytest.raises(AttendError, match=r"model can't run in int8 \(8 bits\), which works only"):
         catalog.load(str(marian_of_several(tmp_path / "model")), device_config=DeviceConfig("cpu", "int8"))
     with pytest.raises(AttendError, match="choose one of auto, float32, bfloat16, float16, int8"):
         DeviceConfig(dtype="int4")
@@ -118,7 +130,10 @@ def test_without_numba_a_model_keeps_to_its_modules(monkeypatch: pytest.MonkeyPa
     model = prepare_for_decoding(random_model())
     assert model.compiled is None
     assert torch.isfinite(model.step([1], model.prefill(text(3)).cache).logits).all()
-    with pytest.raises(AttendError, match=r"^int8 needs the package numba"):
+    assert catalog.load(DEFAULT).notes == (
+        "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba.",
+    )
+    with pytest.raises(AttendError, match=r"^int8 \(8 bits\) needs the package numba"):
         quantize(model)
 
 

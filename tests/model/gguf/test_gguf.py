@@ -219,7 +219,10 @@ def test_a_way_of_splitting_text_that_is_unknown_is_told(tmp_path: Path) -> None
     torch.manual_seed(9)
     file = written(tmp_path / "m.gguf", qwen3(), keys={"tokenizer.ggml.pre": "deepseek-llm"})
     (note,) = catalog.load(str(file)).notes
-    assert note == "The tokenizer of m splits text as 'deepseek-llm', and here as GPT-2's does."
+    assert note == (
+        "m splits text in a way that Attend doesn't know (deepseek-llm), so it is split as by GPT-2: tokens may differ "
+        "from those it was trained on."
+    )
 
 
 def test_smollms_digits_are_cut_one_by_one(real_chat: LoadedModel) -> None:

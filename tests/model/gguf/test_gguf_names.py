@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from model import catalog, names
+from model import device as device_module
 from model.errors import AttendError
+from model.progress import in_words
 from tests.helpers.folders import llama as llama_folder
 from tests.helpers.hub_server import StandIn, commit_of
 from tests.helpers.hub_stage import fetch
@@ -146,13 +150,24 @@ def test_safetensors_go_before_gguf_on_the_hub_as_well(
     assert "model.safetensors" in hub_server.requested_files()
 
 
-def test_what_cannot_be_run_is_refused_before_it_is_downloaded(repository: Path, hub_server: StandIn) -> None:
+def test_what_cannot_be_run_is_refused_before_it_is_downloaded(
+    repository: Path, hub_server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The Hub says what architecture the files have; and the limit is the one of all downloads."""
     hub_server.overrides = {"gguf": {"architecture": "gemma3", "total": 10**9}}
     assert "is a GGUF file of the architecture 'gemma3'" in refusal(REPOSITORY)
     hub_server.overrides = {"gguf": {"architecture": "llama"}}
     with pytest.raises(AttendError, match="over the limit of 1 kB"):
         catalog.load(REPOSITORY, limit=1000)
+    size, needed = (repository / Q8).stat().st_size, []
+    for gguf in ({"architecture": "llama", "total": 2 * size}, {"total": 10**12}, {}):
+        hub_server.overrides = {"gguf": gguf}
+        monkeypatch.setattr(
+            device_module.psutil, "virtual_memory", lambda: SimpleNamespace(available=1000, total=10**9)
+        )
+        needed += re.findall(r"needs about (.*) of memory, but only 1 kB is free", refusal(REPOSITORY))
+    # Four bytes for each weight that the Hub counts, of which a byte holds eight at most; else as many as the file has.
+    assert needed == [in_words(4 * weights) for weights in (2 * size, 8 * size, size // 4)]
     assert hub_server.requested_files() == []
 
 
@@ -180,5 +195,8 @@ def test_a_model_of_the_catalogue_comes_from_a_package_where_it_is_installed(
     assert names.is_installed(entry)
     loaded = catalog.load("fox")
     assert (loaded.name, loaded.address) == ("fox", "fox")
-    assert loaded.notes == ("fox runs with 4-bit weights from the tiny-fox package; fox@main downloads the original.",)
+    assert loaded.notes == (
+        "The weights of fox are from the tiny-fox package, which rounded them to 4 bits; fox@main downloads the "
+        "original.",
+    )
     assert names.locate("fox@main").repository == "someone/fox"  # the original ones

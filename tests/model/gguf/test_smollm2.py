@@ -33,7 +33,7 @@ def theirs(real_chat: LoadedModel) -> tuple[Any, Any]:
     return model.eval(), AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
 
 
-def asked(tokenizer: Any, question: str) -> list[int]:
+def chat_ids(tokenizer: Any, question: str) -> list[int]:
     turns = [{"role": "user", "content": question}]
     return list(tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=False))
 
@@ -56,12 +56,12 @@ def test_it_is_the_files_model(real_chat: LoadedModel) -> None:
 
 def test_it_names_the_capital_of_france_as_transformers_does(real_chat: LoadedModel, theirs: tuple[Any, Any]) -> None:
     model, tokenizer = theirs
-    ids = asked(tokenizer, QUESTIONS[0])
+    ids = chat_ids(tokenizer, QUESTIONS[0])
     with torch.no_grad():
         written = model.generate(torch.tensor([ids]), max_new_tokens=20, do_sample=False)[0, len(ids) :]
-    said = attend.Model(real_chat).chat(QUESTIONS[0], strategy="greedy", max_new_tokens=20)
-    assert said.text == tokenizer.decode(written, skip_special_tokens=True) == "The capital of France is Paris."
-    assert said.finish_reason == "stop"
+    answer = attend.Model(real_chat).chat(QUESTIONS[0], strategy="greedy", max_new_tokens=20)
+    assert answer.text == tokenizer.decode(written, skip_special_tokens=True) == "The capital of France is Paris."
+    assert answer.finish_reason == "stop"
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -71,7 +71,7 @@ def test_each_token_is_the_most_probable_of_transformers(
     """If every greedy token is the top one after the tokens before it, `generate` writes the same text."""
     model, tokenizer = theirs
     prompt = real_chat.chat_prompt([Message("user", question)], reserve=40)
-    assert list(prompt.ids) == asked(tokenizer, question)
+    assert list(prompt.ids) == chat_ids(tokenizer, question)
     forward = real_chat.model.prefill(prompt.ids)
     ids, logits = list(prompt.ids), [forward.logits]
     for _ in range(24):

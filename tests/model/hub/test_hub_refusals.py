@@ -13,6 +13,7 @@ import pytest
 
 from model import catalog
 from model import device as device_module
+from model.device import DeviceConfig
 from model.errors import AttendError
 from model.progress import in_words
 from tests.helpers.hub_server import StandIn
@@ -38,6 +39,13 @@ def test_what_the_hub_answers_is_one_sentence(
 ) -> None:
     hub_server.statuses[end] = status, code
     assert words in refusal()
+
+
+def test_8_bits_are_refused_before_the_weights_come(hub_server: StandIn) -> None:
+    with pytest.raises(AttendError, match=r"^someone/tiny-llama can't run in int8"):
+        catalog.load(HUB_MODEL, "adapter", DeviceConfig(dtype="int8"))
+    assert WEIGHTS not in hub_server.requested_files()
+    assert catalog.load(HUB_MODEL, device_config=DeviceConfig(dtype="int8")).dtype == "int8"
 
 
 def test_a_file_that_vanished_is_reported(hub_server: StandIn) -> None:

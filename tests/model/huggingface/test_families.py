@@ -12,8 +12,8 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel, PreTrainedModel
 
-from benchmarks import families
-from benchmarks.tiny_models import tiny_config, tiny_model
+from benchmarks.families import __main__ as families
+from benchmarks.families.tiny_models import tiny_config, tiny_model
 from model.errors import AttendError
 from model.huggingface.attention import EAGER, FUSED, stacked
 from model.huggingface.causal import HuggingFaceModel

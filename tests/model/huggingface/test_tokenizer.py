@@ -139,7 +139,7 @@ def unigram_without_a_sign_for_spaces() -> Tokenizer:
 
 
 @pytest.mark.parametrize(
-    ("built", "said"),
+    ("built", "decoded"),
     [
         (whole_words, "the cat sat"),
         (word_pieces, "the cat sat"),
@@ -147,12 +147,12 @@ def unigram_without_a_sign_for_spaces() -> Tokenizer:
         (unigram_without_a_sign_for_spaces, "the cat sat"),
     ],
 )
-def test_one_that_drops_spaces_or_capitals_is_used_with_a_note(built: Callable[[], Tokenizer], said: str) -> None:
+def test_one_that_drops_spaces_or_capitals_is_used_with_a_note(built: Callable[[], Tokenizer], decoded: str) -> None:
     backend = built()
     tokenizer = HuggingFaceTokenizer(PreTrainedTokenizerFast(tokenizer_object=backend), backend.get_vocab_size())
     ids = tokenizer.encode("the cat sat", begins=True)
     assert ids == backend.encode("the cat sat").ids
-    assert tokenizer.decode(ids, begins=True) == said
+    assert tokenizer.decode(ids, begins=True) == decoded
     assert [note for note in tokenizer.notes if "may not come back exactly" in note]
     assert made("byte-level").notes == made("sentence-piece").notes == ()
 

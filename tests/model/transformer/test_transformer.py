@@ -35,6 +35,19 @@ every_option = pytest.mark.parametrize(
 )
 
 
+# Options that few families have, or that are a number; the window is shorter than the texts.
+RARE_OPTIONS: tuple[dict[str, object], ...] = (
+    {"query_key_norm": True},
+    {"sliding_window": 4},
+    {"sliding_window": 1},
+    {"query_key_norm": True, "sliding_window": 6, "biases": "all"},
+    {"query_key_norm": True, "positions": "learned"},
+    {"head_width": 12},
+    {"tied_embeddings": False},
+    {"norm_epsilon": 0.1, "rotary_base": 50.0},
+)
+
+
 def random_model(**changes: object) -> Transformer:
     sizes = {"vocabulary_size": 50, "context_length": 24, "width": 32, "layers": 2, "feed_forward_width": 40}
     heads = {"heads": 4, "key_value_heads": 2}
@@ -239,10 +252,32 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict, words: str) -> N
         random_model(**changes)
 
 
+@pytest.mark.parametrize("layer", [-1, 3])
+def test_a_layer_that_is_not_there_is_refused(layer: int) -> None:
+    model, want = random_model(), Want(layers=(0, layer))
+    cache = model.prefill(text(3)).cache
+    for refused in (
+        lambda: model.prefill(text(3), want=want),
+        lambda: model.step([1], cache, want=want),
+        lambda: prepare_for_decoding(model).step([1], cache, want=want),
+    ):
+        with pytest.raises(ValueError, match=rf"no layers \[{layer}\]: the model has 0 \(the embeddings\) to 2"):
+            refused()
+
+
 @pytest.mark.parametrize("biases", ["none", "qkv", "all"])
 @every_option
 def test_compiled_steps_equal_the_modules(options: dict[str, object], biases: str) -> None:
-    model = random_model(**options, biases=biases)
+    check_compiled_steps(random_model(**options, biases=biases))
+
+
+@pytest.mark.parametrize("options", RARE_OPTIONS, ids=str)
+def test_compiled_steps_equal_the_modules_with_rare_options(options: dict[str, object]) -> None:
+    check_compiled_steps(random_model(**options))
+
+
+def check_compiled_steps(model: Transformer) -> None:
+    """Logits, attention, hidden states and layers of compiled steps are those of the modules."""
     with torch.no_grad():
         for parameter in model.parameters():  # no gain of 1 and no bias of 0 can hide a slip
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))

@@ -65,6 +65,13 @@ def test_a_name_says_a_precision_at_its_end() -> None:
     assert names.task("attend-translate [8 bits]") == "translation"
 
 
+def test_a_folder_is_never_called_like_a_precision(tmp_path: Path) -> None:
+    folder = tmp_path / "fox [8 bits]"
+    folder.mkdir()
+    with pytest.raises(AttendError, match=r"says a precision: rename .*fox \[8 bits\]'\.$"):
+        names.locate(str(folder))
+
+
 @pytest.mark.parametrize(
     ("dtype", "expected"),
     [
@@ -116,7 +123,7 @@ def test_without_a_compiled_step_there_is_no_choice(tmp_path: Path, tiny: Loaded
     page = page_of(gpt2(tmp_path / "gpt2"), engine="adapter", any_name=True)
     session = visitor(page)
     assert offered(session, page) == []
-    with pytest.raises(AttendError, match=r"^This model runs through transformers, but int8 works only"):
+    with pytest.raises(AttendError, match=r"gpt2 can't run in int8 \(8 bits\), which works only"):
         list(select.choose(session, page, "gpt2 [8 bits]"))
     assert session.model == page.default
     list(select.choose(session, page, str(bert(tmp_path / "reads"))))

@@ -82,7 +82,7 @@ def examine(family: str, task: Task, *, prompts: Sequence[int] = PROMPTS, beams:
         prompts: the lengths of the prompts.
         beams: the numbers of beams, for each prompt.
     """
-    from benchmarks.tiny_models import tiny_model
+    from benchmarks.families.tiny_models import tiny_model
     from model.huggingface.folder import load_model
     from model.huggingface.weights import CheckpointFiles
 
@@ -123,7 +123,7 @@ def _compare(
         reference: the same in transformers, as it runs by default.
         eager: the same with the only attention that returns its weights.
     """
-    from benchmarks.tiny_models import WORDS
+    from benchmarks.families.tiny_models import WORDS
 
     generator = torch.Generator().manual_seed(5)
     prompts = [torch.randint(WORDS.start, WORDS.stop, (count,), generator=generator).tolist() for count in lengths]
@@ -240,8 +240,8 @@ def _generated(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
 def _last_line(error: Exception) -> str:
     """The error and where in transformers or Attend it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    said = " ".join(str(error).split())[:160]
-    return f"{type(error).__name__}: {said} ({Path(frame.filename).name}:{frame.lineno})"
+    message = " ".join(str(error).split())[:160]
+    return f"{type(error).__name__}: {message} ({Path(frame.filename).name}:{frame.lineno})"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

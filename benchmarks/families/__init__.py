@@ -1,0 +1,1 @@
+"""Every family of models that transformers has, held against transformers."""

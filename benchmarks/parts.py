@@ -1,0 +1,161 @@
+"""What the time of a token goes into: products, attention, unembedding, choosing, recording and the loop around them.
+
+    python -m benchmarks.parts [--model attend-chat] [--dtype float32] [--prompt-tokens 64] [--new-tokens 128]
+
+One text, sampled with temperature, top-k and top-p, every step recorded with ten candidates and its attention, one
+thread. Products, the unembedding, the filters and the whole step are timed by themselves; attention is what a step over
+half of the text takes longer than one over a single token; what is left of a step, and of the loop, are differences.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.decoding import CANDIDATES
+from benchmarks.flags import add_counts, add_model
+from benchmarks.timing import interleave, machine, table
+from decoding.generate import generate
+from decoding.processors import Context, run_chain
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.command_line import Parser, exit_code
+from model.device import DeviceConfig
+from model.errors import AttendError
+from model.interface import Want
+from model.lazy import torch
+
+if TYPE_CHECKING:
+    from model.compiled.matrix import Matrix
+    from model.compiled.weights import Weights
+    from model.transformer.decoder import Transformer
+
+WANT = Want(attention=True)
+
+
+def products_of(weights: Weights) -> tuple[Callable[[], None], Callable[[], None]]:
+    """All products of one token, and the unembedding's alone, in compiled loops."""
+    from numba import njit
+
+    from model.compiled.matrix import multiply
+
+    # Not kept on the disk: numba would not see when what it was compiled of changes.
+    @njit(nogil=True)
+    def multiply_layers(rows: np.ndarray, matrix: Matrix, out: np.ndarray) -> None:
+        for layer in range(len(matrix.bias)):
+            multiply(rows, matrix, layer, out)
+
+    def product(matrix: Matrix) -> Callable[[], None]:
+        rows = np.random.default_rng(0).standard_normal((1, matrix.inputs)).astype(np.float32)
+        out = np.empty((1, matrix.outputs), np.float32)
+        return lambda: multiply_layers(rows, matrix, out)
+
+    matrices = (weights.qkv_proj, weights.o_proj, weights.up_proj, weights.down_proj, weights.unembedding)
+    products = [product(each) for each in matrices]
+
+    def multiply_all() -> None:
+        for multiply_matrices in products:
+            multiply_matrices()
+
+    return multiply_all, products[-1]
+
+
+def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) -> dict[str, float]:
+    """Microseconds of a token by part; `AttendError` for a model without a compiled step."""
+    from model.compiled.decoder import CompiledDecoder
+
+    if not isinstance(model.compiled, CompiledDecoder):
+        raise AttendError(
+            "The model has no compiled step, so it has no such parts: choose one of Attend's own, on a CPU."
+        )
+    settings = DecodingSettings(
+        strategy="sample",
+        temperature=0.8,
+        top_k=40,
+        top_p=0.95,
+        seed=1,
+        max_new_tokens=count,
+        top_candidates=CANDIDATES,
+    )
+    request = Request.of_model(model, prompt, attention=True)
+    multiply_all, unembed = products_of(model.compiled.weights)
+    halfway = model.prefill([*prompt, *[prompt[0]] * (count // 2)]).cache
+    first = model.prefill(prompt[:1]).cache
+    forward = model.step(prompt[:1], halfway, want=WANT)
+    processors, context = settings.options(request).processors, Context(tuple(prompt), ((),))
+
+    def advance() -> None:
+        strategy = settings.strategy_for(request)
+        for _ in range(count):
+            strategy.advance(forward)
+
+    def repeat(part: Callable[[], object]) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(count):
+                part()
+
+        return run
+
+    contenders = {
+        "all": lambda: list(generate(model, prompt, settings.strategy_for(request))),
+        "prompt": lambda: model.prefill(prompt, want=WANT),
+        "step": repeat(lambda: model.step(prompt[:1], halfway, want=WANT)),
+        "short step": repeat(lambda: model.step(prompt[:1], first, want=WANT)),
+        "products": repeat(multiply_all),
+        "unembedding": repeat(unembed),
+        "choosing": repeat(lambda: run_chain(processors, forward.logits, context)[-1].argmax()),
+        "advance": advance,
+    }
+    taken = {part: 1e6 * statistics.median(all_) / count for part, all_ in interleave(contenders, rounds).items()}
+    return {
+        "products of the layers": taken["products"] - taken["unembedding"],
+        "attention": taken["step"] - taken["short step"],
+        "unembedding": taken["unembedding"],
+        "the rest of the step": taken["short step"] - taken["products"],
+        "filters and choice": taken["choosing"],
+        "recording": taken["advance"] - taken["choosing"],
+        "the loop": taken["all"] - taken["prompt"] - taken["step"] - taken["advance"],
+        "reading the prompt, shared out": taken["prompt"],
+    }
+
+
+def _measure(arguments: Sequence[str] | None) -> None:
+    parser = Parser(prog="python -m benchmarks.parts", description="Time the parts of a traced token.")
+    add_model(parser)
+    parser.add_argument("--dtype", metavar="DTYPE", default="float32", help="the precision (default float32)")
+    add_counts(parser, prompt_tokens=64, new_tokens=128, rounds=7)
+    options = parser.parse_args(arguments)
+    loaded = catalog.load(options.model, device_config=DeviceConfig("cpu", options.dtype))
+    from model.threads import use_threads
+    from model.transformer.decoder import Transformer
+
+    model = loaded.model
+    if not isinstance(model, Transformer) or model.decoder_start:
+        raise AttendError(f"{options.model} is not one of our own decoders: choose another.")
+    use_threads(1)
+    generator = torch.Generator().manual_seed(0)
+    prompt = torch.randint(5, model.vocabulary_size, (options.prompt_tokens,), generator=generator).tolist()
+    parts = measure(model, prompt, options.new_tokens, options.rounds)
+    total = sum(parts.values())
+    print(f"{options.model}, {options.dtype}, {options.prompt_tokens} + {options.new_tokens} tokens, one thread")
+    rows = [[part, f"{taken:.0f}", f"{taken / total:.0%}"] for part, taken in parts.items()]
+    print(table([["", "us/token", "share"], *rows, ["a token", f"{total:.0f}", "100%"]]))
+    sizes = {"prompt_tokens": options.prompt_tokens, "new_tokens": options.new_tokens, "rounds": options.rounds}
+    microseconds = {part: round(taken, 1) for part, taken in parts.items()}
+    summary = {"benchmark": "parts", "model": options.model, "dtype": options.dtype, **sizes}
+    print(json.dumps({**summary, "us": microseconds, **machine()}))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: _measure(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

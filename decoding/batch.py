@@ -89,12 +89,31 @@ class Batch(Generic[CacheT]):
             cache = reduce(lambda joined, other: joined.join(other), [forward.cache for forward, _ in passes.values()])
         entries = []
         for prompt, strategy in zip(map(tuple, prompts), strategies, strict=True):
-            source = len(prompt) if model.decoder_start else 0
-            entry = Entry(strategy, rows[prompt], source, len(model.decoder_start or prompt))
             forward, row = passes[prompt]
+            source, length = len(prompt) if model.decoder_start else 0, len(model.decoder_start or prompt)
+            entry = Entry(strategy, rows[prompt], source, length)
             entry.advance(forward, wanted, slice(row, row + 1))
             entries.append(entry)
         return cls(model, entries, cache)
+
+    @classmethod
+    def behind(
+        cls,
+        model: LanguageModel[CacheT],
+        prompt: Sequence[int],
+        strategies: Sequence[Strategy],
+        forward: Forward[CacheT],
+    ) -> Self:
+        """As `read`, of one prompt for all, which the model, a decoder alone, has read.
+
+        Args:
+            forward: its last pass, of one row, with what all strategies want.
+        """
+        wanted = union(strategy.want for strategy in strategies)
+        entries = [Entry(strategy, 0, 0, len(prompt)) for strategy in strategies]
+        for entry in entries:
+            entry.advance(forward, wanted, slice(0, 1))
+        return cls(model, entries, forward.cache)
 
     @property
     def living(self) -> tuple[Entry, ...]:
@@ -115,6 +134,10 @@ class Batch(Generic[CacheT]):
             rows = slice(first, first + len(entry.step.feed))
             entry.first, entry.length, first = rows.start, entry.length + 1, rows.stop
             entry.advance(forward, wanted, rows)
+
+    def row_of(self, entry: Entry) -> CacheT:
+        """The cache of an entry's first row alone."""
+        return self._cache.select([entry.first])
 
     def merge(self, other: Self) -> None:
         """Let the entries of another batch of the same model share the passes from now on; that batch is used up."""

@@ -16,16 +16,20 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, cast
 
-from decoding.batch import Batch, Entry, generate_batch
+from decoding.batch import Batch, Entry, generate_batch, union
+from decoding.prefixes import KeptPrefixes
 from decoding.step import Step
 from decoding.strategies.base import Strategy
-from model.interface import LanguageModel
+from model.interface import LanguageModel, ReadsOn, Want
 
 MOST_ROWS = 64  # of one pass
 _AHEAD = 64  # passes that a run may be ahead of its reader; then it waits beside the batch
 _HEARTBEAT = 0.05  # seconds
+_PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds that reading a piece of a prompt may take
+_SHORTEST_PIECE = 32  # tokens
+_READING_SPEED = 1000.0  # tokens a second, until it has been measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,13 @@ class _Run:
     def over(self) -> bool:
         return self.left or all(entry.over for entry in self.entries)
 
+    @property
+    def readable(self) -> ReadsOn[Any] | None:
+        """The model, if it can read this prompt in pieces."""
+        all_hidden = any(strategy.want.hidden for strategy in self.strategies)  # of the whole prompt
+        in_pieces = isinstance(self.model, ReadsOn) and not (self.model.decoder_start or all_hidden)
+        return cast(ReadsOn[Any], self.model) if in_pieces else None
+
     def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
         """Put what a pass brought where the reader finds it, and the end behind it."""
         self.seconds += seconds
@@ -85,7 +96,10 @@ class Scheduler:
         self._lock = lock
         self._most_rows = most_rows
         self._waiting: deque[_Run] = deque()
+        self._reading: deque[tuple[_Run, Generator[None, None, Batch[Any]]]] = deque()
         self._running: list[_Run] = []
+        self._kept = KeptPrefixes()
+        self._reading_speed = _READING_SPEED  # tokens a second
         self._changed = threading.Condition()  # guards the two above and the thread
         self._thread: threading.Thread | None = None
 
@@ -131,7 +145,7 @@ class Scheduler:
     @property
     def rows(self) -> int:
         """How many rows are taken."""
-        return sum(run.rows for run in tuple(self._running))
+        return sum(run.rows for run in (*(run for run, _ in tuple(self._reading)), *tuple(self._running)))
 
     @property
     def waiting(self) -> int:
@@ -160,22 +174,25 @@ class Scheduler:
         with self._changed:
             for run in [run for run in self._waiting if run.left]:
                 self._waiting.remove(run)
-            if not (self._waiting or self._running):
+            if not (self._waiting or self._reading or self._running):
                 self._thread = None
                 return False
-            if not self._waiting and all(run.parked for run in self._running):
+            if not (self._waiting or self._reading) and all(run.parked for run in self._running):
                 self._changed.wait(_HEARTBEAT)
             return True
 
     def _turn(self) -> None:
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
+            self._keep(run)
             run.batch.split(run.entries)
         for run in self._running:
             self._park_or_return(run)
         newcomer = self._next()
         if newcomer is not None:
-            self._admit(newcomer)
+            self._reading.append((newcomer, self._read(newcomer)))
+        if self._reading:
+            self._read_piece()
         for batch in {id(run.batch): run.batch for run in self._running if not run.parked}.values():
             self._step(batch)
 
@@ -192,27 +209,65 @@ class Scheduler:
         """The run to admit: of the visitor with the fewest rows, the one that came first. None where there is no room,
         which is then kept for it."""
         taken = Counter[object]()
-        for run in self._running:
+        for run in (*(run for run, _ in self._reading), *self._running):
             taken[run.visitor] += run.rows
         with self._changed:
             run = min(self._waiting, key=lambda run: taken[run.visitor], default=None)
-            if run is None or (self._running and taken.total() + run.rows > self._most_rows):
+            if run is None or (taken and taken.total() + run.rows > self._most_rows):
                 return None
             self._waiting.remove(run)
             return run
 
-    def _admit(self, run: _Run) -> None:
-        """Read its prompt, and let it take part from the next pass on."""
+    def _read_piece(self) -> None:
+        """Read on in the prompt whose turn it is; if that was all of it, it takes part from the next pass on."""
+        run, pieces = self._reading.popleft()
+        if run.left:
+            return
         begun = time.perf_counter()
         try:
-            run.batch = Batch.read(run.model, [run.prompt] * len(run.strategies), run.strategies)
+            next(pieces)
+        except StopIteration as ended:
+            run.batch = ended.value
             run.entries = run.batch.entries
             run.deliver(run.entries, time.perf_counter() - begun)
+            self._running.append(run)
             if not run.over:
                 self._join(run)
-                self._running.append(run)
         except Exception as error:
             run.fail(error)
+        else:
+            run.seconds += time.perf_counter() - begun
+            self._reading.append((run, pieces))
+
+    def _read(self, run: _Run) -> Generator[None, None, Batch[Any]]:
+        """Read a prompt, but for what was read before; in pieces, between which the others have their passes."""
+        model, prompt = run.readable, tuple(run.prompt)
+        if model is None:
+            return Batch.read(run.model, [prompt] * len(run.strategies), run.strategies)
+        wanted = union(strategy.want for strategy in run.strategies)
+        read, cache = self._kept.longest(run.visitor, prompt)
+        while True:
+            patience = _PIECE_BESIDE_OTHERS if self._running or self._reading else _PIECE_ALONE
+            piece = prompt[read : read + max(_SHORTEST_PIECE, int(patience * self._reading_speed))]
+            read += len(piece)
+            want, begun = wanted if read == len(prompt) else Want(), time.perf_counter()
+            forward = run.model.prefill(piece, want=want) if cache is None else model.read_on(piece, cache, want=want)
+            cache = forward.cache
+            if len(piece) >= _SHORTEST_PIECE:
+                self._reading_speed = len(piece) / (time.perf_counter() - begun)
+            if read == len(prompt):
+                return Batch.behind(run.model, prompt, run.strategies, forward)
+            yield
+
+    def _keep(self, run: _Run) -> None:
+        """Keep what the model has read and written for the visitor's next prompt."""
+        entry = run.entries[0]
+        if run.readable is None or entry.error is not None:
+            return
+        tokens, cache = tuple(run.prompt), run.batch.row_of(entry)
+        if run.rows == 1 and entry.step.best is not None:
+            tokens += entry.step.best.tokens[: entry.length - len(tokens)]
+        self._kept.keep(run.visitor, tokens, cache.head(len(tokens)))
 
     def _join(self, run: _Run) -> None:
         """Let its rows share the passes of the others, where rows of different lengths can."""

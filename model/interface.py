@@ -37,7 +37,21 @@ class Cache(Protocol):
         ...
 
 
+class PrefixCache(Cache, Protocol):
+    """A cache whose text another can begin with."""
+
+    def head(self, length: int) -> Self:
+        """The first tokens of a cache of one row; shares the memory where it can."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it keeps."""
+        ...
+
+
 CacheT = TypeVar("CacheT", bound=Cache)
+PrefixCacheT = TypeVar("PrefixCacheT", bound=PrefixCache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +155,14 @@ class ReadsTogether(Protocol[CacheT]):
 
     def prefill_together(self, prompts: Sequence[Sequence[int]], *, want: Want = Want()) -> Forward[CacheT]:
         """`prefill` of each prompt, one row each in their order, as after a `join` of their caches."""
+        ...
+
+
+@runtime_checkable
+class ReadsOn(Protocol[PrefixCacheT]):
+    """A model that can read a prompt in pieces, or behind what it has read before. Not of use with a `decoder_start`."""
+
+    def read_on(self, tokens: Sequence[int], cache: PrefixCacheT, *, want: Want = Want()) -> Forward[PrefixCacheT]:
+        """Append at least one token to a cache of one row: what `prefill` of the whole text gives, up to rounding, but
+        that `Forward.hidden` is of these tokens alone."""
         ...

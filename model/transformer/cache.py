@@ -202,6 +202,20 @@ class KeyValueCache:
         source = None if self.source is None or other.source is None else self.source.join(other.source)
         return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins, source)
 
+    def head(self, length: int) -> Self:
+        """Of a row without padding, its first tokens, in the same memory; more tokens are then written elsewhere."""
+        if self.rows != 1 or any(self.padding):
+            raise ValueError(f"a cache of one row without padding has a head, not one of {self.rows} rows")
+        columns = self._suffix
+        if self._prefix is not None:
+            columns = _Columns(_Store(self._all_columns(), self.length), self.length)
+        head = _Columns(columns.store, length)
+        return type(self)(head, None, self.padding, np.zeros((1, length), np.intp), self.source)
+
+    @property
+    def bytes(self) -> int:
+        return self.prefix_memory.nbytes + self.suffix_memory.nbytes
+
     def _all_columns(self) -> Tensor:
         """Prefix and suffix, (layers, 2, G, R, K, D)."""
         if self._prefix is None:

@@ -1,0 +1,61 @@
+"""What a model has read for a visitor, kept for the visitor's next run.
+
+Most prompts begin with one that was read before: the next message of a conversation, the same one once more, another
+token in the place of one. Their keys and values are the same, so only the rest has to be read (Zheng et al., 2024,
+"SGLang", section 3, does so for all requests of a server; here each visitor has their own).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from operator import eq
+
+from model.interface import PrefixCache
+
+MOST_BYTES = 256_000_000  # of one model's, for all visitors
+_WORTH = 8  # tokens; fewer are read again as quickly
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    tokens: tuple[int, ...]
+    cache: PrefixCache  # of one row, these tokens
+
+
+class KeptPrefixes:
+    """The newest text of each visitor, the oldest dropped where all are too large."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._by_visitor: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def bytes(self) -> int:
+        """What all of them take."""
+        return self._bytes
+
+    def keep(self, visitor: Hashable, tokens: Sequence[int], cache: PrefixCache) -> None:
+        """Remember that these tokens, and no more, are in the cache's only row."""
+        self._forget(visitor)
+        if cache.bytes > self._most_bytes:
+            return
+        self._by_visitor[visitor] = _Kept(tuple(tokens), cache)
+        self._bytes += cache.bytes
+        while self._bytes > self._most_bytes:
+            self._forget(next(iter(self._by_visitor)))
+
+    def longest(self, visitor: Hashable, prompt: Sequence[int]) -> tuple[int, PrefixCache | None]:
+        """How many tokens of a prompt, but never its last, the visitor's newest text begins with, and their cache."""
+        kept = self._by_visitor.get(visitor)
+        if kept is None:
+            return 0, None
+        same = sum(1 for _ in takewhile(bool, map(eq, kept.tokens, prompt[:-1])))
+        return (same, kept.cache.head(same)) if same >= _WORTH else (0, None)
+
+    def _forget(self, visitor: Hashable) -> None:
+        kept = self._by_visitor.pop(visitor, None)
+        self._bytes -= 0 if kept is None else kept.cache.bytes

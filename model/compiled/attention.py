@@ -52,14 +52,14 @@ def attend_to_text(
     heads, groups = architecture.heads, architecture.key_value_heads
     shared, newest = heads // groups, text.suffix_length - 1
     length, kept = text.prefix_length + text.suffix_length, min(layer, weights.shape[1] - 1)
-    for row in range(len(qkv)):
-        first = max(text.padding[row], length - architecture.window)
-        start = max(0, first - text.prefix_length)
-        for group in range(groups):
-            text.suffix[layer, 0, group, row, newest] = qkv[row, heads + group]
-            text.suffix[layer, 1, group, row, newest] = qkv[row, heads + groups + group]
-            prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
+    for group in range(groups):  # in the order of memory
+        prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
+        for row in range(len(qkv)):
             suffix_keys, suffix_values = text.suffix[layer, 0, group, row], text.suffix[layer, 1, group, row]  # (C, D)
+            suffix_keys[newest] = qkv[row, heads + group]
+            suffix_values[newest] = qkv[row, heads + groups + group]
+            first = max(text.padding[row], length - architecture.window)
+            start = max(0, first - text.prefix_length)
             for head in range(group * shared, (group + 1) * shared):
                 weight = weights[row, kept, head]  # (K,)
                 weight[:first] = _ZERO
@@ -100,22 +100,10 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
 
 @compiled
 def _score(query: Array, keys: Array, start: int, scores: Array) -> None:
-    """q k / sqrt(D) of a query (D,) with each key from `start` on, into as many scores; four keys at a time."""
+    """q k / sqrt(D) of a query (D,) with each key from `start` on, into as many scores."""
     scale = _ONE / np.sqrt(np.float32(len(query)))
-    column = start
-    while column + 4 <= len(scores):
-        a = b = c = d = _ZERO
-        for i in range(len(query)):
-            a += query[i] * keys[column, i]
-            b += query[i] * keys[column + 1, i]
-            c += query[i] * keys[column + 2, i]
-            d += query[i] * keys[column + 3, i]
-        scores[column], scores[column + 1] = a * scale, b * scale
-        scores[column + 2], scores[column + 3] = c * scale, d * scale
-        column += 4
-    while column < len(scores):
+    for column in range(start, len(scores)):
         scores[column] = dot(query, keys[column]) * scale
-        column += 1
 
 
 @compiled

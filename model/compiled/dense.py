@@ -66,23 +66,20 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
     for first in range(0, outputs, _OUTPUTS):
         last = min(first + _OUTPUTS, outputs)
         row = 0
-        while row < count:
-            four_rows = row + 4 <= count
+        while row + 4 <= count:
             output = first
             # Four outputs at once are faster, but not where their weights come from main memory as four streams.
             while output + 4 <= last and (row or not matrix.streamed):
-                if four_rows:
-                    _four_by_four(rows, row, weight, output, out)
-                else:
-                    _one_by_four(rows[row], weight, output, out[row])
+                _four_by_four(rows, row, weight, output, out)
                 output += 4
             while output < last:
-                if four_rows:
-                    _four_by_one(rows, row, weight[output], output, out)
-                else:
-                    out[row, output] = _dot(rows[row], weight[output])
+                _four_by_one(rows, row, weight[output], output, out)
                 output += 1
-            row += 4 if four_rows else 1
+            row += 4
+        while row < count:
+            for output in range(first, last):
+                out[row, output] = _dot(rows[row], weight[output])
+            row += 1
     if matrix.bias.shape[1]:
         out += matrix.bias[layer]
 
@@ -116,18 +113,6 @@ def _four_by_four(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16]
     sums[1, 0], sums[1, 1], sums[1, 2], sums[1, 3] = b0, b1, b2, b3
     sums[2, 0], sums[2, 1], sums[2, 2], sums[2, 3] = c0, c1, c2, c3
     sums[3, 0], sums[3, 1], sums[3, 2], sums[3, 3] = d0, d1, d2, d3
-
-
-@compiled
-def _one_by_four(row: Array, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
-    """One row times four outputs."""
-    w = x = y = z = _ZERO
-    for i in range(len(row)):
-        w += row[i] * widen(weight[output, i])
-        x += row[i] * widen(weight[output + 1, i])
-        y += row[i] * widen(weight[output + 2, i])
-        z += row[i] * widen(weight[output + 3, i])
-    out[output], out[output + 1], out[output + 2], out[output + 3] = w, x, y, z
 
 
 @compiled

@@ -67,7 +67,7 @@ class CompiledDecoder:
         return StepResult(
             logits=_empty(rows, self._weights.unembedding.outputs),
             hidden=_empty(rows, width),
-            outputs=_empty(rows, layers + 1, width),
+            outputs=np.empty((rows, layers + 1, width), np.float32),
             to_text=_empty(rows, kept, heads, cache.length),
             to_source=_empty(rows, kept, heads, source.columns.shape[4]),
         )

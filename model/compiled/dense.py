@@ -62,11 +62,10 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
     The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
     """
     weight = matrix.weight[layer]  # (O, I)
-    count, outputs = len(rows), len(weight)
-    for first in range(0, outputs, _OUTPUTS):
-        last = min(first + _OUTPUTS, outputs)
+    for first in range(0, len(weight), _OUTPUTS):
+        last = min(first + _OUTPUTS, len(weight))
         row = 0
-        while row + 4 <= count:
+        while row + 4 <= len(rows):
             output = first
             # Four outputs at once are faster, but not where their weights come from main memory as four streams.
             while output + 4 <= last and (row or not matrix.streamed):
@@ -76,12 +75,20 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
                 _four_by_one(rows, row, weight[output], output, out)
                 output += 1
             row += 4
-        while row < count:
-            for output in range(first, last):
-                out[row, output] = _dot(rows[row], weight[output])
+        while row < len(rows):
+            _one_row(rows[row], weight[first:last], out[row, first:last])
             row += 1
     if matrix.bias.shape[1]:
         out += matrix.bias[layer]
+
+
+@compiled
+def _one_row(row: Array, weight: NDArray[np.float32 | np.uint16], out: Array) -> None:
+    for output in range(len(weight)):
+        total = _ZERO
+        for i in range(len(row)):
+            total += row[i] * widen(weight[output, i])
+        out[output] = total
 
 
 @compiled
@@ -126,14 +133,6 @@ def _four_by_one(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16],
         c += rows[row + 2, i] * widened
         d += rows[row + 3, i] * widened
     out[row, output], out[row + 1, output], out[row + 2, output], out[row + 3, output] = a, b, c, d
-
-
-@compiled
-def _dot(row: Array, weight: NDArray[np.float32 | np.uint16]) -> np.float32:
-    total = _ZERO
-    for i in range(len(row)):
-        total += row[i] * widen(weight[i])
-    return total
 
 
 @compiled

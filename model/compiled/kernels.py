@@ -27,10 +27,11 @@ def exp(x: np.float32) -> np.float32:
     """The exponential as sums and products alone: sixteen at once, unlike `math.exp`.
 
     x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 8 terms gives exp(r), and 2^n is
-    n written into a float's exponent. The relative error is below 5e-7; below -87 it gives 0, above 88 exp(88).
+    n written into a float's exponent. The relative error is below 4e-7, and below 2e-7 up to |x| = 20; what is below
+    -87 has 0, and what is above 88 the same as 88.
     """
     within = min(x, _LARGEST) if x > _SMALLEST else _SMALLEST
-    whole = math.floor(within * _BY_LOG_2 + _HALF)
+    whole = np.floor(within * _BY_LOG_2 + _HALF)
     rest = min(x, _LARGEST) - whole * _LOG_2_HIGH - whole * _LOG_2_LOW  # NaN where x is
     series = _ZERO
     for power in range(7, -1, -1):

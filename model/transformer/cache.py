@@ -190,15 +190,18 @@ class KeyValueCache:
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
-        parts, padding = [], []
+        layers, two, heads, _, _, head_width = self.suffix_memory.shape
+        roomy = self.suffix_memory.new_empty(layers, two, heads, self.rows + other.rows, length + _SPARE, head_width)
+        padding, row = [], 0
         for cache in (self, other):
-            missing = length - cache.length
-            parts.append(torch.nn.functional.pad(cache._all_columns(), (0, 0, missing, 0)))  # zeros, never attended
+            missing, rows = length - cache.length, roomy[:, :, :, row : row + cache.rows]
+            rows[..., :missing, :] = 0.0  # never attended
+            rows[..., missing:length, :] = cache._all_columns()
             padding += [pad + missing for pad in cache.padding]
-        joined = torch.cat(parts, dim=3)
-        origins = np.empty((len(padding), 0), np.intp)
+            row += cache.rows
+        columns, origins = _Columns(_Store(roomy, length), length), np.empty((row, 0), np.intp)
         source = None if self.source is None or other.source is None else self.source.join(other.source)
-        return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins, source)
+        return type(self)(columns, None, tuple(padding), origins, source)
 
     def _all_origins(self) -> Origins:
         """Those of all columns of the suffix."""

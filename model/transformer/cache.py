@@ -157,10 +157,11 @@ class KeyValueCache:
         parts = (torch.cat((past.expand(-1, self.rows, -1, -1), new), 2) for past, new in pairs)  # (G, R, K, D)
         return KeysValues(*parts)
 
-    @torch.inference_mode()
     def select(self, rows: Sequence[int]) -> Self:
-        if tuple(rows) == tuple(range(self.rows)):
-            return self
+        return self if tuple(rows) == tuple(range(self.rows)) else self._selected(rows)
+
+    @torch.inference_mode()
+    def _selected(self, rows: Sequence[int]) -> Self:
         padding = tuple(self.padding[row] for row in rows)
         unused = min(padding, default=0)  # columns that are padding in every row that is left
         origins = self._all_origins()[list(rows), unused:]

@@ -160,7 +160,7 @@ class ReadsTogether(Protocol[CacheT]):
 
 @runtime_checkable
 class ReadsOn(Protocol[PrefixCacheT]):
-    """A model that can read a prompt in pieces, or behind what it has read before. Not of use with a `decoder_start`."""
+    """A model that can read a prompt in pieces, and behind what it has read before; without an encoder."""
 
     def read_on(self, tokens: Sequence[int], cache: PrefixCacheT, *, want: Want = Want()) -> Forward[PrefixCacheT]:
         """Append at least one token to a cache of one row: what `prefill` of the whole text gives, up to rounding, but

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-import numpy as np
 
 from decoding.parameters.parameter import Parameter, Parameters, Settings
 from decoding.processors import ORDER, Processor
@@ -101,7 +100,7 @@ def usable_logits(logits: Tensor, generated: int) -> Tensor:
     """The logits on the CPU in float32; `AttendError` where no probability could be made of them."""
     logits = logits.detach().to("cpu", torch.float32)
     # One check of the largest value is enough: it is NaN if any is, -inf if all are, +inf if one is.
-    if not np.isfinite(logits.numpy().max(axis=-1)).all():
+    if not all(map(math.isfinite, logits.numpy().max(axis=-1).tolist())):
         raise AttendError(
             f"The model gave no usable probabilities for token {generated + 1} (NaN or infinite scores): "
             "its checkpoint may be damaged, so load it again or try another model."

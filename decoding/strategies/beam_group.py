@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from decoding.recorder import Recording, Unexplained, record
+from decoding.recorder import Recording, Unexplained
 from decoding.request import Request
 from decoding.step import Dropped, DropReason, FinishReason, Hypothesis
 from decoding.stop import Stop
@@ -23,10 +23,14 @@ from decoding.strategies.hypotheses import BeamHypotheses
 from decoding.strategies.sampling import draw_without_replacement
 from decoding.uniform import UniformStream
 from model.interface import Forward
-from model.lazy import torch
+from model.lazy import LazyModule, torch
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from decoding import vocabulary_sums as sums
+else:
+    sums = LazyModule("decoding.vocabulary_sums")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +156,18 @@ class BeamGroup:
     ) -> Sequence[Recording | Unexplained]:
         """A recording for each of these rows of the group."""
         if self._request.explained:
-            return record(processed.names, [stage[rows] for stage in stages], self._options.top_candidates)
+            of_rows = [stage.numpy() for stage in stages]  # (r, V) each
+            names, count = processed.names, self._options.top_candidates
+            return [Recording(names, [stage[row] for stage in of_rows], count) for row in rows]
         return [Unexplained(processed.log_probabilities[self.first + row]) for row in rows]
 
     def _continuations(self, totals: Tensor) -> list[_Continuation]:
         """The best continuations of all rows together, best first; or those drawn, in the order of the draws."""
-        flat, vocabulary = totals.flatten(), totals.shape[-1]  # (r * V,)
+        flat, vocabulary = totals.numpy().reshape(-1), totals.shape[-1]  # (r * V,)
 
         def scored(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
             continuations = []
-            for score, index, draw in zip(flat.numpy()[indices].tolist(), indices, draws, strict=False):
+            for score, index, draw in zip(flat[indices].tolist(), indices, draws, strict=False):
                 row, token = divmod(index, vocabulary)
                 if score > -math.inf:
                     reason = self._stop.reason((*self.beams[row].tokens, token))
@@ -171,15 +177,15 @@ class BeamGroup:
         if self._stream is not None:
             # As many numbers in every step, needed or not, so that a continued run knows how many were drawn.
             draws = [self._stream.next() for _ in range(self._num_continuations)]
-            return scored(draw_without_replacement(draws, flat.double().softmax(dim=-1).numpy()), draws)
-        count = min(self._num_continuations, flat.numel())
+            return scored(draw_without_replacement(draws, totals.flatten().double().softmax(dim=-1).numpy()), draws)
+        count = min(self._num_continuations, flat.size)
         while True:
-            continuations = scored(flat.topk(count).indices.tolist(), [None] * count)
+            continuations = scored(sums.best_tokens(flat, count).tolist(), [None] * count)
             going_on = sum(not continuation.reason for continuation in continuations)
-            enough = going_on >= self._size or len(continuations) < count or count == flat.numel()
+            enough = going_on >= self._size or len(continuations) < count or count == flat.size
             if enough or not self._stop.stop_texts or len(self.beams[0].tokens) + 1 >= self._stop.limit:
                 return continuations
-            count = min(4 * count, flat.numel())  # stop texts may end more of them than there are end tokens
+            count = min(4 * count, flat.size)  # stop texts may end more of them than there are end tokens
 
     def _not_continued(self, step: GroupStep, totals: Tensor, continuations: Sequence[_Continuation]) -> list[Dropped]:
         """The living hypotheses of the previous step that nothing continues."""
@@ -189,11 +195,11 @@ class BeamGroup:
         with_ends = {child.parent - self.first for child in step.ended}
         drawn = {continuation.row for continuation in continuations}
         to_beat = min(child.score for child in step.living or step.ended)
-        dropped_totals = totals[rows]  # (dropped rows, V), a copy
+        dropped_totals = totals.numpy()[rows]  # (dropped rows, V), a copy
         if step.living:
             dropped_totals[:, [token for token in self._request.end_tokens if token < totals.shape[-1]]] = -math.inf
         dropped = []
-        for row, score in zip(rows, dropped_totals.amax(dim=-1).tolist(), strict=True):
+        for row, score in zip(rows, dropped_totals.max(axis=-1).tolist(), strict=True):
             reason: DropReason = "outscored" if row in drawn or self._stream is None else "not drawn"
             if row in with_ends:
                 reason = "ended"

@@ -98,7 +98,7 @@ class TokenChooser:
         names = ("model", *(processor.name for processor in processors))
         recording = record(names, stages, self.top_candidates)[0]
         if self.stream is None:
-            choice = recording.choice(int(stages[-1][0].argmax()), attention=attention)
+            choice = recording.choice(int(stages[-1].numpy().argmax()), attention=attention)  # of the one row
         else:
             following = self.stream.next()
             draw = following if draw is None else draw

@@ -17,6 +17,8 @@ from model.jit import compiled
 
 Counts = NDArray[np.int64]
 
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+
 
 class TextColumns(NamedTuple):
     """A `KeyValueCache`, the newest column still to be filled."""
@@ -50,21 +52,21 @@ def attend_to_text(
     heads, groups = architecture.heads, architecture.key_value_heads
     shared, newest = heads // groups, text.suffix_length - 1
     length, kept = text.prefix_length + text.suffix_length, min(layer, weights.shape[1] - 1)
-    for row in range(len(qkv)):
-        first = max(text.padding[row], length - architecture.window)
-        start = max(0, first - text.prefix_length)
-        for group in range(groups):
-            text.suffix[layer, 0, group, row, newest] = qkv[row, heads + group]
-            text.suffix[layer, 1, group, row, newest] = qkv[row, heads + groups + group]
-            prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
+    for group in range(groups):  # in the order of memory
+        prefix_keys, prefix_values = text.prefix[layer, 0, group, 0], text.prefix[layer, 1, group, 0]  # (P, D)
+        for row in range(len(qkv)):
             suffix_keys, suffix_values = text.suffix[layer, 0, group, row], text.suffix[layer, 1, group, row]  # (C, D)
+            suffix_keys[newest] = qkv[row, heads + group]
+            suffix_values[newest] = qkv[row, heads + groups + group]
+            first = max(text.padding[row], length - architecture.window)
+            start = max(0, first - text.prefix_length)
             for head in range(group * shared, (group + 1) * shared):
                 weight = weights[row, kept, head]  # (K,)
-                weight[:first] = np.float32(0.0)
+                weight[:first] = _ZERO
                 _score(qkv[row, head], prefix_keys, first, weight[: text.prefix_length])
                 _score(qkv[row, head], suffix_keys, start, weight[text.prefix_length :])
                 softmax(weight[first:])
-                out[row, head] = np.float32(0.0)
+                out[row, head] = _ZERO
                 _add_values(weight[: text.prefix_length], prefix_values, first, out[row, head])
                 _add_values(weight[text.prefix_length :], suffix_values, start, out[row, head])
 
@@ -91,22 +93,34 @@ def attend_to_source(queries: Array, source: SourceColumns, layer: int, weights:
             weight = weights[row, kept, head, :length]  # (its source's S,)
             _score(queries[row, head], keys, 0, weight)
             softmax(weight)
-            weights[row, kept, head, length:] = np.float32(0.0)
-            out[row, head] = np.float32(0.0)
+            weights[row, kept, head, length:] = _ZERO
+            out[row, head] = _ZERO
             _add_values(weight, values, 0, out[row, head])
 
 
 @compiled
 def _score(query: Array, keys: Array, start: int, scores: Array) -> None:
     """q k / sqrt(D) of a query (D,) with each key from `start` on, into as many scores."""
-    scale = np.float32(1.0) / np.sqrt(np.float32(len(query)))
+    scale = _ONE / np.sqrt(np.float32(len(query)))
     for column in range(start, len(scores)):
         scores[column] = dot(query, keys[column]) * scale
 
 
 @compiled
 def _add_values(weights: Array, values: Array, start: int, out: Array) -> None:
-    """Add the weighted values from `start` on to out (D,)."""
-    for column in range(start, len(weights)):
+    """Add the weighted values from `start` on to out (D,), four at a time."""
+    column = start
+    while column + 4 <= len(weights):
+        a, b, c, d = weights[column], weights[column + 1], weights[column + 2], weights[column + 3]
+        for i in range(len(out)):
+            out[i] += (
+                a * values[column, i]
+                + b * values[column + 1, i]
+                + c * values[column + 2, i]
+                + d * values[column + 3, i]
+            )
+        column += 4
+    while column < len(weights):
         for i in range(len(out)):
             out[i] += weights[column] * values[column, i]
+        column += 1

@@ -59,8 +59,8 @@ class CompiledDecoder:
         run_step(np.array(tokens), self._weights, self._architecture, text, source, result)
         attention = hidden = layer_logits = None
         if want.attention:
-            of_text, of_source = (torch.from_numpy(each)[:, :, :, None] for each in (result.to_text, result.to_source))
-            attention = Attention(of_text, of_source if cache.source else None)  # (R, L, H, 1, K or S) each
+            cross = torch.from_numpy(result.to_source).unsqueeze(3) if cache.source else None  # (R, L, H, 1, S)
+            attention = Attention(torch.from_numpy(result.to_text).unsqueeze(3), cross)  # (R, L, H, 1, K)
         if want.hidden:
             hidden = torch.from_numpy(result.hidden)[:, None]  # (R, 1, W)
         if want.layers:

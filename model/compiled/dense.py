@@ -62,47 +62,64 @@ def multiply_dense(rows: Array, matrix: DenseMatrix, layer: int, out: Array) -> 
     The matrix is read once, however many rows there are, and reading it is what a step's time goes into.
     """
     weight = matrix.weight[layer]  # (O, I)
-    count, outputs = len(rows), len(weight)
-    for first in range(0, outputs, _OUTPUTS):
-        last = min(first + _OUTPUTS, outputs)
+    for first in range(0, len(weight), _OUTPUTS):
+        last = min(first + _OUTPUTS, len(weight))
         row = 0
-        while row + 4 <= count:
+        while row + 4 <= len(rows):
             output = first
-            # Two outputs at once are faster, but not where their weights come from main memory as two streams.
-            while output + 2 <= last and (row or not matrix.streamed):
-                _four_by_two(rows, row, weight, output, out)
-                output += 2
+            # Four outputs at once are faster, but not where their weights come from main memory as four streams.
+            while output + 4 <= last and (row or not matrix.streamed):
+                _four_by_four(rows, row, weight, output, out)
+                output += 4
             while output < last:
                 _four_by_one(rows, row, weight[output], output, out)
                 output += 1
             row += 4
-        while row < count:
-            for output in range(first, last):
-                out[row, output] = _dot(rows[row], weight[output])
+        while row < len(rows):
+            _one_row(rows[row], weight[first:last], out[row, first:last])
             row += 1
     if matrix.bias.shape[1]:
         out += matrix.bias[layer]
 
 
 @compiled
-def _four_by_two(rows: Array, row: int, weight: Array, output: int, out: Array) -> None:
-    """Four rows times two outputs: eight sums in registers, so that each number that is read serves several."""
-    a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = _ZERO
+def _one_row(row: Array, weight: NDArray[np.float32 | np.uint16], out: Array) -> None:
+    for output in range(len(weight)):
+        total = _ZERO
+        for i in range(len(row)):
+            total += row[i] * widen(weight[output, i])
+        out[output] = total
+
+
+@compiled
+def _four_by_four(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16], output: int, out: Array) -> None:
+    """Four rows times four outputs: sixteen sums in registers, so that each number that is read serves four."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = _ZERO
     for i in range(weight.shape[1]):
-        first, second = widen(weight[output, i]), widen(weight[output + 1, i])
         a, b, c, d = rows[row, i], rows[row + 1, i], rows[row + 2, i], rows[row + 3, i]
-        a0 += a * first
-        b0 += b * first
-        c0 += c * first
-        d0 += d * first
-        a1 += a * second
-        b1 += b * second
-        c1 += c * second
-        d1 += d * second
-    out[row, output], out[row, output + 1] = a0, a1
-    out[row + 1, output], out[row + 1, output + 1] = b0, b1
-    out[row + 2, output], out[row + 2, output + 1] = c0, c1
-    out[row + 3, output], out[row + 3, output + 1] = d0, d1
+        w, x = widen(weight[output, i]), widen(weight[output + 1, i])
+        y, z = widen(weight[output + 2, i]), widen(weight[output + 3, i])
+        a0 += a * w
+        a1 += a * x
+        a2 += a * y
+        a3 += a * z
+        b0 += b * w
+        b1 += b * x
+        b2 += b * y
+        b3 += b * z
+        c0 += c * w
+        c1 += c * x
+        c2 += c * y
+        c3 += c * z
+        d0 += d * w
+        d1 += d * x
+        d2 += d * y
+        d3 += d * z
+    sums = out[row : row + 4, output : output + 4]
+    sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3] = a0, a1, a2, a3
+    sums[1, 0], sums[1, 1], sums[1, 2], sums[1, 3] = b0, b1, b2, b3
+    sums[2, 0], sums[2, 1], sums[2, 2], sums[2, 3] = c0, c1, c2, c3
+    sums[3, 0], sums[3, 1], sums[3, 2], sums[3, 3] = d0, d1, d2, d3
 
 
 @compiled
@@ -116,14 +133,6 @@ def _four_by_one(rows: Array, row: int, weight: NDArray[np.float32 | np.uint16],
         c += rows[row + 2, i] * widened
         d += rows[row + 3, i] * widened
     out[row, output], out[row + 1, output], out[row + 2, output], out[row + 3, output] = a, b, c, d
-
-
-@compiled
-def _dot(row: Array, weight: NDArray[np.float32 | np.uint16]) -> np.float32:
-    total = _ZERO
-    for i in range(len(row)):
-        total += row[i] * widen(weight[i])
-    return total
 
 
 @compiled

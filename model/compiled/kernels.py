@@ -12,10 +12,31 @@ import numpy as np
 from model.compiled.arrays import Array, Norm
 from model.jit import compiled
 
-_ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+_ZERO, _HALF, _ONE, _INFINITY = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(math.inf)
 _ROOT_HALF = np.float32(math.sqrt(0.5))
-_ROOT_2_BY_PI = np.float32(math.sqrt(2 / math.pi))
+_TWICE_ROOT_2_BY_PI = np.float32(2 * math.sqrt(2 / math.pi))
 _CUBIC = np.float32(0.044715)
+_BY_LOG_2 = np.float32(1 / math.log(2))
+_LOG_2_HIGH, _LOG_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # whose sum is log 2, as in Cephes' expf
+_COEFFICIENTS = tuple(np.float32(1 / math.factorial(power)) for power in range(8))
+_SMALLEST, _LARGEST = np.float32(-87.0), np.float32(88.0)  # whose exponentials float32 holds with full precision
+
+
+@compiled
+def exp(x: np.float32) -> np.float32:
+    """The exponential as sums and products alone: sixteen at once, unlike `math.exp`.
+
+    x = n log 2 + r with |r| <= log(2) / 2, so exp(x) = 2^n exp(r): Taylor's series of 8 terms gives exp(r), and 2^n is
+    n written into a float's exponent. The relative error is below 4e-7, and below 2e-7 up to |x| = 20; what is below
+    -87 has 0, and what is above 88 the same as 88.
+    """
+    within = min(x, _LARGEST) if x > _SMALLEST else _SMALLEST
+    whole = np.floor(within * _BY_LOG_2 + _HALF)
+    rest = min(x, _LARGEST) - whole * _LOG_2_HIGH - whole * _LOG_2_LOW  # NaN where x is
+    series = _ZERO
+    for power in range(7, -1, -1):
+        series = series * rest + _COEFFICIENTS[power]
+    return _ZERO if x < _SMALLEST else series * np.int32((np.int32(whole) + 127) << 23).view(np.float32)
 
 
 @compiled
@@ -68,17 +89,22 @@ def activate(up: Array, activation: int, out: Array) -> None:
                 activated[i] = max(x, _ZERO)
             elif activation == 1:  # GELU (Hendrycks and Gimpel, 2016)
                 activated[i] = _HALF * x * (_ONE + math.erf(x * _ROOT_HALF))
-            elif activation == 2:  # its approximation
-                activated[i] = _HALF * x * (_ONE + math.tanh(_ROOT_2_BY_PI * (x + _CUBIC * x * x * x)))
+            elif activation == 2:  # its approximation, (1 + tanh(y)) / 2 written as 1 / (1 + exp(-2y))
+                activated[i] = x / (_ONE + exp(-_TWICE_ROOT_2_BY_PI * (x + _CUBIC * x * x * x)))
             else:  # SwiGLU (Shazeer, 2020)
-                activated[i] = x / (_ONE + math.exp(-x)) * row[width + i]
+                activated[i] = x / (_ONE + exp(-x)) * row[width + i]
 
 
 @compiled
 def softmax(scores: Array) -> None:
     """In place."""
-    largest, total = scores.max(), _ZERO
+    largest, total = -_INFINITY, _ZERO
     for i in range(len(scores)):
-        scores[i] = math.exp(scores[i] - largest)
-        total += scores[i]
-    scores *= _ONE / total
+        largest = max(largest, scores[i])
+    for i in range(len(scores)):
+        weight = exp(scores[i] - largest)
+        scores[i] = weight
+        total += weight
+    inverse = _ONE / total
+    for i in range(len(scores)):
+        scores[i] *= inverse

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from model.compiled.arrays import Array
+from model.compiled.arrays import Array, empty
 from model.jit import compiled
 
 _GROUP = 32
@@ -79,7 +79,7 @@ def multiply_quantized(rows: Array, matrix: QuantizedMatrix, layer: int, out: Ar
     """rows (R, I) times a layer's matrix (O, I), plus its bias, into out (R, O)."""
     tiles, groups, group, tile = matrix.codes.shape[1:]
     grouped = rows.reshape(len(rows), groups, group)  # (R, G, N)
-    products, sums = np.empty((4, tile), np.float32), np.empty((4, tile), np.float32)
+    products, sums = empty(4, tile), empty(4, tile)
     for number in range(tiles):
         codes, scale = matrix.codes[layer, number], matrix.scale[layer, number]  # (G, N, T), (G, T)
         first = number * tile

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.compiled.arrays import Architecture, Array, Norm
+from model.compiled.arrays import Architecture, Array, Norm, empty
 from model.compiled.attention import Counts, SourceColumns, TextColumns, attend_to_source, attend_to_text
 from model.compiled.kernels import activate, normalize, rotate
 from model.compiled.matrix import Matrix, multiply, read_output
@@ -72,7 +72,7 @@ def unembed(outputs: Array, weights: Weights, epsilon: np.float32, hidden: Array
 @compiled
 def _embed(tokens: Counts, positions: Counts, weights: Weights, scale: np.float32) -> Array:
     """(R, W)"""
-    hidden = np.empty((len(tokens), weights.embedding.inputs), np.float32)
+    hidden = empty(len(tokens), weights.embedding.inputs)
     for row in range(len(tokens)):
         read_output(weights.embedding, 0, tokens[row], hidden[row])
         hidden[row] *= scale
@@ -103,9 +103,9 @@ def _self_attention(
             cosines, sines = weights.cosines[positions[row]], weights.sines[positions[row]]  # (D,) each
             rotate(queries, cosines, sines)
             rotate(keys, cosines, sines)
-    mixed = np.empty((len(hidden), heads, width), np.float32)
-    attend_to_text(qkv, text, layer, architecture, to_text, mixed)
-    return _multiplied(mixed.reshape(len(hidden), heads * width), weights.o_proj, layer)  # (R, H * D), then (R, W)
+    mixed = empty(len(hidden), heads * width)  # (R, H * D)
+    attend_to_text(qkv, text, layer, architecture, to_text, mixed.reshape(len(hidden), heads, width))
+    return _multiplied(mixed, weights.o_proj, layer)  # (R, W)
 
 
 @compiled
@@ -115,16 +115,16 @@ def _cross_attention(
     """(R, W) to the same; fills the layer's of to_source (R, L, H, S)."""
     heads, width = architecture.heads, architecture.head_width
     queries = _multiplied(hidden, weights.cross_q_proj, layer).reshape(len(hidden), heads, width)  # (R, H, D)
-    mixed = np.empty_like(queries)
-    attend_to_source(queries, source, layer, to_source, mixed)
-    return _multiplied(mixed.reshape(len(hidden), heads * width), weights.cross_o_proj, layer)  # (R, H * D), (R, W)
+    mixed = empty(len(hidden), heads * width)  # (R, H * D)
+    attend_to_source(queries, source, layer, to_source, mixed.reshape(len(hidden), heads, width))
+    return _multiplied(mixed, weights.cross_o_proj, layer)  # (R, W)
 
 
 @compiled
 def _feed_forward(hidden: Array, weights: Weights, layer: int, architecture: Architecture) -> Array:
     """(R, W) to the same."""
     up = _multiplied(hidden, weights.up_proj, layer)  # (R, F or 2F)
-    activated = np.empty((len(hidden), architecture.feed_forward_width), np.float32)
+    activated = empty(len(hidden), architecture.feed_forward_width)
     activate(up, architecture.activation, activated)
     return _multiplied(activated, weights.down_proj, layer)
 
@@ -140,7 +140,7 @@ def _added(hidden: Array, update: Array, norm: Norm, layer: int, architecture: A
 
 @compiled
 def _normed(rows: Array, norm: Norm, layer: int, epsilon: np.float32) -> Array:
-    out = np.empty_like(rows)
+    out = empty(*rows.shape)
     normalize(rows, norm, layer, epsilon, out)
     return out
 
@@ -148,6 +148,6 @@ def _normed(rows: Array, norm: Norm, layer: int, epsilon: np.float32) -> Array:
 @compiled
 def _multiplied(rows: Array, matrix: Matrix, layer: int) -> Array:
     """(R, I) to (R, O)."""
-    out = np.empty((len(rows), matrix.outputs), np.float32)
+    out = empty(len(rows), matrix.outputs)
     multiply(rows, matrix, layer, out)
     return out

@@ -24,7 +24,7 @@ from model.device import release_freed_memory
 from model.transformer.decoder import Transformer
 from model.transformer.layers import Block
 
-_PROCESSOR_CACHE = 1 << 25  # bytes: what is larger is taken to be read from main memory
+_PROCESSOR_CACHE = 1 << 24  # bytes: larger models are taken to be read from main memory, as others use the cache, too
 
 
 class Weights(NamedTuple):

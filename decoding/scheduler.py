@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -87,13 +87,13 @@ class _Run:
 class Scheduler:
     """The runs of one model."""
 
-    def __init__(self, lock: AbstractContextManager[Any], *, most_rows: int = MOST_ROWS) -> None:
+    def __init__(self, hold: Callable[[], AbstractContextManager[Any]], *, most_rows: int = MOST_ROWS) -> None:
         """
         Args:
-            lock: the model's, taken for one turn at a time; a fair one, or nobody else gets it.
+            hold: keeps the model for one turn; whoever waits for it meanwhile must get it before the next.
             most_rows: of one pass; more have to wait. A run that needs more runs alone.
         """
-        self._lock = lock
+        self._hold = hold
         self._most_rows = most_rows
         self._waiting: deque[_Run] = deque()
         self._reading: deque[tuple[_Run, Generator[None, None, Batch[Any]]]] = deque()
@@ -162,7 +162,7 @@ class Scheduler:
 
     def _work(self) -> None:
         while self._has_work():
-            with self._lock:
+            with self._hold():
                 try:
                     self._turn()
                 except Exception as error:  # such as too little memory to join rows: whose it was can't be told

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
@@ -30,22 +31,26 @@ class Translator(LanguageModel[Any], Protocol):
 
 
 class FairLock:
-    """A lock that its waiters get in the order in which they came: Python's own may be taken again by whoever just
-    released it, so that nobody else ever gets it."""
+    """A lock that its waiters get in the order in which they came; who holds it ahead of them takes turns with them.
+    Python's own may be taken again by whoever just released it, so that nobody else ever gets it."""
 
     def __init__(self) -> None:
         self._state = Lock()  # guards the two below
         self._held = False
         self._waiting: deque[Lock] = deque()  # each locked until its turn comes
 
-    def acquire(self) -> None:
+    def acquire(self, *, ahead: bool = False) -> None:
+        """Wait for it, `ahead` of all who wait already."""
         with self._state:
             if not self._held:
                 self._held = True
                 return
             turn = Lock()
             turn.acquire()
-            self._waiting.append(turn)
+            if ahead:
+                self._waiting.appendleft(turn)
+            else:
+                self._waiting.append(turn)
         turn.acquire()
 
     def release(self) -> None:
@@ -57,6 +62,20 @@ class FairLock:
 
     def locked(self) -> bool:
         return self._held
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for it."""
+        return len(self._waiting)
+
+    @contextmanager
+    def held_ahead(self) -> Iterator[None]:
+        """Hold it after whoever holds it now."""
+        self.acquire(ahead=True)
+        try:
+            yield
+        finally:
+            self.release()
 
     def __enter__(self) -> None:
         self.acquire()

@@ -46,7 +46,11 @@ def idle(scheduler: Scheduler) -> None:
 
 @pytest.mark.parametrize("settings", KINDS, ids=lambda settings: settings.strategy)
 def test_the_next_prompt_reads_only_what_is_new(settings: DecodingSettings) -> None:
-    model, scheduler, settings = Counted(transformer()), Scheduler(FairLock()), replace(settings, min_new_tokens=5)
+    model, scheduler, settings = (
+        Counted(transformer()),
+        Scheduler(FairLock().held_ahead),
+        replace(settings, min_new_tokens=5),
+    )
     first = steps_of(run(scheduler, model, PROMPT, settings, "visitor"))
     idle(scheduler)
     assert first[-1].best is not None
@@ -60,7 +64,7 @@ def test_the_next_prompt_reads_only_what_is_new(settings: DecodingSettings) -> N
 
 def test_once_more_another_end_and_another_text() -> None:
     settings = DecodingSettings(strategy="sample", seed=4, max_new_tokens=9, min_new_tokens=9)
-    model, scheduler = Counted(transformer()), Scheduler(FairLock())
+    model, scheduler = Counted(transformer()), Scheduler(FairLock().held_ahead)
     others = [PROMPT, (*PROMPT[:15], 30, 31), (9, *PROMPT), PROMPT[:12]]
     for prompt in (PROMPT, *others):
         check_same(steps_of(run(scheduler, model, prompt, settings, "visitor")), alone(transformer(), prompt, settings))
@@ -71,7 +75,7 @@ def test_once_more_another_end_and_another_text() -> None:
 
 def test_nobody_begins_with_what_another_has_read() -> None:
     settings = DecodingSettings(strategy="greedy", max_new_tokens=4)
-    model, scheduler = Counted(transformer()), Scheduler(FairLock())
+    model, scheduler = Counted(transformer()), Scheduler(FairLock().held_ahead)
     for visitor in ("one", "other", None, None):
         steps_of(run(scheduler, model, PROMPT, settings, visitor))
         idle(scheduler)
@@ -83,7 +87,7 @@ def test_a_long_prompt_is_read_in_pieces_while_others_go_on(monkeypatch: pytest.
     monkeypatch.setattr(scheduling, "_SHORTEST_PIECE", 4)
     monkeypatch.setattr(scheduling, "_PIECE_ALONE", 0.0)
     monkeypatch.setattr(scheduling, "_PIECE_BESIDE_OTHERS", 0.0)
-    model, scheduler = Counted(transformer()), Scheduler(FairLock())
+    model, scheduler = Counted(transformer()), Scheduler(FairLock().held_ahead)
     long = DecodingSettings(strategy="greedy", max_new_tokens=30, min_new_tokens=30)
     writing = run(scheduler, model, (5, 6), long)
     begun = steps_of([next(writing)])

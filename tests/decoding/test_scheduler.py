@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ class Watched:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_whoever_comes_and_goes_each_gets_the_steps_of_running_alone(seed: int) -> None:
-    drawn, model, scheduler = random.Random(seed), transformer(), Scheduler(FairLock())
+    drawn, model, scheduler = random.Random(seed), transformer(), Scheduler(FairLock().held_ahead)
     asked = [
         (tuple(drawn.choices(range(3, VOCABULARY), k=drawn.randint(1, 14))), drawn.choice(KINDS)) for _ in range(14)
     ]
@@ -85,7 +86,7 @@ def test_whoever_comes_and_goes_each_gets_the_steps_of_running_alone(seed: int) 
 
 
 def test_runs_that_wait_together_share_their_passes() -> None:
-    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=10, min_new_tokens=10)
     model.gate.clear()
     with ThreadPoolExecutor(5) as threads:
@@ -99,7 +100,7 @@ def test_runs_that_wait_together_share_their_passes() -> None:
 
 
 def test_who_leaves_frees_the_rows_while_the_others_go_on() -> None:
-    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead)
     long = DecodingSettings(strategy="sample", max_new_tokens=30, min_new_tokens=30, seed=1)
     leaving, staying = run(scheduler, model, (5, 6), long), run(scheduler, model, (7, 8, 9), long)
     next(leaving), next(staying)
@@ -116,7 +117,7 @@ def test_an_error_in_one_run_ends_that_run_alone() -> None:
         def advance(self, forward: Forward[Any]) -> Step:
             raise AttendError("nothing works")
 
-    model, scheduler = transformer(), Scheduler(FairLock())
+    model, scheduler = transformer(), Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
     with ThreadPoolExecutor(2) as threads:
         well = threads.submit(lambda: steps_of(run(scheduler, model, (5, 6), settings)))
@@ -126,7 +127,7 @@ def test_an_error_in_one_run_ends_that_run_alone() -> None:
 
 
 def test_a_pass_that_fails_ends_only_the_run_whose_row_it_was() -> None:
-    model, scheduler = Watched(transformer()), Scheduler(FairLock())
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
     prompts = [(5, 6), (7, 8), (9, 10, 11)]
     texts = [[step.hypotheses[0].tokens[-1] for step in alone(model, prompt, settings)] for prompt in prompts]
@@ -151,7 +152,7 @@ def test_a_nan_in_one_row_touches_no_other() -> None:
             spoiled = torch.tensor([[token == 7] for token in tokens])  # (R, 1)
             return replace(forward, logits=forward.logits.masked_fill(spoiled, torch.nan))
 
-    model, scheduler = Spoiled(transformer()), Scheduler(FairLock())
+    model, scheduler = Spoiled(transformer()), Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=12, min_new_tokens=12)
     forced = DecodingSettings(strategy="greedy", max_new_tokens=12, logit_bias=((7, 100.0),))
     with ThreadPoolExecutor(2) as threads:
@@ -164,7 +165,7 @@ def test_a_nan_in_one_row_touches_no_other() -> None:
 
 def test_a_reader_that_sleeps_holds_its_own_run_back_and_no_other() -> None:
     model = Watched(transformer())
-    scheduler = Scheduler(FairLock())
+    scheduler = Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
     asleep = run(scheduler, model, (5, 6), settings)
     first = next(made for made in asleep if made is not None)
@@ -174,7 +175,7 @@ def test_a_reader_that_sleeps_holds_its_own_run_back_and_no_other() -> None:
 
 def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
     """Eight beams fill a pass; of the two runs that wait, the later one is of a visitor who has no rows yet."""
-    model, scheduler = Watched(transformer()), Scheduler(FairLock(), most_rows=12)
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, most_rows=12)
     wide = DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=12, min_new_tokens=12)
     order: list[str] = []
 
@@ -199,7 +200,7 @@ def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
 
 def test_others_get_the_model_between_two_turns() -> None:
     lock = FairLock()
-    model, scheduler = Watched(transformer()), Scheduler(lock)
+    model, scheduler = Watched(transformer()), Scheduler(lock.held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
     passes = run(scheduler, model, (5, 6), settings)
     next(passes)
@@ -211,8 +212,30 @@ def test_others_get_the_model_between_two_turns() -> None:
     list(passes)
 
 
+def test_however_many_wait_for_the_model_one_of_them_comes_between_two_turns() -> None:
+    lock = FairLock()
+    model, scheduler = Watched(transformer()), Scheduler(lock.held_ahead)
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
+    passes = run(scheduler, model, (5, 6), settings)
+    next(passes)
+    model.gate.clear()
+    seen: list[int] = []  # by each of the others, how many passes there have been
+
+    def other() -> None:
+        with lock:
+            seen.append(len(model.rows))
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(8):
+            threads.submit(other)
+        eventually(lambda: lock.waiting == 8)
+        model.gate.set()
+    list(passes)
+    assert [after - before for before, after in pairwise(seen)] == [1] * 7
+
+
 def test_the_thread_ends_with_the_last_run_and_begins_again() -> None:
-    model, scheduler = transformer(), Scheduler(FairLock())
+    model, scheduler = transformer(), Scheduler(FairLock().held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=3)
     for _ in range(2):
         assert steps_of(run(scheduler, model, (5, 6), settings))
@@ -220,6 +243,6 @@ def test_the_thread_ends_with_the_last_run_and_begins_again() -> None:
 
 
 def test_more_rows_than_a_pass_has_run_alone() -> None:
-    model, scheduler = transformer(), Scheduler(FairLock(), most_rows=2)
+    model, scheduler = transformer(), Scheduler(FairLock().held_ahead, most_rows=2)
     settings = DecodingSettings(strategy="beam", num_beams=4, max_new_tokens=6)
     check_same(steps_of(run(scheduler, model, (5, 6), settings)), alone(model, (5, 6), settings))

@@ -299,7 +299,7 @@ class Models:
         with self._choosing:
             scheduler = self._schedulers.get(id(loaded.lock))
             if scheduler is None:
-                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(loaded.lock)
+                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(loaded.lock.held_ahead)
         return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)
 
     @classmethod

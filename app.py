@@ -66,6 +66,8 @@ def options(arguments: Sequence[str] | None = None) -> Options:
     ModelArguments.add_flags(parser.add_argument_group("model"))
     read = parser.parse_args(arguments)
     port = _port_of_environment() if read.port is None else read.port
+    if read.public and read.allow_host:
+        raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
     limits = Limits.of(public=read.public, environment=os.environ)
     model, hosts = ModelArguments.from_namespace(read), tuple(read.allow_host)
     return Options(read.host, port, model, read.public, read.share, hosts, limits)

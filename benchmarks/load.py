@@ -30,6 +30,7 @@ from gradio_client import Client
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
+from model.errors import AttendError
 
 ROOT = Path(__file__).parents[1]
 MESSAGES = ("Hi! How are you today?", "Tell me a story about a small dog.", "What do you like to eat?", "I am sad.")
@@ -50,12 +51,14 @@ def serving(model: str, port: int, *flags: str) -> Iterator[psutil.Process]:
     """The page in its own process, which is over at the end."""
     command = [sys.executable, "app.py", "--port", str(port), "--model", model, *flags]
     with Popen(command, cwd=ROOT, stdout=PIPE, text=True) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline()
-        if "ready" not in line:
-            raise RuntimeError(f"The page did not start: {line}")
-        yield psutil.Process(server.pid)
-        server.terminate()
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline()
+            if "ready" not in line:
+                raise AttendError(f"The page did not start: {line.strip() or 'see above'}.")
+            yield psutil.Process(server.pid)
+        finally:
+            server.terminate()
 
 
 def chat(client: Any, model: str, tokens: int, number: int, together: threading.Barrier, seconds: float) -> Seen:

@@ -50,6 +50,7 @@ class Entry:
     first: int  # the first of its rows in the cache
     source: int  # length of the source that its rows attend to; 0 without an encoder
     length: int  # tokens in each of its rows; every pass adds one
+    rows: int = 1  # in the cache
     step: Step = field(default=Step((), None))  # its newest
     error: Exception | None = None  # what its strategy raised; it is over then, and no other is
 
@@ -59,8 +60,8 @@ class Entry:
 
     def advance(self, forward: Forward[Any], wanted: Want, rows: slice) -> None:
         """Its next Step, from its rows of a pass that was run with `wanted`."""
-        share = slice_forward(forward, wanted, rows, self.source, self.length, self.strategy.want)
         try:
+            share = slice_forward(forward, wanted, rows, self.source, self.length, self.strategy.want)
             self.step = self.strategy.advance(share)
         except Exception as error:
             self.error = error
@@ -132,11 +133,11 @@ class Batch(Generic[CacheT]):
         self._cache, first = forward.cache, 0
         for entry in self.entries:
             rows = slice(first, first + len(entry.step.feed))
-            entry.first, entry.length, first = rows.start, entry.length + 1, rows.stop
+            entry.first, entry.rows, entry.length, first = first, len(entry.step.feed), entry.length + 1, rows.stop
             entry.advance(forward, wanted, rows)
 
     def row_of(self, entry: Entry) -> CacheT:
-        """The cache of an entry's first row alone."""
+        """The cache of the first row of an entry that has had part in the last pass."""
         return self._cache.select([entry.first])
 
     def merge(self, other: Self) -> None:
@@ -147,11 +148,19 @@ class Batch(Generic[CacheT]):
         self._cache = self._cache.join(other._cache)
         self.entries += other.entries
 
-    def split(self, leaving: Collection[Entry]) -> Self:
-        """Take some of the entries out, into a batch of their own."""
-        apart = type(self)(self._model, [entry for entry in self.entries if entry in leaving], self._cache)
+    def drop(self, leaving: Collection[Entry]) -> None:
+        """Let go of entries; their rows are freed with the next pass."""
         self.entries = tuple(entry for entry in self.entries if entry not in leaving)
-        return apart
+
+    def split(self, leaving: Collection[Entry]) -> Self:
+        """Take some of the living entries out, with their rows, into a batch of their own."""
+        apart = [entry for entry in self.living if entry in leaving]
+        cache = self._cache.select([row for entry in apart for row in range(entry.first, entry.first + entry.rows)])
+        first = 0
+        for entry in apart:
+            entry.first, first = first, first + entry.rows
+        self.drop(leaving)
+        return type(self)(self._model, apart, cache)
 
 
 def slice_forward(

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, cast
@@ -22,10 +22,12 @@ from decoding.batch import Batch, Entry, generate_batch, union
 from decoding.prefixes import KeptPrefixes
 from decoding.step import Step
 from decoding.strategies.base import Strategy
+from model.errors import AttendError
 from model.interface import LanguageModel, ReadsOn, Want
 
 MOST_ROWS = 64  # of one pass
-_AHEAD = 64  # passes that a run may be ahead of its reader; then it waits beside the batch
+_AHEAD = 64  # passes
+_PATIENCE = 2.0  # seconds for which others may pass a run that needs more rows than there are
 _HEARTBEAT = 0.05  # seconds
 _PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds that reading a piece of a prompt may take
 _SHORTEST_PIECE = 32  # tokens
@@ -48,13 +50,19 @@ class _Run:
     prompt: Sequence[int]
     strategies: Sequence[Strategy]
     rows: int
-    visitor: object
+    visitor: object  # None: nobody knows who
     made: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
+    since: float = field(default_factory=time.monotonic)  # when it came
     left: bool = False  # whether nobody reads it any more
     entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
     batch: Batch[Any] = field(init=False)  # that they are in
     parked: bool = False  # whether that is one of their own, until the reader has caught up
     seconds: float = 0.0
+
+    @property
+    def key(self) -> object:
+        """Who shares its part of the rows."""
+        return self if self.visitor is None else self.visitor
 
     @property
     def over(self) -> bool:
@@ -87,21 +95,30 @@ class _Run:
 class Scheduler:
     """The runs of one model."""
 
-    def __init__(self, hold: Callable[[], AbstractContextManager[Any]], *, most_rows: int = MOST_ROWS) -> None:
+    def __init__(
+        self,
+        hold: Callable[[], AbstractContextManager[Any]],
+        kept: KeptPrefixes | None = None,
+        *,
+        most_rows: int = MOST_ROWS,
+        ahead: int = _AHEAD,
+    ) -> None:
         """
         Args:
             hold: keeps the model for one turn; whoever waits for it meanwhile must get it before the next.
+            kept: what the model has read for its visitors; None keeps nothing that outlives the scheduler.
             most_rows: of one pass; more have to wait. A run that needs more runs alone.
+            ahead: passes that a run may be ahead of its reader; then it waits beside the batch.
         """
         self._hold = hold
-        self._most_rows = most_rows
+        self._kept = KeptPrefixes() if kept is None else kept
+        self._most_rows, self._ahead = most_rows, ahead
         self._waiting: deque[_Run] = deque()
+        self._thread: threading.Thread | None = None
+        self._changed = threading.Condition()  # guards the two above; what follows is the thread's own
         self._reading: deque[tuple[_Run, Generator[None, None, Batch[Any]]]] = deque()
         self._running: list[_Run] = []
-        self._kept = KeptPrefixes()
         self._reading_speed = _READING_SPEED  # tokens a second
-        self._changed = threading.Condition()  # guards the two above and the thread
-        self._thread: threading.Thread | None = None
 
     def run(
         self,
@@ -117,7 +134,8 @@ class Scheduler:
         Args:
             model: always the same, or one that shares its weights.
             rows: how many the strategies together need in a pass, at most.
-            visitor: who has few rows comes before who has many; None stands for someone else each time.
+            visitor: who has few rows comes before who has many, and does not read a text twice; None stands for someone
+                else each time.
 
         Yields:
             Every pass that decided something, and None where none came for a while, so that the reader may leave.
@@ -125,7 +143,7 @@ class Scheduler:
         Raises:
             Whatever reading the prompt, a pass or a strategy raised. It ends this run alone.
         """
-        run = _Run(model, prompt, strategies, rows, object() if visitor is None else visitor)
+        run = _Run(model, prompt, strategies, rows, visitor)
         self._submit(run)
         try:
             while True:
@@ -154,90 +172,110 @@ class Scheduler:
 
     def _submit(self, run: _Run) -> None:
         with self._changed:
-            self._waiting.append(run)
-            self._changed.notify()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="attend-scheduler", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._work, name="attend-scheduler", daemon=True)
+                self._waiting.append(run)
+                try:
+                    thread.start()  # it waits for this lock
+                except RuntimeError as error:
+                    self._waiting.remove(run)
+                    raise AttendError("The server is too busy to begin: try again in a minute.") from error
+                self._thread = thread
+            else:
+                self._waiting.append(run)
+                self._changed.notify()
 
     def _work(self) -> None:
         while self._has_work():
             with self._hold():
                 try:
-                    self._turn()
-                except Exception as error:  # such as too little memory to join rows: whose it was can't be told
-                    for run in self._running:
-                        run.fail(error)
+                    moved = self._turn()
+                except BaseException as error:  # of what was nobody's own; nobody must wait for a thread that has died
+                    moved = True
+                    for run in (*(run for run, _ in self._reading), *self._running):
+                        run.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+            if not moved:
+                with self._changed:
+                    self._changed.wait(_HEARTBEAT)
 
     def _has_work(self) -> bool:
-        """Whether any run is left; waits a moment where all wait for their readers."""
         with self._changed:
             for run in [run for run in self._waiting if run.left]:
                 self._waiting.remove(run)
-            if not (self._waiting or self._reading or self._running):
-                self._thread = None
-                return False
-            if not (self._waiting or self._reading) and all(run.parked for run in self._running):
-                self._changed.wait(_HEARTBEAT)
-            return True
+            if self._waiting or self._reading or self._running:
+                return True
+            self._thread = None
+            return False
 
-    def _turn(self) -> None:
+    def _turn(self) -> bool:
+        """Whether anybody got anywhere: not where all wait for their readers."""
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
             self._keep(run)
-            run.batch.split(run.entries)
+            run.batch.drop(run.entries)
         for run in self._running:
             self._park_or_return(run)
         newcomer = self._next()
         if newcomer is not None:
             self._reading.append((newcomer, self._read(newcomer)))
+        moved = bool(self._reading)
         if self._reading:
             self._read_piece()
-        for batch in {id(run.batch): run.batch for run in self._running if not run.parked}.values():
+        for batch in {id(run.batch): run.batch for run in self._running if not (run.parked or run.over)}.values():
             self._step(batch)
+            moved = True
+        return moved
 
     def _park_or_return(self, run: _Run) -> None:
         """Take the rows of a run whose reader is behind out of the batch, or bring them back."""
         unread = run.made.qsize()
-        if not run.parked and unread >= _AHEAD:
-            run.batch, run.parked = run.batch.split(run.entries), True
-        elif run.parked and unread <= _AHEAD // 2:
-            run.parked = False
-            self._join(run)
+        try:
+            if not run.parked and unread >= self._ahead:
+                run.batch, run.parked = run.batch.split(run.entries), True
+            elif run.parked and unread <= self._ahead // 2:
+                run.parked = False
+                self._join(run)
+        except Exception as error:
+            run.fail(error)
 
     def _next(self) -> _Run | None:
-        """The run to admit: of the visitor with the fewest rows, the one that came first. None where there is no room,
-        which is then kept for it."""
+        """The run to admit: of the visitor with the fewest rows, the one that came first. Who needs more than there is
+        lets others pass for a while; then room is kept."""
         taken = Counter[object]()
         for run in (*(run for run, _ in self._reading), *self._running):
-            taken[run.visitor] += run.rows
+            taken[run.key] += 0 if run.parked else run.rows
         with self._changed:
-            run = min(self._waiting, key=lambda run: taken[run.visitor], default=None)
-            if run is None or (taken and taken.total() + run.rows > self._most_rows):
-                return None
-            self._waiting.remove(run)
-            return run
+            for run in sorted(self._waiting, key=lambda run: taken[run.key]):
+                if not taken.total() or taken.total() + run.rows <= self._most_rows:
+                    self._waiting.remove(run)
+                    return run
+                if time.monotonic() - run.since > _PATIENCE:
+                    return None
+        return None
 
     def _read_piece(self) -> None:
         """Read on in the prompt whose turn it is; if that was all of it, it takes part from the next pass on."""
         run, pieces = self._reading.popleft()
         if run.left:
             return
-        begun = time.perf_counter()
+        begun, batch = time.perf_counter(), None
         try:
-            next(pieces)
-        except StopIteration as ended:
-            run.batch = ended.value
-            run.entries = run.batch.entries
-            run.deliver(run.entries, time.perf_counter() - begun)
-            self._running.append(run)
+            try:
+                next(pieces)
+            except StopIteration as ended:
+                batch = ended.value
+            seconds = time.perf_counter() - begun
+            if batch is None:
+                run.seconds += seconds
+                self._reading.append((run, pieces))
+                return
+            run.batch, run.entries = batch, batch.entries
+            run.deliver(run.entries, seconds)
             if not run.over:
                 self._join(run)
+            self._running.append(run)
         except Exception as error:
             run.fail(error)
-        else:
-            run.seconds += time.perf_counter() - begun
-            self._reading.append((run, pieces))
 
     def _read(self, run: _Run) -> Generator[None, None, Batch[Any]]:
         """Read a prompt, but for what was read before; in pieces, between which the others have their passes."""
@@ -261,20 +299,22 @@ class Scheduler:
 
     def _keep(self, run: _Run) -> None:
         """Keep what the model has read and written for the visitor's next prompt."""
-        entry = run.entries[0]
-        if run.readable is None or entry.error is not None:
+        entry, *others = run.entries
+        if others or entry.error is not None or run.visitor is None or run.readable is None:
             return
-        tokens, cache = tuple(run.prompt), run.batch.row_of(entry)
+        tokens = tuple(run.prompt)
         if run.rows == 1 and entry.step.best is not None:
             tokens += entry.step.best.tokens[: entry.length - len(tokens)]
-        self._kept.keep(run.visitor, tokens, cache.head(len(tokens)))
+        with suppress(Exception):  # without memory for it, the next prompt is read as a whole
+            self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).head(len(tokens)))
 
     def _join(self, run: _Run) -> None:
         """Let its rows share the passes of the others, where rows of different lengths can."""
-        others = next((other.batch for other in self._running if not (other.parked or other.over)), run.batch)
-        if others is not run.batch and run.model.joinable:
-            others.merge(run.batch)
-            run.batch = others
+        others = (other.batch for other in self._running if other is not run and not (other.parked or other.over))
+        batch = next(others, run.batch)
+        if batch is not run.batch and run.model.joinable:
+            batch.merge(run.batch)
+            run.batch = batch
 
     def _step(self, batch: Batch[Any]) -> None:
         """One pass, and what it brought to each run."""

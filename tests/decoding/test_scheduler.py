@@ -18,10 +18,13 @@ from decoding.generate import generate
 from decoding.scheduler import Scheduler
 from decoding.settings import DecodingSettings
 from decoding.step import Step
+from decoding.strategies.base import Strategy
 from model.errors import AttendError
 from model.interface import Forward, Want
 from model.loaded import FairLock
-from tests.decoding.test_batch import VOCABULARY, check_same, request_for, transformer
+from model.transformer.config import TransformerConfig
+from model.transformer.encoder_decoder import EncoderDecoder
+from tests.decoding.test_batch import CONTEXT, VOCABULARY, check_same, request_for, transformer
 from tests.helpers.waiting import eventually, steps_of
 
 Ids = tuple[int, ...]
@@ -43,6 +46,30 @@ def run(scheduler: Scheduler, model: Any, prompt: Ids, settings: DecodingSetting
 
 def alone(model: Any, prompt: Ids, settings: DecodingSettings) -> list[Step]:
     return list(generate(model, prompt, settings.strategy_for(request_for(prompt))))
+
+
+def translator() -> EncoderDecoder:
+    torch.manual_seed(3)
+    config = TransformerConfig.from_dict(
+        {
+            "vocabulary_size": VOCABULARY,
+            "context_length": CONTEXT,
+            "width": 32,
+            "layers": 2,
+            "encoder_layers": 2,
+            "heads": 4,
+            "key_value_heads": 4,
+            "feed_forward_width": 48,
+            "positions": "sinusoidal",
+            "norm": "layer",
+            "activation": "relu",
+        }
+    )
+    model = EncoderDecoder(config).eval()
+    with torch.no_grad():
+        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
+            matrix.mul_(4)  # as in `transformer`
+    return model.double()
 
 
 class Watched:
@@ -91,8 +118,7 @@ def test_runs_that_wait_together_share_their_passes() -> None:
     model.gate.clear()
     with ThreadPoolExecutor(5) as threads:
         asked = [threads.submit(lambda n=n: steps_of(run(scheduler, model, (5, 6 + n), settings))) for n in range(5)]
-        eventually(lambda: scheduler.rows >= 1)
-        time.sleep(0.1)
+        eventually(lambda: scheduler.rows + scheduler.waiting == 5)
         model.gate.set()
         assert [len(each.result()) for each in asked] == [10] * 5
     assert max(model.rows) == 5
@@ -100,14 +126,18 @@ def test_runs_that_wait_together_share_their_passes() -> None:
 
 
 def test_who_leaves_frees_the_rows_while_the_others_go_on() -> None:
-    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead)
-    long = DecodingSettings(strategy="sample", max_new_tokens=30, min_new_tokens=30, seed=1)
-    leaving, staying = run(scheduler, model, (5, 6), long), run(scheduler, model, (7, 8, 9), long)
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, ahead=1000)
+    long = DecodingSettings(strategy="sample", max_new_tokens=40, min_new_tokens=40, seed=1)
+    model.gate.clear()
+    leaving, staying = run(scheduler, model, (5, 6), long), run(scheduler, model, (7, 8), long)
     next(leaving), next(staying)
+    eventually(lambda: scheduler.rows + scheduler.waiting == 2)
     leaving.close()
+    model.gate.set()
     rest = steps_of(staying)
-    check_same(rest, alone(model, (7, 8, 9), long)[-len(rest) :])
+    check_same(rest, alone(model, (7, 8), long)[-len(rest) :])
     eventually(lambda: scheduler.rows == 0)
+    assert model.rows[-30:] == [1] * 30  # alone again; forty passes of two rows if nothing had been freed
 
 
 def test_an_error_in_one_run_ends_that_run_alone() -> None:
@@ -135,8 +165,7 @@ def test_a_pass_that_fails_ends_only_the_run_whose_row_it_was() -> None:
     model.gate.clear()
     with ThreadPoolExecutor(3) as threads:
         asked = [threads.submit(lambda p=p: steps_of(run(scheduler, model, p, settings))) for p in prompts]
-        eventually(lambda: scheduler.rows >= 1)
-        time.sleep(0.1)
+        eventually(lambda: scheduler.rows + scheduler.waiting == 3)
         model.gate.set()
         with pytest.raises(ArithmeticError):
             asked[0].result()
@@ -163,14 +192,77 @@ def test_a_nan_in_one_row_touches_no_other() -> None:
         check_same(well.result(), alone(transformer(), (9, 8, 3), settings))
 
 
-def test_a_reader_that_sleeps_holds_its_own_run_back_and_no_other() -> None:
-    model = Watched(transformer())
+def test_readers_that_sleep_hold_back_their_own_runs_and_no_other() -> None:
+    """Three stop reading, wait beside the batch, and come back into it one after the other."""
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, ahead=4, most_rows=4)
+    settings = DecodingSettings(strategy="greedy", max_new_tokens=30, min_new_tokens=30)
+    prompts = [(5, 6), (9, 8, 7), (11,)]
+    asleep = [run(scheduler, model, prompt, settings) for prompt in prompts]
+    first = [next(made for made in each if made is not None) for each in asleep]
+    parked = (1 + 4) * len(asleep)  # passes, of which each run has one for the reader and four ahead
+
+    def resting() -> bool:
+        before = len(model.rows)
+        time.sleep(0.05)
+        return len(model.rows) == before
+
+    eventually(resting)
+    assert sum(model.rows) <= parked
+    assert len(steps_of(run(scheduler, model, (7, 8), settings))) == 30  # the rows of those who sleep are free
+    with ThreadPoolExecutor(3) as threads:
+        rests = list(threads.map(steps_of, asleep))
+    for prompt, begun, rest in zip(prompts, first, rests, strict=True):
+        check_same([begun.steps[0], *rest], alone(transformer(), prompt, settings))
+    assert max(model.rows[-20:]) > 1  # they share their passes again
+
+
+def test_a_run_of_many_rows_lets_others_pass_for_a_while_and_then_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, scheduler = Watched(transformer()), Scheduler(FairLock().held_ahead, most_rows=8)
+    wide = DecodingSettings(strategy="beam", num_beams=8, max_new_tokens=4)
+    long = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
+    model.gate.clear()
+    with ThreadPoolExecutor(3) as threads:
+        running = threads.submit(lambda: steps_of(run(scheduler, model, (5, 6), long)))
+        eventually(lambda: scheduler.rows == 1)
+        waiting = threads.submit(lambda: steps_of(run(scheduler, model, (5, 6, 7), wide)))
+        eventually(lambda: scheduler.waiting == 1)
+        model.gate.set()
+        passing = steps_of(run(scheduler, model, (8, 9), KINDS[0]))
+        assert not running.done() and not waiting.done()
+        check_same(passing, alone(transformer(), (8, 9), KINDS[0]))
+        check_same(waiting.result(), alone(transformer(), (5, 6, 7), wide))
+
+
+@pytest.mark.parametrize("joinable", [True, False])
+def test_an_encoder_decoder_and_one_whose_rows_cannot_be_joined(joinable: bool) -> None:
+    model: Any = Watched(translator())
+    model.joinable = joinable
     scheduler = Scheduler(FairLock().held_ahead)
-    settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
-    asleep = run(scheduler, model, (5, 6), settings)
-    first = next(made for made in asleep if made is not None)
-    check_same(steps_of(run(scheduler, model, (7, 8), settings)), alone(model, (7, 8), settings))
-    check_same([first.steps[0], *steps_of(asleep)], alone(model, (5, 6), settings))
+    settings = DecodingSettings(strategy="beam", num_beams=3, max_new_tokens=10)
+    prompts = [(5, 6, 7, 2), (9, 2), (8, 7, 6, 5, 4, 2)]
+
+    def strategy(prompt: Ids) -> Strategy:
+        return settings.strategy_for(replace(request_for(model.decoder_start), source=prompt))
+
+    model.gate.clear()
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(lambda p=p: steps_of(scheduler.run(model, p, [strategy(p)], rows=3))) for p in prompts]
+        eventually(lambda: scheduler.waiting + scheduler.rows // 3 == 3)
+        model.gate.set()
+        for each, prompt in zip(asked, prompts, strict=True):
+            check_same(each.result(), list(generate(translator(), prompt, strategy(prompt))))
+    assert (max(model.rows) > 3) is joinable
+
+
+def test_nobody_waits_for_a_thread_that_has_died() -> None:
+    class Panicking(Watched):
+        def step(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
+            raise SystemExit("as a panic of a compiled library, which is no Exception")
+
+    scheduler = Scheduler(FairLock().held_ahead)
+    with pytest.raises(RuntimeError, match="panic"):
+        list(run(scheduler, Panicking(transformer()), (5, 6), KINDS[0]))
+    check_same(steps_of(run(scheduler, transformer(), (5, 6), KINDS[0])), alone(transformer(), (5, 6), KINDS[0]))
 
 
 def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
@@ -216,9 +308,9 @@ def test_however_many_wait_for_the_model_one_of_them_comes_between_two_turns() -
     lock = FairLock()
     model, scheduler = Watched(transformer()), Scheduler(lock.held_ahead)
     settings = DecodingSettings(strategy="greedy", max_new_tokens=40, min_new_tokens=40)
+    model.gate.clear()
     passes = run(scheduler, model, (5, 6), settings)
     next(passes)
-    model.gate.clear()
     seen: list[int] = []  # by each of the others, how many passes there have been
 
     def other() -> None:

@@ -165,12 +165,18 @@ def passes_of(comparison: Comparison, models: Models, *, attention: bool, visito
 
 
 def run_cards(
-    comparison: Comparison, models: Models, *, stop: threading.Event, attention: bool, per_second: float = 20.0
+    comparison: Comparison,
+    models: Models,
+    *,
+    stop: threading.Event,
+    attention: bool,
+    visitor: str = "",
+    per_second: float = 20.0,
 ) -> Iterator[RunProgress]:
     """Run all cards to their ends with no screen, at most `per_second` updates a second; `stop` or closing it ends
     the work."""
     builders = [builder for builder, _ in growths(comparison)]
-    passes = passes_of(comparison, models, attention=attention)
+    passes = passes_of(comparison, models, attention=attention, visitor=visitor)
     limits = {"time_limit": models.time_limit, "per_second": per_second}
     for progress in follow(builders, passes, stop=stop, **limits):
         update_cards(comparison, progress)

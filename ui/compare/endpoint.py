@@ -10,6 +10,7 @@ from model.errors import AttendError
 from ui.compare.cards import checked_cards, message_prompt, prepare, run_cards, text_prompt
 from ui.compare.metrics import document
 from ui.kit.validation import checked_message, checked_switch, checked_system
+from ui.runs.generation import CALLER
 from ui.runs.models import Models
 from ui.runs.prompts import checked_history
 from ui.runs.versions.conversation import Turn
@@ -68,6 +69,6 @@ def comparison(
     else:
         given = text_prompt(loaded, prompt)
     compared = prepare(loaded, given, cards, common_draws=checked_switch(common_draws, "common_draws"))
-    for _ in run_cards(compared, models, stop=threading.Event(), attention=False):
+    for _ in run_cards(compared, models, stop=threading.Event(), attention=False, visitor=CALLER.get()):
         pass
     return document(compared)

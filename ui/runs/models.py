@@ -13,8 +13,9 @@ from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from decoding.prefixes import KeptPrefixes
 from decoding.request import Request
 from decoding.scheduler import Pass, Scheduler, run_alone
 from decoding.settings import DecodingSettings
@@ -24,7 +25,7 @@ from decoding.trace import Trace
 from model import names
 from model.encoder import Encoder
 from model.errors import AttendError
-from model.loaded import LoadedModel
+from model.loaded import FairLock, LoadedModel
 from model.names import Task
 from model.text.languages import marked, unmarked
 from ui.runs.comparison import CardStrategy
@@ -89,6 +90,7 @@ class Models:
         self.decode_together: DecodeTogether = wrap(self._decode_together)
         self._scheduled = scheduled
         self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the model's lock; as long as anyone runs it
+        self._kept_prefixes = WeakKeyDictionary[FairLock, KeptPrefixes]()  # as long as the model is in memory
         self._choosing = threading.Lock()  # guards the schedulers
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
@@ -299,7 +301,9 @@ class Models:
         with self._choosing:
             scheduler = self._schedulers.get(id(loaded.lock))
             if scheduler is None:
-                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(loaded.lock.held_ahead)
+                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(
+                    loaded.lock.held_ahead, self._kept_prefixes.setdefault(loaded.lock, KeptPrefixes())
+                )
         return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)
 
     @classmethod

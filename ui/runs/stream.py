@@ -17,6 +17,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from model.errors import AttendError
+
 T = TypeVar("T")
 Ending = Literal["finished", "stopped", "time"]
 
@@ -51,8 +53,11 @@ def stream(
         per_second: the most batches per second; fewer where many streams are open.
 
     Raises:
+        AttendError: once `finish_all` was called.
         Whatever the worker raised, after the steps that came before it.
     """
+    if _closing.is_set():
+        raise AttendError("The page is about to restart: try again in a minute.")
     worker = _Worker(steps, stop)
     deadline = time.monotonic() + time_limit
     _open.add(worker)
@@ -81,6 +86,15 @@ def stream(
 
 
 _open: set[object] = set()  # the workers of all streams
+_closing = threading.Event()
+
+
+def finish_all(seconds: float) -> None:
+    """Begin no more streams, and wait until those that are open have ended, at most so long."""
+    _closing.set()
+    deadline = time.monotonic() + seconds
+    while _open and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 class _Worker(Generic[T]):

@@ -71,7 +71,7 @@ class Unread:
         """
         self._sent += 1
         read = self._sent - waiting
-        if read > self._read:
+        if read > self._read or waiting <= 1:  # all before this one was read
             self._read, self._since = read, time.monotonic()
         if time.monotonic() - self._since > self._seconds:
             raise AttendError(f"Nobody has read this answer for {self._seconds:g} seconds: it was stopped.")

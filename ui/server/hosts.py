@@ -20,12 +20,12 @@ def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> f
 
     Args:
         host: what the server listens on.
-        added: by the user.
+        added: by the user, who may write an address or `*.example.org`.
         share: whether the page also has a temporary address on gradio.live.
     """
     machine = () if _is_loopback(host) else (socket.gethostname(), socket.getfqdn())
     shared = (_SHARED,) if share else ()
-    return frozenset(name.lower() for name in ("localhost", host, *machine, *shared, *added) if name)
+    return frozenset(name.lower() for name in ("localhost", host, *machine, *shared, *map(_plain, added)) if name)
 
 
 def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
@@ -39,6 +39,13 @@ def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
         return False
     sender = name if origin is None else _name(origin)
     return sender is not None and (sender == name or _is_among(sender, names) or _is_loopback(sender))
+
+
+def _plain(given: str) -> str:
+    """A name as it was typed, without what stands around it in an address."""
+    suffix = given.removeprefix("*")
+    address = suffix if "//" in suffix else f"//{suffix}"
+    return _name(address) or suffix
 
 
 def _name(address: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from model.device import release_freed_memory
 from ui.kit import assets
+from ui.runs.stream import finish_all
 from ui.server.refusals import refusals
 from ui.server.security import Guard
 from ui.styles import styles
@@ -23,6 +25,7 @@ from ui.styles import styles
 FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
+_FINISHED_WITHIN = 20.0  # seconds
 _GIVEN_BACK_EVERY = 15.0  # seconds
 _THREADS = 160  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -53,11 +56,18 @@ def theme() -> gr.Theme:
     )
 
 
+def _finish() -> None:
+    """What hosts ask for before they stop a process: let running answers end, then do as after Ctrl-C."""
+    finish_all(_FINISHED_WITHIN)
+    signal.raise_signal(signal.SIGINT)
+
+
 def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
     """Let other pages call a public one, but as strangers: Gradio would let them use a visitor's cookies."""
     app.user_middleware = [each for each in app.user_middleware if each.cls is not CustomCORSMiddleware]
     if public:
-        app.user_middleware.insert(0, Middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"]))
+        for_all = Middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["*"])
+        app.user_middleware.insert(0, for_all)
     app.middleware_stack = None  # built anew for the next request
 
 
@@ -114,8 +124,9 @@ def launch(
             "routes": assets.routes(),
         },
     )
-    threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
     _take_no_cookies(page.app, public=names is None)
     ready(share_url or local_url)
     if block:
+        threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
         page.block_thread()

@@ -15,7 +15,7 @@ from ui.server import launch as serve
 from ui.server.hosts import is_own, own_names
 
 LOCAL = own_names("127.0.0.1")
-OPEN = own_names("0.0.0.0", added=("chat.example.org", ".lab.example.org"))
+OPEN = own_names("0.0.0.0", added=("https://chat.example.org:8443/page", "*.lab.example.org", ".hall.example.org"))
 SHARED = own_names("127.0.0.1", share=True)
 
 
@@ -30,6 +30,7 @@ SHARED = own_names("127.0.0.1", share=True)
         ("chat.example.org", "https://chat.example.org", OPEN),
         ("CHAT.example.org", "https://chat.example.org", OPEN),
         ("a.lab.example.org", None, OPEN),
+        ("b.hall.example.org:80", None, OPEN),
         ("abc123.gradio.live", "https://abc123.gradio.live", SHARED),
     ],
 )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -17,14 +21,15 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
-from tests.helpers.waiting import eventually, paused
+from tests.helpers.waiting import LONGEST, eventually, paused
 from ui.page import build
+from ui.runs import stream as streaming
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.callers import Places, Unread
 from ui.server.limits import Limits, variable
 
-LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}
+LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all of the context
 
 
 def test_a_public_page_allows_less() -> None:
@@ -74,11 +79,13 @@ def test_a_caller_has_so_many_places_and_no_more() -> None:
 def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("ui.server.callers.time.monotonic", lambda: now[0])
-    slow, abandoned = Unread(5), Unread(5)
+    slow = Unread(5)
     for number in range(100):  # a message a second, of which the slow reader takes one in three seconds
         now[0] += 1
         slow.sent(waiting=number - number // 3)
-    now[0] = 0
+    for _ in range(3):  # a slow model: each message is read before the next one comes, long after
+        now[0] += 60
+        slow.sent(waiting=1)
     abandoned = Unread(5)
     for number in range(5):
         now[0] += 1
@@ -91,7 +98,7 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Models]]:
     """A page on which an address may have two calls, and one that nobody reads ends after a second."""
-    models, port = Models((tiny.name,), lambda name, _: tiny, wrap=paused(0.05)), unused_port()
+    models, port = Models((tiny.name,), lambda name, _: tiny, wrap=paused(0.5)), unused_port()
     blocks = build(models, limits=Limits(calls=2, unread_seconds=1))
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}", models
@@ -120,5 +127,44 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: tuple[str, Model
         except AppError:
             return False
 
-    eventually(answers)  # 100 tokens at 0.05 s would take 5 s; a second after the last message was read they end
+    begun = time.monotonic()
+    eventually(answers)
+    assert time.monotonic() - begun < 40  # at two tokens a second, those that nobody reads would take 50 seconds
     eventually(lambda: threading.active_count() <= before + 60)
+
+
+def test_asked_to_stop_it_lets_a_running_answer_end(free_port: int) -> None:
+    """400 tokens take the embedded model longer than the signal its way."""
+    command = [sys.executable, "app.py", "--port", str(free_port)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None and "ready" in server.stdout.readline()
+        settings = {"max_new_tokens": 400, "min_new_tokens": 400, "seed": 1}
+        answer = Client(f"http://127.0.0.1:{free_port}", verbose=False).submit(
+            "Hi", [], "attend-chat", settings, "", api_name="/chat"
+        )
+        begun: Any = next(answer)
+        server.send_signal(signal.SIGTERM)
+        last: Any = [begun, *answer][-1]
+        assert len(begun["tokens"]) < len(last["trace"]["ids"]) == 400
+        assert server.wait(LONGEST) == 0
+
+
+def test_once_it_is_to_stop_nothing_new_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_closing", threading.Event())
+    go = threading.Event()
+
+    def steps() -> Generator[int, None, None]:
+        yield int(go.wait(LONGEST))
+
+    running = streaming.stream(steps(), stop=threading.Event(), time_limit=LONGEST)
+    next(running)
+    finishing = threading.Thread(target=streaming.finish_all, args=(LONGEST,))
+    finishing.start()
+    eventually(streaming._closing.is_set)
+    with pytest.raises(AttendError, match="about to restart"):
+        next(streaming.stream(steps(), stop=threading.Event(), time_limit=LONGEST))
+    assert finishing.is_alive()
+    go.set()
+    assert [step for batch in running for step in batch.steps] == [1]
+    finishing.join(LONGEST)
+    assert not finishing.is_alive()

@@ -6,6 +6,7 @@ import base64
 import json
 import tracemalloc
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,6 +104,18 @@ def test_all_versions_come_back_in_their_places(models: Models) -> None:
         assert [turn.tokens for turn in session.turns] == [turn.tokens for turn in again.turns]
 
 
+def check_same(tokens: Sequence[TokenRecord], others: Sequence[TokenRecord]) -> None:
+    """Equal but for rounding: of one, more was still in the model's memory, so its prompt was read in other pieces."""
+    assert [(token.id, token.origin) for token in tokens] == [(token.id, token.origin) for token in others]
+    for token, other in zip(tokens, others, strict=True):
+        if token.choice is None or other.choice is None:
+            assert token.choice is other.choice
+            continue
+        assert (token.choice.draw, token.choice.kept) == (other.choice.draw, other.choice.kept)
+        assert token.choice.probability == pytest.approx(other.choice.probability, abs=1e-6)
+        assert token.choice.final_probability == pytest.approx(other.choice.final_probability, abs=1e-6)
+
+
 def test_what_came_back_goes_on_like_the_original(models: Models) -> None:
     session = answered(models, replace(LONG, max_new_tokens=12))
     again = reopened(kept(session, models), models)
@@ -116,7 +129,7 @@ def test_what_came_back_goes_on_like_the_original(models: Models) -> None:
         other = next(candidate.id for candidate in choice.candidates if candidate.id != choice.token)
         last(chat.branch(one, models, run.id, run.first + 3, other, LONG))
     assert session.turns[1].text == again.turns[1].text
-    assert without_attention(session.run(session.turns[1].run)) == without_attention(again.run(again.turns[1].run))
+    check_same(session.run(session.turns[1].run).tokens, again.run(again.turns[1].run).tokens)
     branched = session.run(session.turns[1].run)  # with tokens that another run chose, and one taken by hand
     third = reopened(kept(session, models), models)
     assert without_attention(branched) == third.run(third.turns[1].run).tokens

@@ -12,18 +12,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
-from typing import Any, cast
+from queue import Empty
+from typing import Any
 
-from decoding.batch import Batch, Entry, generate_batch, union
+from decoding.batch import Batch, union
 from decoding.prefixes import KeptPrefixes
-from decoding.step import Step
+from decoding.scheduled_run import Pass, ScheduledRun
 from decoding.strategies.base import Strategy
 from model.errors import AttendError
-from model.interface import LanguageModel, ReadsOn, Want
+from model.interface import LanguageModel, Want
 
 MOST_ROWS = 64  # of one pass
 _AHEAD = 64  # passes
@@ -32,64 +31,6 @@ _HEARTBEAT = 0.05  # seconds
 _PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds that reading a piece of a prompt may take
 _SHORTEST_PIECE = 32  # tokens
 _READING_SPEED = 1000.0  # tokens a second, until it has been measured
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """What one pass through the model brought to a run."""
-
-    steps: Mapping[int, Step]  # by the number of the strategy, of those that decided something
-    seconds: float  # of all passes of the run so far; waiting for others does not count
-
-
-@dataclass(slots=True, eq=False)
-class _Run:
-    """Some strategies that continue the same prompt for one visitor."""
-
-    model: LanguageModel[Any]
-    prompt: Sequence[int]
-    strategies: Sequence[Strategy]
-    rows: int
-    visitor: object  # None: nobody knows who
-    made: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
-    since: float = field(default_factory=time.monotonic)  # when it came
-    left: bool = False  # whether nobody reads it any more
-    entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
-    batch: Batch[Any] = field(init=False)  # that they are in
-    parked: bool = False  # whether that is one of their own, until the reader has caught up
-    seconds: float = 0.0
-
-    @property
-    def key(self) -> object:
-        """Who shares its part of the rows."""
-        return self if self.visitor is None else self.visitor
-
-    @property
-    def over(self) -> bool:
-        return self.left or all(entry.over for entry in self.entries)
-
-    @property
-    def readable(self) -> ReadsOn[Any] | None:
-        """The model, if it can read this prompt in pieces."""
-        all_hidden = any(strategy.want.hidden for strategy in self.strategies)  # of the whole prompt
-        in_pieces = isinstance(self.model, ReadsOn) and not (self.model.decoder_start or all_hidden)
-        return cast(ReadsOn[Any], self.model) if in_pieces else None
-
-    def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
-        """Put what a pass brought where the reader finds it, and the end behind it."""
-        self.seconds += seconds
-        moved = {number: entry for number, entry in enumerate(self.entries) if entry in advanced}
-        if error := next((entry.error for entry in moved.values() if entry.error is not None), None):
-            return self.fail(error)
-        steps = {number: entry.step for number, entry in moved.items() if entry.step.hypotheses}
-        if steps:
-            self.made.put(Pass(steps, self.seconds))
-        if self.over:
-            self.made.put(None)
-
-    def fail(self, error: Exception) -> None:
-        self.left = True
-        self.made.put(error)
 
 
 class Scheduler:
@@ -113,11 +54,11 @@ class Scheduler:
         self._hold = hold
         self._kept = KeptPrefixes() if kept is None else kept
         self._most_rows, self._ahead = most_rows, ahead
-        self._waiting: deque[_Run] = deque()
+        self._waiting: deque[ScheduledRun] = deque()
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()  # guards the two above; what follows is the thread's own
-        self._reading: deque[tuple[_Run, Generator[None, None, Batch[Any]]]] = deque()
-        self._running: list[_Run] = []
+        self._reading: deque[tuple[ScheduledRun, Generator[None, None, Batch[Any]]]] = deque()
+        self._running: list[ScheduledRun] = []
         self._reading_speed = _READING_SPEED  # tokens a second
 
     def run(
@@ -143,7 +84,7 @@ class Scheduler:
         Raises:
             Whatever reading the prompt, a pass or a strategy raised. It ends this run alone.
         """
-        run = _Run(model, prompt, strategies, rows, visitor)
+        run = ScheduledRun(model, prompt, strategies, rows, visitor)
         self._submit(run)
         try:
             while True:
@@ -170,7 +111,7 @@ class Scheduler:
         """How many runs have not begun."""
         return len(self._waiting)
 
-    def _submit(self, run: _Run) -> None:
+    def _submit(self, run: ScheduledRun) -> None:
         with self._changed:
             if self._thread is None:
                 thread = threading.Thread(target=self._work, name="attend-scheduler", daemon=True)
@@ -226,7 +167,7 @@ class Scheduler:
             moved = True
         return moved
 
-    def _park_or_return(self, run: _Run) -> None:
+    def _park_or_return(self, run: ScheduledRun) -> None:
         """Take the rows of a run whose reader is behind out of the batch, or bring them back."""
         unread = run.made.qsize()
         try:
@@ -238,7 +179,7 @@ class Scheduler:
         except Exception as error:
             run.fail(error)
 
-    def _next(self) -> _Run | None:
+    def _next(self) -> ScheduledRun | None:
         """The run to admit: of the visitor with the fewest rows, the one that came first. Who needs more than there is
         lets others pass for a while; then room is kept."""
         taken = Counter[object]()
@@ -277,7 +218,7 @@ class Scheduler:
         except Exception as error:
             run.fail(error)
 
-    def _read(self, run: _Run) -> Generator[None, None, Batch[Any]]:
+    def _read(self, run: ScheduledRun) -> Generator[None, None, Batch[Any]]:
         """Read a prompt, but for what was read before; in pieces, between which the others have their passes."""
         model, prompt = run.readable, tuple(run.prompt)
         if model is None:
@@ -297,7 +238,7 @@ class Scheduler:
                 return Batch.behind(run.model, prompt, run.strategies, forward)
             yield
 
-    def _keep(self, run: _Run) -> None:
+    def _keep(self, run: ScheduledRun) -> None:
         """Keep what the model has read and written for the visitor's next prompt."""
         entry, *others = run.entries
         if others or entry.error is not None or run.visitor is None or run.readable is None:
@@ -308,7 +249,7 @@ class Scheduler:
         with suppress(Exception):  # without memory for it, the next prompt is read as a whole
             self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).head(len(tokens)))
 
-    def _join(self, run: _Run) -> None:
+    def _join(self, run: ScheduledRun) -> None:
         """Let its rows share the passes of the others, where rows of different lengths can."""
         others = (other.batch for other in self._running if other is not run and not (other.parked or other.over))
         batch = next(others, run.batch)
@@ -335,18 +276,3 @@ class Scheduler:
         seconds = time.perf_counter() - begun
         for run in runs:
             run.deliver(living, seconds)
-
-
-def run_alone(
-    model: LanguageModel[Any], prompt: Sequence[int], strategies: Sequence[Strategy], lock: AbstractContextManager[Any]
-) -> Generator[Pass, None, None]:
-    """`Scheduler.run` in the calling thread, with passes of its own: where a host lends a GPU to each call."""
-    generated, seconds = generate_batch(model, [prompt] * len(strategies), strategies), 0.0
-    while True:
-        begun = time.perf_counter()
-        with lock:
-            steps = next(generated, None)
-        if steps is None:
-            return
-        seconds += time.perf_counter() - begun
-        yield Pass({number: step for number, step in enumerate(steps) if step is not None}, seconds)

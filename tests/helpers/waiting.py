@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from decoding.scheduler import Pass
+from decoding.scheduled_run import Pass
 from decoding.step import Step
 
 LONGEST = 120.0  # seconds; a busy machine is ten times as slow as a quiet one

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
-from decoding.scheduler import Pass
+from decoding.scheduled_run import Pass
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
 from model.errors import AttendError

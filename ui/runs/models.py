@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from decoding.prefixes import KeptPrefixes
 from decoding.request import Request
-from decoding.scheduler import Pass, Scheduler, run_alone
+from decoding.scheduled_run import Pass, run_alone
+from decoding.scheduler import Scheduler
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis
 from decoding.strategies.base import Strategy

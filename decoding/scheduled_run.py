@@ -1,0 +1,88 @@
+"""One run among those that share a model's passes, and what each pass brings to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, cast
+
+from decoding.batch import Batch, Entry, generate_batch
+from decoding.step import Step
+from decoding.strategies.base import Strategy
+from model.interface import LanguageModel, ReadsOn
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass through the model brought to a run."""
+
+    steps: Mapping[int, Step]  # by the number of the strategy, of those that decided something
+    seconds: float  # of all passes of the run so far; waiting for others does not count
+
+
+@dataclass(slots=True, eq=False)
+class ScheduledRun:
+    """Some strategies that continue the same prompt for one visitor."""
+
+    model: LanguageModel[Any]
+    prompt: Sequence[int]
+    strategies: Sequence[Strategy]
+    rows: int
+    visitor: object  # None: nobody knows who
+    made: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
+    since: float = field(default_factory=time.monotonic)  # when it came
+    left: bool = False  # whether nobody reads it any more
+    entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
+    batch: Batch[Any] = field(init=False)  # that they are in
+    parked: bool = False  # whether that is one of their own, until the reader has caught up
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> object:
+        """Who shares its part of the rows."""
+        return self if self.visitor is None else self.visitor
+
+    @property
+    def over(self) -> bool:
+        return self.left or all(entry.over for entry in self.entries)
+
+    @property
+    def readable(self) -> ReadsOn[Any] | None:
+        """The model, if it can read this prompt in pieces."""
+        all_hidden = any(strategy.want.hidden for strategy in self.strategies)  # of the whole prompt
+        in_pieces = isinstance(self.model, ReadsOn) and not (self.model.decoder_start or all_hidden)
+        return cast(ReadsOn[Any], self.model) if in_pieces else None
+
+    def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
+        """Put what a pass brought where the reader finds it, and the end behind it."""
+        self.seconds += seconds
+        moved = {number: entry for number, entry in enumerate(self.entries) if entry in advanced}
+        if error := next((entry.error for entry in moved.values() if entry.error is not None), None):
+            return self.fail(error)
+        steps = {number: entry.step for number, entry in moved.items() if entry.step.hypotheses}
+        if steps:
+            self.made.put(Pass(steps, self.seconds))
+        if self.over:
+            self.made.put(None)
+
+    def fail(self, error: Exception) -> None:
+        self.left = True
+        self.made.put(error)
+
+
+def run_alone(
+    model: LanguageModel[Any], prompt: Sequence[int], strategies: Sequence[Strategy], lock: AbstractContextManager[Any]
+) -> Generator[Pass, None, None]:
+    """`Scheduler.run` in the calling thread, with passes of its own: where a host lends a GPU to each call."""
+    generated, seconds = generate_batch(model, [prompt] * len(strategies), strategies), 0.0
+    while True:
+        begun = time.perf_counter()
+        with lock:
+            steps = next(generated, None)
+        if steps is None:
+            return
+        seconds += time.perf_counter() - begun
+        yield Pass({number: step for number, step in enumerate(steps) if step is not None}, seconds)

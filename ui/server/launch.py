@@ -128,5 +128,6 @@ def launch(
     ready(share_url or local_url)
     if block:
         threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
-        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
+        if threading.current_thread() is threading.main_thread():  # no other may say what a signal does
+            signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
         page.block_thread()

@@ -71,7 +71,9 @@ def agrees(page: Page, tiny: LoadedModel, document: dict[str, Any], result: Coun
         words = f"{having}, {stay.get(index, f'the first {index} tokens stay the same; then')}"
         expect(page.locator(".at-verdict")).to_contain_text(words)
         chips = page.locator(".at-verdict .at-chip").all_inner_texts()
-        assert [chip.replace("\u2423", " ") for chip in chips] == [tiny.tokenizer.label(id) for id in (other, token)]
+        assert [chip.replace("\u2423", " ").replace("\u21b5", "\n") for chip in chips] == [
+            tiny.tokenizer.label(id) for id in (other, token)
+        ]
     expect(page.locator(".at-then")).to_have_count(len(document["ids"]))
     marks = page.locator(".at-then").evaluate_all("all => all.map((one) => one.className.split(' '))")
     differs = [index for index, classes in enumerate(marks) if "at-differs" in classes]

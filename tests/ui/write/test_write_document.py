@@ -42,6 +42,22 @@ def reopen(session: Session, models: Models, document: object) -> Session:
     return session
 
 
+def check_close(value: Any, other: Any) -> None:
+    """Equal but for rounding: of one, more was still in the model's memory, so its prompt was read in other pieces."""
+    if isinstance(value, float):
+        assert value == pytest.approx(other, abs=1e-6)
+    elif isinstance(value, dict):
+        assert value.keys() == other.keys()
+        for name in value:
+            check_close(value[name], other[name])
+    elif isinstance(value, list):
+        assert len(value) == len(other)
+        for one, another in zip(value, other, strict=True):
+            check_close(one, another)
+    else:
+        assert value == other
+
+
 def test_a_text_that_came_back_goes_on_like_the_original(models: Models) -> None:
     session = written(models)
     again = reopen(Session(), models, kept(session, models))
@@ -52,7 +68,7 @@ def test_a_text_that_came_back_goes_on_like_the_original(models: Models) -> None
     for each in (session, again):
         last(write.write(each, models, models.default, each.draft.text, SAMPLE))
     assert run_of(again).ids == run_of(session).ids
-    assert trace_of(again) == trace_of(session)
+    check_close(trace_of(again), trace_of(session))
     assert len(trace_of(again)["steps"]) == 2 * SAMPLE.max_new_tokens  # one trace of both continuations
 
 

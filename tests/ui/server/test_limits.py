@@ -97,9 +97,9 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Models]]:
-    """A page on which an address may have two calls, and one that nobody reads ends after five seconds."""
+    """A page on which an address may have two calls, and one that nobody reads ends after ten seconds."""
     models, port = Models((tiny.name,), lambda name, _: tiny, wrap=paused(0.5)), unused_port()
-    blocks = build(models, limits=Limits(calls=2, unread_seconds=5))
+    blocks = build(models, limits=Limits(calls=2, unread_seconds=10))
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}", models
     blocks.close()
@@ -129,7 +129,7 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: tuple[str, Model
 
     begun = time.monotonic()
     eventually(answers)
-    assert time.monotonic() - begun < 40  # at two tokens a second, those that nobody reads would take 50 seconds
+    assert time.monotonic() - begun < 45  # at two tokens a second, those that nobody reads would take 50 seconds
     eventually(lambda: threading.active_count() <= before + 60)
 
 

@@ -126,9 +126,9 @@ def serve(arguments: Sequence[str] | None) -> int:
     lender = gpu_lender()
     # Slow imports come after everything that can be refused without them.
     from model import catalog
-    from model.device import share_heaps
+    from model.device import limit_heaps
 
-    share_heaps()
+    limit_heaps()
     try:
         first = catalog.load_arguments(chosen.model)
     except EncoderOnly:

@@ -95,17 +95,15 @@ class Peer:
         return output.sequences[0, len(prompt) :].tolist()
 
 
+def sampling(tokens: int) -> DecodingSettings:
+    """Three filters and a draw, fully recorded."""
+    filters = {"temperature": 0.8, "top_k": 40, "top_p": 0.95}
+    return DecodingSettings(strategy="sample", seed=1, max_new_tokens=tokens, top_candidates=CANDIDATES, **filters)
+
+
 def choosing_microseconds(vocabulary: int, *, tokens: int = 200) -> float:
     """Microseconds to choose and record one sampled token without a model: temperature, top-k, top-p, 10 candidates."""
-    settings = DecodingSettings(
-        strategy="sample",
-        temperature=0.8,
-        top_k=40,
-        top_p=0.95,
-        seed=1,
-        max_new_tokens=tokens,
-        top_candidates=CANDIDATES,
-    )
+    settings = sampling(tokens)
     request = Request((0,), frozenset(), lambda ids: "", context_length=tokens + 1, vocabulary_size=vocabulary)
     strategy = settings.strategy_for(request)
     # With a standard deviation of 3 the best token has a probability of about 0.1, as with a language model.

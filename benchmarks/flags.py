@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from argparse import ArgumentParser
 from typing import Any
 
 from model.command_line import count
+from model.errors import AttendError
 
 _HELP = {
     "prompt_tokens": "tokens of the prompt",
@@ -41,3 +43,15 @@ def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
             help=f"{_HELP[name]} (default {shown})",
             **several,
         )
+
+
+def add_port(parser: ArgumentParser, default: int) -> None:
+    """Where a benchmark serves the page."""
+    help = f"port to serve the page on (default {default})"
+    parser.add_argument("--port", metavar="N", type=int, default=default, help=help)
+
+
+def require_chromium() -> None:
+    """`AttendError` where there is no browser to drive."""
+    if shutil.which("chromium") is None:
+        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")

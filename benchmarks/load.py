@@ -27,7 +27,7 @@ from typing import Any
 import psutil
 from gradio_client import Client
 
-from benchmarks.flags import add_counts, add_model
+from benchmarks.flags import add_counts, add_model, add_port
 from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
 from model.errors import AttendError
@@ -37,7 +37,7 @@ MESSAGES = ("Hi! How are you today?", "Tell me a story about a small dog.", "Wha
 
 
 @dataclass(slots=True)
-class Seen:
+class Experience:
     """What one visitor saw."""
 
     first: list[float] = field(default_factory=list)  # seconds from a question to the first token of its answer
@@ -61,11 +61,11 @@ def serving(model: str, port: int, *flags: str) -> Iterator[psutil.Process]:
             server.terminate()
 
 
-def chat(client: Any, model: str, tokens: int, number: int, together: threading.Barrier, seconds: float) -> Seen:
+def chat(client: Any, model: str, tokens: int, number: int, barrier: threading.Barrier, seconds: float) -> Experience:
     """One answer after the other, from the moment when all visitors are there."""
     settings = {"min_new_tokens": tokens, "max_new_tokens": tokens, "temperature": 0.8, "seed": number}
-    seen = Seen()
-    together.wait()
+    seen = Experience()
+    barrier.wait()
     end = time.perf_counter() + seconds
     while (asked := time.perf_counter()) < end:
         try:
@@ -89,12 +89,12 @@ def measure(
     """What so many visitors see."""
     with ThreadPoolExecutor(visitors) as threads:
         clients = list(threads.map(lambda _: Client(address, verbose=False), range(visitors)))
-        together = threading.Barrier(visitors + 1)
+        barrier = threading.Barrier(visitors + 1)
         chatting = [
-            threads.submit(chat, client, model, tokens, number, together, seconds)
+            threads.submit(chat, client, model, tokens, number, barrier, seconds)
             for number, client in enumerate(clients)
         ]
-        together.wait()
+        barrier.wait()
         before = sum(server.cpu_times()[:2])
         time.sleep(seconds)
         busy = sum(server.cpu_times()[:2]) - before
@@ -132,7 +132,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.load", description="Let many visitors chat at once.")
     add_model(parser)
     add_counts(parser, visitors=[1, 4, 8, 16, 32], tokens=64, seconds=15)
-    parser.add_argument("--port", type=int, default=7899, metavar="N", help="port of the page (default 7899)")
+    add_port(parser, 7863)
     options = parser.parse_args(arguments)
     results = []
     with serving(options.model, options.port) as server:

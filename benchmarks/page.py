@@ -19,10 +19,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from benchmarks.flags import add_counts, add_model
+from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
-from model.errors import AttendError
 from model.names import locate
 from ui.tour import SEEN
 
@@ -117,12 +116,11 @@ def measure(model: str, port: int, rounds: int) -> dict[str, list[float]]:
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.page", description="Time Attend's page in a real browser.")
     add_model(parser)
-    parser.add_argument("--port", metavar="N", type=int, default=7861, help="port to serve the page on (default 7861)")
+    add_port(parser, 7861)
     add_counts(parser, rounds=10)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here: the page would never come up
-    if shutil.which("chromium") is None:
-        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
+    require_chromium()
 
     taken = measure(options.model, options.port, options.rounds)
     rows = [["", "median ms", "worst ms", "aim"]]

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.decoding import CANDIDATES
+from benchmarks.decoding import sampling
 from benchmarks.flags import add_counts, add_model
 from benchmarks.timing import interleave, machine, table
 from decoding.generate import generate
 from decoding.processors import Context, run_chain
 from decoding.request import Request
-from decoding.settings import DecodingSettings
 from model import catalog
 from model.command_line import Parser, exit_code
 from model.device import DeviceConfig
@@ -74,15 +73,7 @@ def measure(model: Transformer, prompt: Sequence[int], count: int, rounds: int) 
         raise AttendError(
             "The model has no compiled step, so it has no such parts: choose one of Attend's own, on a CPU."
         )
-    settings = DecodingSettings(
-        strategy="sample",
-        temperature=0.8,
-        top_k=40,
-        top_p=0.95,
-        seed=1,
-        max_new_tokens=count,
-        top_candidates=CANDIDATES,
-    )
+    settings = sampling(count)
     request = Request.of_model(model, prompt, attention=True)
     multiply_all, unembed = products_of(model.compiled.weights)
     halfway = model.prefill([*prompt, *[prompt[0]] * (count // 2)]).cache

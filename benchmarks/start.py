@@ -24,7 +24,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.flags import add_counts, add_model
+from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.page import BROWSER_FLAGS, ROOT, open_page
 from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
@@ -118,12 +118,11 @@ def _processor_seconds() -> float:
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.start", description="Time Attend's start, up to a usable page.")
     add_model(parser)
-    parser.add_argument("--port", metavar="N", type=int, default=7862, help="port to serve the page on (default 7862)")
+    add_port(parser, 7862)
     add_counts(parser, starts=5)
     options = parser.parse_args(arguments)
     locate(options.model)  # refuse a mistyped name here: the page would never come up
-    if shutil.which("chromium") is None:
-        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
+    require_chromium()
 
     least, parts = measure(options.model, options.port, options.starts)
     rows = [["", "seconds", "aim"]]

@@ -20,11 +20,10 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 import attend
-from benchmarks.flags import add_counts, add_model
+from benchmarks.flags import add_counts, add_model, add_port, require_chromium
 from benchmarks.page import BROWSER_FLAGS, open_page, served
 from benchmarks.timing import machine, table
 from model.command_line import Parser, exit_code
-from model.errors import AttendError
 from model.names import locate
 
 OPENING = "Hi! How are you today?"
@@ -175,12 +174,11 @@ def engine_rate(name: str, tokens: int) -> float:
 def _measure(arguments: Sequence[str] | None) -> None:
     parser = Parser(prog="python -m benchmarks.streaming", description="What a streamed text costs the browser.")
     add_model(parser)
-    parser.add_argument("--port", metavar="N", type=int, default=7862, help="port to serve the page on (default 7862)")
+    add_port(parser, 7862)
     add_counts(parser, tokens=128, cards=6, rounds=3)
     options = parser.parse_args(arguments)
     locate(options.model)
-    if shutil.which("chromium") is None:
-        raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")
+    require_chromium()
 
     rate = engine_rate(options.model, options.tokens)
     results: dict[str, list[Measured]] = {}

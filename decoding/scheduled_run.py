@@ -32,12 +32,12 @@ class ScheduledRun:
     strategies: Sequence[Strategy]
     rows: int
     visitor: object  # None: nobody knows who
-    made: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
-    since: float = field(default_factory=time.monotonic)  # when it came
-    left: bool = False  # whether nobody reads it any more
+    passes: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
+    submitted: float = field(default_factory=time.monotonic)  # by the monotonic clock
+    abandoned: bool = False  # whether nobody reads it any more
     entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
     batch: Batch[Any] = field(init=False)  # that they are in
-    parked: bool = False  # whether that is one of their own, until the reader has caught up
+    paused: bool = False  # whether that is one of their own, until the reader has caught up
     seconds: float = 0.0
 
     @property
@@ -47,7 +47,7 @@ class ScheduledRun:
 
     @property
     def over(self) -> bool:
-        return self.left or all(entry.over for entry in self.entries)
+        return self.abandoned or all(entry.over for entry in self.entries)
 
     @property
     def readable(self) -> ReadsOn[Any] | None:
@@ -64,13 +64,13 @@ class ScheduledRun:
             return self.fail(error)
         steps = {number: entry.step for number, entry in moved.items() if entry.step.hypotheses}
         if steps:
-            self.made.put(Pass(steps, self.seconds))
+            self.passes.put(Pass(steps, self.seconds))
         if self.over:
-            self.made.put(None)
+            self.passes.put(None)
 
     def fail(self, error: Exception) -> None:
-        self.left = True
-        self.made.put(error)
+        self.abandoned = True
+        self.passes.put(error)
 
 
 def run_alone(

@@ -89,17 +89,17 @@ class Scheduler:
         try:
             while True:
                 try:
-                    made = run.made.get(timeout=_HEARTBEAT)
+                    newest = run.passes.get(timeout=_HEARTBEAT)
                 except Empty:
                     yield None
                     continue
-                if made is None:
+                if newest is None:
                     return
-                if isinstance(made, Exception):
-                    raise made
-                yield made
+                if isinstance(newest, Exception):
+                    raise newest
+                yield newest
         finally:
-            run.left = True
+            run.abandoned = True
 
     @property
     def rows(self) -> int:
@@ -130,18 +130,18 @@ class Scheduler:
         while self._has_work():
             with self._hold():
                 try:
-                    moved = self._turn()
+                    progressed = self._turn()
                 except BaseException as error:  # of what was nobody's own; nobody must wait for a thread that has died
-                    moved = True
+                    progressed = True
                     for run in (*(run for run, _ in self._reading), *self._running):
                         run.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))
-            if not moved:
+            if not progressed:
                 with self._changed:
                     self._changed.wait(_HEARTBEAT)
 
     def _has_work(self) -> bool:
         with self._changed:
-            for run in [run for run in self._waiting if run.left]:
+            for run in [run for run in self._waiting if run.abandoned]:
                 self._waiting.remove(run)
             if self._waiting or self._reading or self._running:
                 return True
@@ -155,26 +155,26 @@ class Scheduler:
             self._keep(run)
             run.batch.drop(run.entries)
         for run in self._running:
-            self._park_or_return(run)
+            self._pause_or_resume(run)
         newcomer = self._next()
         if newcomer is not None:
             self._reading.append((newcomer, self._read(newcomer)))
-        moved = bool(self._reading)
+        progressed = bool(self._reading)
         if self._reading:
             self._read_piece()
-        for batch in {id(run.batch): run.batch for run in self._running if not (run.parked or run.over)}.values():
+        for batch in {id(run.batch): run.batch for run in self._running if not (run.paused or run.over)}.values():
             self._step(batch)
-            moved = True
-        return moved
+            progressed = True
+        return progressed
 
-    def _park_or_return(self, run: ScheduledRun) -> None:
+    def _pause_or_resume(self, run: ScheduledRun) -> None:
         """Take the rows of a run whose reader is behind out of the batch, or bring them back."""
-        unread = run.made.qsize()
+        unread = run.passes.qsize()
         try:
-            if not run.parked and unread >= self._ahead:
-                run.batch, run.parked = run.batch.split(run.entries), True
-            elif run.parked and unread <= self._ahead // 2:
-                run.parked = False
+            if not run.paused and unread >= self._ahead:
+                run.batch, run.paused = run.batch.split(run.entries), True
+            elif run.paused and unread <= self._ahead // 2:
+                run.paused = False
                 self._join(run)
         except Exception as error:
             run.fail(error)
@@ -184,20 +184,20 @@ class Scheduler:
         lets others pass for a while; then room is kept."""
         taken = Counter[object]()
         for run in (*(run for run, _ in self._reading), *self._running):
-            taken[run.key] += 0 if run.parked else run.rows
+            taken[run.key] += 0 if run.paused else run.rows
         with self._changed:
             for run in sorted(self._waiting, key=lambda run: taken[run.key]):
                 if not taken.total() or taken.total() + run.rows <= self._most_rows:
                     self._waiting.remove(run)
                     return run
-                if time.monotonic() - run.since > _PATIENCE:
+                if time.monotonic() - run.submitted > _PATIENCE:
                     return None
         return None
 
     def _read_piece(self) -> None:
         """Read on in the prompt whose turn it is; if that was all of it, it takes part from the next pass on."""
         run, pieces = self._reading.popleft()
-        if run.left:
+        if run.abandoned:
             return
         begun, batch = time.perf_counter(), None
         try:
@@ -251,7 +251,7 @@ class Scheduler:
 
     def _join(self, run: ScheduledRun) -> None:
         """Let its rows share the passes of the others, where rows of different lengths can."""
-        others = (other.batch for other in self._running if other is not run and not (other.parked or other.over))
+        others = (other.batch for other in self._running if other is not run and not (other.paused or other.over))
         batch = next(others, run.batch)
         if batch is not run.batch and run.model.joinable:
             batch.merge(run.batch)

@@ -103,7 +103,7 @@ def release_freed_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-def share_heaps() -> None:
+def limit_heaps() -> None:
     """Let all threads take memory from two heaps: with one each, what a hundred threads freed would stay with them."""
     if sys.platform == "linux":
         with suppress(AttributeError):

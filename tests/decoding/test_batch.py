@@ -20,33 +20,27 @@ from model.errors import AttendError
 from model.interface import Forward, LanguageModel, Want
 from model.transformer.config import TransformerConfig
 from model.transformer.decoder import Transformer
+from model.transformer.encoder_decoder import build
 from tests.helpers.tiny import TinyModel, make_request, random_model
 
 VOCABULARY, CONTEXT = 40, 48
 Ids = tuple[int, ...]
 
 
-def transformer(positions: str = "rotary") -> Transformer:
+def network(times: float, **options: object) -> Transformer:
+    """A random one, its matrices so many times as large: logits as decided as a trained model's, and every token before
+    has its say. In double precision: in company and alone sums are taken in another order, which can break a tie."""
     torch.manual_seed(3)
-    config = TransformerConfig.from_dict(
-        {
-            "vocabulary_size": VOCABULARY,
-            "context_length": CONTEXT,
-            "width": 32,
-            "layers": 2,
-            "heads": 4,
-            "key_value_heads": 2,
-            "feed_forward_width": 48,
-            "positions": positions,
-            "tied_embeddings": False,
-        }
-    )
-    model = Transformer(config).eval()
+    sizes = {"vocabulary_size": VOCABULARY, "context_length": CONTEXT, "width": 32, "feed_forward_width": 48}
+    model = build(TransformerConfig.from_dict({**sizes, "layers": 2, "heads": 4, **options})).eval()
     with torch.no_grad():
         for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
-            matrix.mul_(16)  # logits as decided as a trained model's, and every token before has its say
-    model.double()  # in company and alone sums are taken in another order: in single precision that can break a tie
-    return model
+            matrix.mul_(times)
+    return model.double()
+
+
+def transformer(positions: str = "rotary") -> Transformer:
+    return network(16, key_value_heads=2, positions=positions, tied_embeddings=False)
 
 
 def request_for(prompt: Ids, *, attention: bool = True, end_tokens: Sequence[int] = (1, 2)) -> Request:

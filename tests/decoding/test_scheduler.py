@@ -22,9 +22,8 @@ from decoding.strategies.base import Strategy
 from model.errors import AttendError
 from model.interface import Forward, Want
 from model.loaded import FairLock
-from model.transformer.config import TransformerConfig
-from model.transformer.encoder_decoder import EncoderDecoder
-from tests.decoding.test_batch import CONTEXT, VOCABULARY, check_same, request_for, transformer
+from model.transformer.decoder import Transformer
+from tests.decoding.test_batch import VOCABULARY, check_same, network, request_for, transformer
 from tests.helpers.waiting import eventually, steps_of
 
 Ids = tuple[int, ...]
@@ -48,28 +47,9 @@ def alone(model: Any, prompt: Ids, settings: DecodingSettings) -> list[Step]:
     return list(generate(model, prompt, settings.strategy_for(request_for(prompt))))
 
 
-def translator() -> EncoderDecoder:
-    torch.manual_seed(3)
-    config = TransformerConfig.from_dict(
-        {
-            "vocabulary_size": VOCABULARY,
-            "context_length": CONTEXT,
-            "width": 32,
-            "layers": 2,
-            "encoder_layers": 2,
-            "heads": 4,
-            "key_value_heads": 4,
-            "feed_forward_width": 48,
-            "positions": "sinusoidal",
-            "norm": "layer",
-            "activation": "relu",
-        }
-    )
-    model = EncoderDecoder(config).eval()
-    with torch.no_grad():
-        for matrix in (parameter for parameter in model.parameters() if parameter.dim() == 2):
-            matrix.mul_(4)  # as in `transformer`
-    return model.double()
+def translator() -> Transformer:
+    options = {"key_value_heads": 4, "positions": "sinusoidal", "norm": "layer", "activation": "relu"}
+    return network(4, encoder_layers=2, **options)
 
 
 class Watched:

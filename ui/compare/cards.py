@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from decoding.scheduled_run import Pass
+from decoding.scheduler import MOST_ROWS
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
 from model.errors import AttendError
@@ -32,7 +33,6 @@ from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
 FEWEST, MOST = 2, 6  # cards
-MOST_ROWS = 64  # of one pass: as many as one card can need, which keeps a step of all cards as quick as that card's
 
 # Values that show what a setting does, from careful to bold.
 SWEEPS: Mapping[str, tuple[float | str, ...]] = MappingProxyType(

@@ -20,30 +20,30 @@ from model.errors import AttendError
 
 
 @dataclass(slots=True)
-class Places:
+class CallSlots:
     """How many calls each caller has running, of `most`."""
 
     most: int
-    _taken: Counter[str] = field(default_factory=Counter)
+    _held: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def taken_by(self, caller: str) -> Iterator[None]:
+    def held_by(self, caller: str) -> Iterator[None]:
         """Hold one; `AttendError` where there is none left."""
         with self._lock:
-            if self._taken[caller] >= self.most:
+            if self._held[caller] >= self.most:
                 raise AttendError(
                     f"{self.most} calls from your address are still running, which is the limit: try again when one "
                     "has ended."
                 )
-            self._taken[caller] += 1
+            self._held[caller] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._taken[caller] -= 1
-                if not self._taken[caller]:
-                    del self._taken[caller]
+                self._held[caller] -= 1
+                if not self._held[caller]:
+                    del self._held[caller]
 
 
 def caller() -> str:

@@ -13,7 +13,7 @@ from gradio.events import api
 
 from ui.kit.errors import for_programs
 from ui.runs.generation import CALLER
-from ui.server.callers import Places, Unread, caller, messages_waiting
+from ui.server.callers import CallSlots, Unread, caller, messages_waiting
 from ui.server.limits import Limits
 
 _RUNS = 32  # at the same time; those of one model share its passes
@@ -21,9 +21,9 @@ _RUNS = 32  # at the same time; those of one model share its passes
 
 def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:
     """Add them to the page that is being built, each under its name, its parameters under theirs."""
-    places = Places(limits.calls)
+    slots = CallSlots(limits.calls)
     for name, function in endpoints.items():
-        api(_for_programs(function, places, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
+        api(_for_programs(function, slots, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
         _label(name, list(inspect.signature(function).parameters))
 
 
@@ -40,13 +40,13 @@ def _label(endpoint: str, parameters: Sequence[str]) -> None:
         shown.label = "answer"
 
 
-def _for_programs(function: Callable[..., Any], places: Places, limits: Limits) -> Callable[..., Any]:
+def _for_programs(function: Callable[..., Any], slots: CallSlots, limits: Limits) -> Callable[..., Any]:
     if inspect.isgeneratorfunction(function):
 
         @wraps(function)
         def streamed(*arguments: Any) -> Iterator[Any]:
             CALLER.set(caller())
-            with for_programs(), places.taken_by(caller()):
+            with for_programs(), slots.held_by(caller()):
                 unread = Unread(limits.unread_seconds)
                 for item in function(*arguments):
                     yield item
@@ -57,7 +57,7 @@ def _for_programs(function: Callable[..., Any], places: Places, limits: Limits) 
     @wraps(function)
     def answered(*arguments: Any) -> Any:
         CALLER.set(caller())
-        with for_programs(), places.taken_by(caller()):
+        with for_programs(), slots.held_by(caller()):
             return function(*arguments)
 
     return answered

@@ -26,7 +26,7 @@ from ui.page import build
 from ui.runs import stream as streaming
 from ui.runs.models import Models
 from ui.server import launch as serve
-from ui.server.callers import Places, Unread
+from ui.server.callers import CallSlots, Unread
 from ui.server.limits import Limits, variable
 
 LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all of the context
@@ -62,17 +62,17 @@ def test_all_are_explained() -> None:
         assert f"| `{variable(limit.name)}` | {private} | {public} | {limit.metadata['help']} |" in page
 
 
-def test_a_caller_has_so_many_places_and_no_more() -> None:
-    places = Places(2)
+def test_a_caller_has_so_many_slots_and_no_more() -> None:
+    slots = CallSlots(2)
     with (
-        places.taken_by("a"),
-        places.taken_by("a"),
-        places.taken_by("b"),
+        slots.held_by("a"),
+        slots.held_by("a"),
+        slots.held_by("b"),
         pytest.raises(AttendError, match="2 calls from your address"),
-        places.taken_by("a"),
+        slots.held_by("a"),
     ):
         pass
-    with places.taken_by("a"), places.taken_by("a"):
+    with slots.held_by("a"), slots.held_by("a"):
         pass
 
 

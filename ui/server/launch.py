@@ -18,6 +18,7 @@ from starlette.middleware.cors import CORSMiddleware
 from model.device import release_freed_memory
 from ui.kit import assets
 from ui.runs.stream import finish_all
+from ui.server.limits import Limits
 from ui.server.refusals import refusals
 from ui.server.security import Guard
 from ui.styles import styles
@@ -56,10 +57,10 @@ def theme() -> gr.Theme:
     )
 
 
-def _finish() -> None:
-    """What hosts ask for before they stop a process: let running answers end, then do as after Ctrl-C."""
+def _finish(page: gr.Blocks) -> None:
+    """What hosts ask for before they stop a process: let running answers end, then serve no longer."""
     finish_all(_FINISHED_WITHIN)
-    signal.raise_signal(signal.SIGINT)
+    page.is_running = False  # which `block_thread` looks at
 
 
 def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
@@ -84,7 +85,7 @@ def launch(
     host: str,
     port: int,
     share: bool = False,
-    waiting: int = 16,
+    waiting: int = Limits().waiting,
     names: frozenset[str] | None = None,
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
@@ -129,5 +130,7 @@ def launch(
     if block:
         threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
         if threading.current_thread() is threading.main_thread():  # no other may say what a signal does
-            signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
+            signal.signal(
+                signal.SIGTERM, lambda *_: threading.Thread(target=_finish, args=(page,), daemon=True).start()
+            )
         page.block_thread()

@@ -134,8 +134,9 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: tuple[str, Model
 
 
 def test_asked_to_stop_it_lets_a_running_answer_end(free_port: int) -> None:
-    """400 tokens take the embedded model longer than the signal its way."""
-    command = [sys.executable, "app.py", "--port", str(free_port)]
+    """400 tokens take the embedded model longer than the signal its way. A shell that starts it in the background lets
+    it ignore Ctrl-C."""
+    command = ["sh", "-c", f"trap '' INT; exec {sys.executable} app.py --port {free_port}"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None and "ready" in server.stdout.readline()
         settings = {"max_new_tokens": 400, "min_new_tokens": 400, "seed": 1}

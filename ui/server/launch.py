@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -27,6 +28,7 @@ FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FINISHED_WITHIN = 20.0  # seconds
+_SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
 _GIVEN_BACK_EVERY = 15.0  # seconds
 _THREADS = 160  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -57,10 +59,11 @@ def theme() -> gr.Theme:
     )
 
 
-def _finish(page: gr.Blocks) -> None:
-    """What hosts ask for before they stop a process: let running answers end, then serve no longer."""
+def _finish() -> None:
+    """What hosts ask for before they stop a process: let running answers end, then end at once, as without this."""
     finish_all(_FINISHED_WITHIN)
-    page.is_running = False  # which `block_thread` looks at
+    time.sleep(_SENT_WITHIN)
+    os._exit(0)
 
 
 def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
@@ -130,7 +133,5 @@ def launch(
     if block:
         threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
         if threading.current_thread() is threading.main_thread():  # no other may say what a signal does
-            signal.signal(
-                signal.SIGTERM, lambda *_: threading.Thread(target=_finish, args=(page,), daemon=True).start()
-            )
+            signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
         page.block_thread()

@@ -21,7 +21,7 @@ from tests.helpers.browsing import PHONE, SHORT, Opener, serving, started
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import boxes, choose, rest, say, set_number, take, to_chat, to_write
 from ui.chat import actions as chat
-from ui.chat.actions import ChatScreen
+from ui.chat.screen import ChatScreen
 from ui.chat.tab import ChatTab
 from ui.frame import Changes
 from ui.runs.session import Session

@@ -21,8 +21,8 @@ from tests.helpers.browsing import DESK, PHONE, Opener, load, page_of, reload, w
 from tests.helpers.folders import bert
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say
-from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
+from ui.runs.models.cache import AnyModel
 
 HOSTILE = "a cat <img src=x onerror=alert(1)> ${7*7} {{x}} [SEP]"
 

@@ -19,8 +19,8 @@ from tests.helpers.hub_server import StandIn
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import name_by_hand, pick, rest, say, set_number
 from tests.helpers.waiting import eventually
-from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
+from ui.runs.models.cache import AnyModel
 
 pytestmark = BROWSER
 LISTED, REPOSITORY = "Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct"

@@ -16,8 +16,8 @@ from tests.helpers.browsing import PHONE, Opener, page_of, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
 from tests.helpers.visitor import pick, say, set_number, take
-from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
+from ui.runs.models.cache import AnyModel
 
 pytestmark = BROWSER
 SOURCE = "Le chat est grand."

@@ -28,8 +28,8 @@ from ui.learn.vectors import chapter as lesson_vectors
 from ui.learn.vocabulary import chapter as lesson_vocabulary
 from ui.models import select as choosing
 from ui.page import build
-from ui.runs.model_cache import AnyModel
 from ui.runs.models import Models
+from ui.runs.models.cache import AnyModel
 from ui.runs.session import Session
 
 CHAT, TRANSLATE = "attend-chat", "attend-translate"

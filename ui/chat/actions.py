@@ -8,42 +8,26 @@ nothing of gradio.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.limits import check_room
 from model.loaded import LoadedModel
-from model.text.conversation import Message
-from ui.chat.contract import ConversationValue, PromptValue
+from ui.chat.answering import answer_last, write_answer
 from ui.chat.prompt_value import prompt_value
+from ui.chat.screen import ChatScreen, overview
 from ui.chat.values import conversation_value
 from ui.inspector.opening import open_token as inspect_token
-from ui.inspector.opening import opened_if_loaded, streamed
-from ui.inspector.values import inspector_value
 from ui.kit.validation import checked_message, checked_system
 from ui.runs.answers import GrowingAnswer
-from ui.runs.contract import AnswerUpdate, MeterValue
-from ui.runs.generation import RunProgress, answer_for_visitor
 from ui.runs.models import Models
-from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
-from ui.runs.run import RunRecord, prompt_tokens
+from ui.runs.prompts import chat_settings
+from ui.runs.run import RunRecord
 from ui.runs.session import Session
-from ui.runs.values import meter_value
 from ui.runs.versions.conversation import Conversation, Turn
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.screen import Screen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatScreen(Screen):
-    """What changes in Chat."""
-
-    conversation: ConversationValue | None = None
-    answer: AnswerUpdate | None = None  # what is new of the newest answer, where the conversation is the same
-    message: str | None = None  # the text in the message box
-    prompt: PromptValue | None = None
-    cleared: bool | None = None  # whether Clear can be undone
 
 
 def set_system(session: Session, models: Models, name: str, system: object) -> ChatScreen:
@@ -61,7 +45,7 @@ def send(
         system: here and below, the system prompt in its box, which becomes the session's; None keeps the session's.
     """
     message = Turn("user", checked_message(text))
-    yield from _answer(session, models, name, [*session.turns, message], settings, system=system, message="")
+    yield from answer_last(session, models, name, [*session.turns, message], settings, system=system, message="")
 
 
 def retry(
@@ -69,7 +53,7 @@ def retry(
 ) -> Iterator[ChatScreen]:
     """The answer at `turn` once more; the one before stays a version, with what came after it."""
     number = _user_turn_before(session, turn)
-    yield from _answer(session, models, name, session.turns[: number + 1], settings, system=system)
+    yield from answer_last(session, models, name, session.turns[: number + 1], settings, system=system)
 
 
 def edit(
@@ -86,7 +70,7 @@ def edit(
     it."""
     number = _user_turn_before(session, turn)
     turns = [*session.turns[:number], Turn("user", checked_message(text))]
-    yield from _answer(session, models, name, turns, settings, system=system)
+    yield from answer_last(session, models, name, turns, settings, system=system)
 
 
 def proceed(session: Session, models: Models, turn: int, settings: DecodingSettings) -> Iterator[ChatScreen]:
@@ -104,7 +88,7 @@ def proceed(session: Session, models: Models, turn: int, settings: DecodingSetti
     trace = resumed_trace(run, chosen) or trace_from_here(run.tokens, loaded, chosen, text=text, messages=messages)
     # nothing is refused from here on
     growing = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model), answer)
-    yield from _write(session, models, loaded, growing)
+    yield from write_answer(session, models, loaded, growing)
 
 
 def branch(
@@ -128,7 +112,7 @@ def branch(
     run.shape, run.dropped = before.shape, before.dropped
     answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
     session.conversation.put([*session.turns[:number], answer.turn])
-    yield from _write(session, models, loaded, answer)
+    yield from write_answer(session, models, loaded, answer)
 
 
 def show_version(session: Session, models: Models, name: str, turn: int, version: int) -> ChatScreen:
@@ -178,87 +162,6 @@ def resend(session: Session) -> ChatScreen:
     return ChatScreen(conversation=conversation_value(session))
 
 
-def overview(session: Session, models: Models, name: str, shown: RunRecord | None = None) -> ChatScreen:
-    """The current state of Chat: the conversation, an answer in the inspector, and the context usage.
-
-    Args:
-        shown: the answer's run; None for the newest.
-    """
-    loaded = models.get(name)
-    session.shown = None
-    run = session.newest_answer
-    return ChatScreen(
-        conversation=conversation_value(session),
-        prompt=prompt_value(session, loaded),
-        inspector=opened_if_loaded(session, models, shown or run, "chat"),
-        meter=_context_usage(session, loaded, run),
-    )
-
-
-def _context_usage(session: Session, loaded: LoadedModel, run: RunRecord | None) -> MeterValue:
-    """Context usage; for a model that wrote none of the conversation, counted in its own tokens."""
-    limit = loaded.model.context_length
-    if run is None or run.model == loaded.name:
-        return meter_value(run.length if run else 0, limit, session.dropped)
-    *turns, answer = session.turns
-    messages = [Message(turn.role, turn.text) for turn in turns]
-    try:
-        prompt = loaded.chat_prompt(messages, system=supported_system_prompt(session.system, loaded), reserve=1)
-        used = len(prompt.ids) + len(loaded.tokenizer.encode(answer.text))
-    except AttendError:  # this model cannot take the conversation
-        return meter_value(0, limit)
-    return meter_value(min(used, limit), limit, prompt.dropped)
-
-
-def _answer(
-    session: Session,
-    models: Models,
-    name: str,
-    turns: Sequence[Turn],
-    settings: DecodingSettings,
-    *,
-    system: object,
-    message: str | None = None,
-) -> Iterator[ChatScreen]:
-    """Let the model answer the last of `turns`, which come into view.
-
-    Args:
-        message: the new text of the message box.
-    """
-    session.refuse_while_busy()
-    loaded = models.get(name)
-    if loaded.chat is None and (coming := session.choosing) is not None:
-        raise AttendError(f"{coming.name} is still loading: send again once it is ready.")
-    instruction = session.system if system is None else checked_system(system)
-    settings = chat_settings(loaded, settings)
-    prompt, messages = chat_prompt(loaded, latest(turns), settings, supported_system_prompt(instruction, loaded))
-    trace = models.prepare(loaded, prompt.ids, settings, text=turns[-1].text, messages=messages)
-    request = trace.request
-    # nothing is refused from here on
-    session.system, session.cleared = instruction, None
-    run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
-    run.dropped = prompt.dropped
-    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
-    session.conversation.put([*turns, answer.turn])
-    yield from _write(session, models, loaded, answer, message)
-
-
-def _write(
-    session: Session, models: Models, loaded: LoadedModel, answer: GrowingAnswer, message: str | None = None
-) -> Iterator[ChatScreen]:
-    """Let an answer of the conversation grow.
-
-    Args:
-        message: the new text of the message box.
-    """
-    run, request, settings = answer.builder.run, answer.builder.request, answer.builder.settings
-    session.shown = run.id
-    session.drop_unused_runs()
-    ids, resumed = request.input_ids, answer.builder.trace.best
-    passes = models.decode(run.model, ids, settings, request.draws_used, resumed, session.visitor)
-    yield from answer_for_visitor(session, models, answer, passes, _Answer(session, loaded, answer, message))
-
-
 def _same_settings(
     run: RunRecord, loaded: LoadedModel, settings: DecodingSettings
 ) -> tuple[DecodingSettings, str, Sequence[Mapping[str, str]]]:
@@ -269,50 +172,6 @@ def _same_settings(
     before = run.trace.settings
     same = replace(before, max_new_tokens=max(settings.max_new_tokens, before.min_new_tokens))
     return same, run.trace.prompt, run.trace.messages
-
-
-@dataclass(slots=True)
-class _Answer:
-    """What Chat shows of an answer while it is written."""
-
-    session: Session
-    loaded: LoadedModel
-    answer: GrowingAnswer
-    message: str | None
-
-    def started(self) -> ChatScreen:
-        builder, limit = self.answer.builder, self.loaded.model.context_length
-        return ChatScreen(
-            conversation=conversation_value(self.session),
-            prompt=prompt_value(self.session, self.loaded),
-            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
-            meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
-            message=self.message,
-            cleared=False,
-        )
-
-    def updated(self, progress: RunProgress) -> ChatScreen:
-        session, run = self.session, self.answer.builder.run
-        self.answer.update(progress.ending)
-        if not self._shown:
-            return ChatScreen()
-        answered = 0 if progress.ended else run.length - run.first
-        return ChatScreen(
-            answer=self.answer.value(busy=session.busy),
-            inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
-            meter=meter_value(run.length, self.loaded.model.context_length, session.dropped, answered=answered),
-            seed=session.seed if progress.ended else None,
-        )
-
-    def failed(self) -> ChatScreen:
-        self.answer.stop()
-        answer = self.answer.value(busy=self.session.busy) if self._shown else None
-        return ChatScreen(answer=answer)
-
-    @property
-    def _shown(self) -> bool:
-        """Whether the answer is still in the conversation, which may have been cleared."""
-        return any(turn is self.answer.turn for turn in self.session.turns)
 
 
 def _user_turn_before(session: Session, turn: int) -> int:

@@ -11,6 +11,7 @@ from ui.runs.answer_text import AnswerText
 from ui.runs.generation import stream_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, checked_history
+from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
 
 
@@ -52,7 +53,7 @@ def chat_items(
     chosen = chat_settings(loaded, chosen)
     turns = [*checked_history(history), Turn("user", checked_message(message))]
     prompt, messages = chat_prompt(loaded, turns, chosen, checked_system(system))
-    trace = Models.prepare(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages)
+    trace = new_trace(loaded, prompt.ids, chosen, text=turns[-1].text, messages=messages)
     written, sent = AnswerText(loaded.tokenizer, chosen.stop_texts, begins=loaded.starts_new_text), 0
 
     def since_the_last(ids: tuple[int, ...]) -> list[dict[str, Any]]:

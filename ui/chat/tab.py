@@ -14,13 +14,13 @@ from gradio.components import Component
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
-from ui.chat.actions import ChatScreen
 from ui.chat.document import chat_document, open_chat
 from ui.chat.endpoint import chat_endpoint
 from ui.chat.markdown import trees
 from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction
+from ui.chat.screen import ChatScreen, overview
 from ui.chat.values import conversation_value
 from ui.examples.recorded import offers_examples
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
@@ -117,7 +117,7 @@ class ChatTab(Tab):
         return changes
 
     def overview(self, session: Session, models: Models, name: str) -> Screen:
-        return chat.overview(session, models, name)
+        return overview(session, models, name)
 
     def document(self, session: Session, *, key: str = "") -> Document | None:
         return chat_document(session, key)
@@ -126,7 +126,7 @@ class ChatTab(Tab):
         open_chat(session, document)
 
     def reopened(self, session: Session, models: Models, name: str) -> Screen:
-        return replace(chat.overview(session, models, name), system=session.system, cleared=False)
+        return replace(overview(session, models, name), system=session.system, cleared=False)
 
     @property
     def reproduced(self) -> Sequence[Component]:

@@ -29,6 +29,7 @@ from ui.runs.models import Models, Passes
 from ui.runs.prompts import chat_prompt, chat_settings
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.run_builder import RunBuilder
+from ui.runs.traces import new_trace
 from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
@@ -123,7 +124,7 @@ def prepare(
     cards = []
     for number, card in enumerate(with_seeds(settings, common_draws=common_draws), start=1):
         with on_card(number):
-            trace = Models.prepare(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
+            trace = new_trace(loaded, prompt.ids, card, text=prompt.text, messages=prompt.messages)
         request = trace.request
         name, tokens, source = f"{identifier}-{number}", prompt_tokens(request), request.source
         run = RunRecord(name, "compare", loaded.name, tokens, dropped=prompt.dropped, source=source)

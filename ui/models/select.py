@@ -20,8 +20,8 @@ from ui.kit.validation import checked_text
 from ui.models.contract import ChoiceValue, LanguagesValue, ModelValue
 from ui.models.precisions import precisions
 from ui.runs.documents.document import complete_runs
-from ui.runs.model_cache import AnyModel, LoadProgress
 from ui.runs.models import Models
+from ui.runs.models.cache import AnyModel, LoadProgress
 from ui.runs.prompts import is_translator, task_of
 from ui.runs.session import Choosing, Session
 from ui.screen import Screen

@@ -23,6 +23,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
 from ui.runs.run import RunRecord, prompt_tokens
 from ui.runs.session import Session, Translation
+from ui.runs.traces import new_trace
 from ui.runs.values import meter_value, turn_value
 from ui.runs.versions.conversation import Turn
 from ui.screen import Screen
@@ -70,7 +71,7 @@ def translate(
     check_translator(loaded)
     settings = chat_settings(loaded, settings)
     prompt, messages = chat_prompt(loaded, [Turn("user", given)], settings)
-    trace = models.prepare(loaded, prompt.ids, settings, text=given, messages=messages)
+    trace = new_trace(loaded, prompt.ids, settings, text=given, messages=messages)
     source = trace.request.source
     run = session.add_run("translate", name, prompt_tokens(trace.request), source=source)
     answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))

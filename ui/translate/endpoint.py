@@ -10,6 +10,7 @@ from ui.kit.validation import checked_start, checked_switch
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
 from ui.runs.prompts import chat_prompt, chat_settings, check_translator
+from ui.runs.traces import new_trace
 from ui.runs.versions.conversation import Turn
 
 
@@ -48,7 +49,7 @@ def translated(models: Models, text: object, model: object, settings: object, tr
     check_translator(loaded)
     with_trace = checked_switch(trace, "trace")
     prompt, messages = chat_prompt(loaded, [turn], chosen)
-    run = Models.prepare(loaded, prompt.ids, chosen, text=turn.text, messages=messages)
+    run = new_trace(loaded, prompt.ids, chosen, text=turn.text, messages=messages)
     run_for_program(models, loaded, run)
     result = {"text": run.text.strip(), "finish_reason": run.finish_reason}
     return {**result, "trace": run.document()} if with_trace else result

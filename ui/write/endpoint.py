@@ -9,6 +9,7 @@ from decoding.settings import DecodingSettings
 from ui.kit.validation import checked_start
 from ui.runs.generation import run_for_program
 from ui.runs.models import Models
+from ui.runs.traces import new_trace
 
 
 def generate_endpoint(models: Models) -> Callable[..., dict[str, Any]]:
@@ -35,6 +36,6 @@ def continuation(models: Models, prompt: object, model: object, settings: object
     loaded = models.get(model)
     chosen = DecodingSettings.from_dict(settings).seeded()
     text = checked_start(prompt, "The prompt")
-    trace = Models.prepare(loaded, loaded.prompt(text), chosen, text=text)
+    trace = new_trace(loaded, loaded.prompt(text), chosen, text=text)
     run_for_program(models, loaded, trace)
     return trace.document()

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from decoding.counterfactual import Counterfactual, choose_again
-from decoding.request import Request
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, Opener, serving
@@ -19,6 +18,7 @@ from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, set_number, to_write
 from tests.helpers.waiting import steps_of
 from ui.runs.models import Models
+from ui.runs.traces import new_trace
 
 pytestmark = BROWSER
 
@@ -50,12 +50,11 @@ def directly(tiny: LoadedModel, document: dict[str, Any], **changes: float) -> C
     settings = DecodingSettings.from_dict(document["settings"])
     models = Models((tiny.name,), lambda name, _: tiny)
     prompt = tuple(document["prompt"]["ids"])
-    request = Request.of(tiny, prompt, draws_used=document.get("drawn", 0))
-    trace = models.trace(tiny, "", request, settings)
+    trace = new_trace(tiny, prompt, settings, text="", draws_used=document.get("drawn", 0))
     trace.collect(steps_of(models.decode(tiny.name, prompt, settings, document.get("drawn", 0))))
     assert list(trace.ids) == document["ids"]
     return choose_again(
-        tiny.model, request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes})
+        tiny.model, trace.request, trace.choices(), DecodingSettings.from_dict({**settings.to_dict(), **changes})
     )
 
 

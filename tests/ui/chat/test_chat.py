@@ -15,7 +15,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 from tests.helpers.waiting import steps_of
 from ui.chat import actions as chat
-from ui.chat.actions import ChatScreen
+from ui.chat.screen import ChatScreen
 from ui.runs.models import Models
 from ui.runs.session import Session
 

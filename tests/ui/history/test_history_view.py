@@ -13,7 +13,7 @@ from tests.helpers.waiting import paused
 from tests.ui.chat.test_chat import SAMPLE, last, texts_of
 from tests.ui.runs.documents.test_documents import kept
 from ui.chat import actions as chat
-from ui.chat.actions import ChatScreen
+from ui.chat.screen import ChatScreen
 from ui.history.view import History
 from ui.runs.models import Models
 from ui.runs.session import Session

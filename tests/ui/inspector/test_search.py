@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.trace import Trace
 from model.loaded import LoadedModel
@@ -12,15 +11,16 @@ from tests.helpers.waiting import steps_of
 from ui.inspector.beams.search import search_value
 from ui.inspector.contract import BeamRecord
 from ui.runs.models import Models
+from ui.runs.traces import new_trace
 
 
 def searched(models: Models, loaded: LoadedModel, **settings: object) -> Trace:
     chosen = DecodingSettings.from_dict(
         {"strategy": "beam", "num_beams": 3, "max_new_tokens": 9, "seed": 1, **settings}
     )
-    request = Request.of(loaded, tuple(loaded.tokenizer.encode("Once upon a time")))
-    trace = models.trace(loaded, "Once upon a time", request, chosen)
-    return trace.collect(steps_of(models.decode(loaded.name, request.prompt, chosen)))
+    prompt = tuple(loaded.tokenizer.encode("Once upon a time"))
+    trace = new_trace(loaded, prompt, chosen, text="Once upon a time")
+    return trace.collect(steps_of(models.decode(loaded.name, prompt, chosen)))
 
 
 def path(steps: list[list[BeamRecord]], step: int, index: int) -> list[BeamRecord]:

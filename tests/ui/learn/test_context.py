@@ -14,8 +14,8 @@ from model.loaded import LoadedModel
 from tests.helpers.folders import bert
 from ui.learn import chapters
 from ui.learn.context.chapter import RECORDED
-from ui.runs.model_cache import when_loaded
 from ui.runs.models import Models
+from ui.runs.models.cache import when_loaded
 
 
 def refusal(models: Models, **given: Any) -> str:

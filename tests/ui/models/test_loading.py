@@ -23,12 +23,13 @@ from model.text.conversation import Message
 from tests.helpers.folders import bert, gpt2
 from tests.helpers.waiting import eventually
 from ui.chat import actions as chat
+from ui.chat.screen import overview
 from ui.compare import actions as comparing
 from ui.models import select as choosing
 from ui.models.contract import ModelValue
 from ui.models.select import PickerScreen
-from ui.runs.model_cache import LoadProgress, ModelCache
 from ui.runs.models import Models
+from ui.runs.models.cache import LoadProgress, ModelCache
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.write import actions as write
@@ -282,11 +283,11 @@ def test_texts_of_a_model_that_is_gone_stay_and_say_so(slow: Slow, page: Models)
     answer = session.turns[1].text
     use(session, page, slow, "first")
     gc.collect()
-    screen = chat.overview(session, page, "first")
+    screen = overview(session, page, "first")
     assert screen.conversation is not None and screen.conversation["turns"][1]["text"] == answer
     assert screen.inspector is not None and screen.inspector["tokens"] == []
     assert screen.inspector.get("unloaded") == "second"
-    assert chat.overview(visitor(page), page, "first").inspector == {**screen.inspector, "unloaded": ""}
+    assert overview(visitor(page), page, "first").inspector == {**screen.inspector, "unloaded": ""}
     with pytest.raises(AttendError, match=r"second wrote this.*choose it again"):
         chat.open_token(session, page, 1, 0)
     use(session, page, slow, "second")
@@ -308,10 +309,10 @@ def test_the_context_is_as_full_as_the_model_that_is_chosen_will_find_it(
     used = len(prompt.ids) + len(other.tokenizer.encode(messages[-1].text))
     others = {"other": replace(other, name="other"), "writer": tiny_writer}
     elsewhere = Models(tuple(others), lambda name, _: others[name])
-    overview = chat.overview(session, elsewhere, "other")
-    assert overview.meter == meter_value(used, other.model.context_length) and used != run.length
-    assert chat.overview(session, page, "second").meter == meter_value(run.length, 128)
-    assert chat.overview(session, elsewhere, "writer").meter == meter_value(0, 128)  # which knows no conversations
+    screen = overview(session, elsewhere, "other")
+    assert screen.meter == meter_value(used, other.model.context_length) and used != run.length
+    assert overview(session, page, "second").meter == meter_value(run.length, 128)
+    assert overview(session, elsewhere, "writer").meter == meter_value(0, 128)  # which knows no conversations
 
 
 def test_a_comparison_stays_when_its_model_goes(slow: Slow, page: Models) -> None:

@@ -23,6 +23,7 @@ from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
+from ui.runs.traces import new_trace
 from ui.write import actions as write
 
 MANY_STAGES = DecodingSettings(
@@ -33,7 +34,7 @@ MANY_STAGES = DecodingSettings(
 def made(models: Models, loaded: LoadedModel, settings: DecodingSettings) -> tuple[RunBuilder, list[Step]]:
     """An empty builder, and the steps of its run."""
     ids = loaded.prompt("The quick")
-    trace = models.prepare(loaded, ids, settings, text="The quick")
+    trace = new_trace(loaded, ids, settings, text="The quick")
     run = RunRecord("write-1", "write", loaded.name, [TokenRecord(token, "given") for token in ids])
     request = Request.of(loaded, ids, attention=True)
     return RunBuilder(run, trace), list(generate(loaded.model, ids, settings.strategy_for(request)))

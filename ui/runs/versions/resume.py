@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from decoding.request import Request
 from decoding.settings import DecodingSettings
 from decoding.step import Choice
 from decoding.stop import TOKEN_LIMIT
 from decoding.trace import Trace
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
+from ui.runs.traces import new_trace
 
 
 def resumed_trace(run: RunRecord, settings: DecodingSettings) -> Trace | None:
@@ -48,9 +47,8 @@ def trace_from_here(
     `AttendError` for settings that this model cannot follow, and where the context is full.
     """
     drawn = sum(not token.given for token in tokens)
-    request = Request.of(loaded, [token.id for token in tokens], draws_used=drawn)
-    settings.strategy_for(request)
-    return Models.trace(loaded, text, request, settings, messages)
+    ids = [token.id for token in tokens]
+    return new_trace(loaded, ids, settings, text=text, messages=messages, draws_used=drawn)
 
 
 def exchanged(run: RunRecord, index: int, token: int, loaded: LoadedModel) -> TokenRecord:

@@ -1,57 +1,29 @@
-"""The models that this page may use, loaded on demand, and the decoding with them.
+"""The models that this page may use, loaded on demand.
 
-Visitors send names only; one that may not be used is refused before anything is opened. `ui/runs/model_cache.py` keeps
-the models in memory.
+Visitors send names only; one that may not be used is refused before anything is opened. `ui/runs/models/cache.py` keeps
+the models in memory, `ui/runs/models/decoder.py` runs them.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
-from contextlib import closing
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from decoding.prefixes import KeptPrefixes
-from decoding.request import Request
-from decoding.scheduled_run import Pass, run_alone
-from decoding.scheduler import Scheduler
-from decoding.settings import DecodingSettings
-from decoding.step import Hypothesis
-from decoding.strategies.base import Strategy
-from decoding.trace import Trace
 from model import names
 from model.encoder import Encoder
 from model.errors import AttendError
-from model.loaded import FairLock, LoadedModel
+from model.loaded import LoadedModel
 from model.names import Task
 from model.text.languages import marked, unmarked
-from ui.runs.comparison import CardStrategy
-from ui.runs.model_cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
+from ui.runs.models.cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
+from ui.runs.models.decoder import Decode, Decoder, DecodeTogether
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
 
-Passes = Generator[Pass | None, None, None]  # None where none came for a moment; closing it ends the run
-DecodeTogether = Callable[[str, tuple[int, ...], Mapping[int, DecodingSettings], bool, str], Passes]
 DecodeT = TypeVar("DecodeT", bound=Callable[..., Generator[Any, None, None]])
-
-
-class Decode(Protocol):
-    """See `Models._decode`."""
-
-    def __call__(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int = 0,
-        resumed: Hypothesis | None = None,
-        visitor: str = "",
-        /,
-    ) -> Passes: ...
 
 
 class Wrap(Protocol):
@@ -87,12 +59,9 @@ class Models:
         self.names = tuple(names)
         self.any_name = any_name
         self.time_limit = time_limit
-        self.decode: Decode = wrap(self._decode)
-        self.decode_together: DecodeTogether = wrap(self._decode_together)
-        self._scheduled = scheduled
-        self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the model's lock; as long as anyone runs it
-        self._kept_prefixes = WeakKeyDictionary[FairLock, KeptPrefixes]()  # as long as the model is in memory
-        self._choosing = threading.Lock()  # guards the schedulers
+        decoder = Decoder(self.get, scheduled=scheduled)
+        self.decode: Decode = wrap(decoder.decode)
+        self.decode_together: DecodeTogether = wrap(decoder.decode_together)
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, AnyModel] | None = None
@@ -250,91 +219,3 @@ class Models:
         if not isinstance(name, str) or not (self._offers(name) or (self.any_name and not offered)):
             raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
         return self._cache.load(name)
-
-    def _decode(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        settings: DecodingSettings,
-        drawn: int = 0,
-        resumed: Hypothesis | None = None,
-        visitor: str = "",
-    ) -> Passes:
-        """Continue a prompt; the Steps have the number 0. Arguments and results are plain, so a host may run this in
-        another process.
-
-        Args:
-            drawn: draws that an earlier run of the same text took from the seed's stream.
-            resumed: the last hypothesis of the run, if it is continued.
-            visitor: who asks, so that everybody gets their turn.
-        """
-        loaded = self.get(name)
-        request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
-        generated = () if resumed is None else resumed.tokens
-        yield from self._run(loaded, (*prompt, *generated), [settings.strategy_for(request)], settings.rows, visitor)
-
-    def _decode_together(
-        self,
-        name: str,
-        prompt: tuple[int, ...],
-        cards: Mapping[int, DecodingSettings],
-        attention: bool,
-        visitor: str = "",
-    ) -> Passes:
-        """Continue a prompt under several settings at once; the Steps have the numbers of the cards.
-
-        Args:
-            cards: the settings, by the numbers of their cards.
-        """
-        loaded = self.get(name)
-        request = Request.of(loaded, prompt, attention=attention)
-        strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
-        rows, numbers = sum(card.rows for card in cards.values()), tuple(cards)
-        with closing(self._run(loaded, prompt, strategies, rows, visitor)) as passes:
-            for made in passes:
-                yield made and Pass({numbers[index]: step for index, step in made.steps.items()}, made.seconds)
-
-    def _run(
-        self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
-    ) -> Passes:
-        if not self._scheduled:
-            return run_alone(loaded.model, prompt, strategies, loaded.lock)
-        with self._choosing:
-            scheduler = self._schedulers.get(id(loaded.lock))
-            if scheduler is None:
-                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(
-                    loaded.lock.held_ahead, self._kept_prefixes.setdefault(loaded.lock, KeptPrefixes())
-                )
-        return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)
-
-    @classmethod
-    def prepare(
-        cls,
-        loaded: LoadedModel,
-        ids: tuple[int, ...],
-        settings: DecodingSettings,
-        *,
-        text: str,
-        messages: Sequence[Mapping[str, str]] = (),
-    ) -> Trace:
-        """The record of a run that is about to begin; `AttendError` for what cannot be done with this model."""
-        request = Request.of(loaded, ids)
-        settings.strategy_for(request)
-        return cls.trace(loaded, text, request, settings, messages)
-
-    @staticmethod
-    def trace(
-        loaded: LoadedModel,
-        text: str,
-        request: Request,
-        settings: DecodingSettings,
-        messages: Sequence[Mapping[str, str]] = (),
-    ) -> Trace:
-        """The record of a run that is about to begin, still without steps.
-
-        Args:
-            text: as the visitor wrote it: the text to continue, or the newest message.
-            settings: with a definite seed.
-            messages: the conversation, where it is one.
-        """
-        return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

@@ -1,0 +1,118 @@
+"""A new answer of Chat, from its prompt to its last token. Knows nothing of gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from decoding.settings import DecodingSettings
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from ui.chat.prompt_value import prompt_value
+from ui.chat.screen import ChatScreen
+from ui.chat.values import conversation_value
+from ui.inspector.opening import streamed
+from ui.inspector.values import inspector_value
+from ui.kit.validation import checked_system
+from ui.runs.answers import GrowingAnswer
+from ui.runs.generation import RunProgress, answer_for_visitor
+from ui.runs.models import Models
+from ui.runs.prompts import chat_prompt, chat_settings, latest, supported_system_prompt
+from ui.runs.run import prompt_tokens
+from ui.runs.session import Session
+from ui.runs.traces import new_trace
+from ui.runs.values import meter_value
+from ui.runs.versions.conversation import Turn
+
+
+def answer_last(
+    session: Session,
+    models: Models,
+    name: str,
+    turns: Sequence[Turn],
+    settings: DecodingSettings,
+    *,
+    system: object,
+    message: str | None = None,
+) -> Iterator[ChatScreen]:
+    """Let the model answer the last of `turns`, which come into view.
+
+    Args:
+        message: the new text of the message box.
+    """
+    session.refuse_while_busy()
+    loaded = models.get(name)
+    if loaded.chat is None and (coming := session.choosing) is not None:
+        raise AttendError(f"{coming.name} is still loading: send again once it is ready.")
+    instruction = session.system if system is None else checked_system(system)
+    settings = chat_settings(loaded, settings)
+    prompt, messages = chat_prompt(loaded, latest(turns), settings, supported_system_prompt(instruction, loaded))
+    trace = new_trace(loaded, prompt.ids, settings, text=turns[-1].text, messages=messages)
+    request = trace.request
+    # nothing is refused from here on
+    session.system, session.cleared = instruction, None
+    run = session.add_run("chat", name, prompt_tokens(request), source=request.source)
+    run.dropped = prompt.dropped
+    answer = GrowingAnswer.of(run, trace, loaded, models.display_name(run.model))
+    session.conversation.put([*turns, answer.turn])
+    yield from write_answer(session, models, loaded, answer, message)
+
+
+def write_answer(
+    session: Session, models: Models, loaded: LoadedModel, answer: GrowingAnswer, message: str | None = None
+) -> Iterator[ChatScreen]:
+    """Let an answer of the conversation grow.
+
+    Args:
+        message: the new text of the message box.
+    """
+    run, request, settings = answer.builder.run, answer.builder.request, answer.builder.settings
+    session.shown = run.id
+    session.drop_unused_runs()
+    ids, resumed = request.input_ids, answer.builder.trace.best
+    passes = models.decode(run.model, ids, settings, request.draws_used, resumed, session.visitor)
+    yield from answer_for_visitor(session, models, answer, passes, _AnswerView(session, loaded, answer, message))
+
+
+@dataclass(slots=True)
+class _AnswerView:
+    """What Chat shows of an answer while it is written."""
+
+    session: Session
+    loaded: LoadedModel
+    answer: GrowingAnswer
+    message: str | None
+
+    def started(self) -> ChatScreen:
+        builder, limit = self.answer.builder, self.loaded.model.context_length
+        return ChatScreen(
+            conversation=conversation_value(self.session),
+            prompt=prompt_value(self.session, self.loaded),
+            inspector=inspector_value(builder.run, self.loaded.tokenizer, busy=True),
+            meter=meter_value(len(builder.request.prompt), limit, builder.run.dropped),
+            message=self.message,
+            cleared=False,
+        )
+
+    def updated(self, progress: RunProgress) -> ChatScreen:
+        session, run = self.session, self.answer.builder.run
+        self.answer.update(progress.ending)
+        if not self._shown:
+            return ChatScreen()
+        answered = 0 if progress.ended else run.length - run.first
+        return ChatScreen(
+            answer=self.answer.value(busy=session.busy),
+            inspector=streamed(session, run, progress.since[0], self.loaded, busy=not progress.ended),
+            meter=meter_value(run.length, self.loaded.model.context_length, session.dropped, answered=answered),
+            seed=session.seed if progress.ended else None,
+        )
+
+    def failed(self) -> ChatScreen:
+        self.answer.stop()
+        answer = self.answer.value(busy=self.session.busy) if self._shown else None
+        return ChatScreen(answer=answer)
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the answer is still in the conversation, which may have been cleared."""
+        return any(turn is self.answer.turn for turn in self.session.turns)

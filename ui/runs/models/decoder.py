@@ -1,0 +1,108 @@
+"""Decoding with the page's models. All runs of one model share its forward passes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from typing import Protocol
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from decoding.prefixes import KeptPrefixes
+from decoding.request import Request
+from decoding.scheduled_run import Pass, run_alone
+from decoding.scheduler import Scheduler
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis
+from decoding.strategies.base import Strategy
+from model.loaded import FairLock, LoadedModel
+from ui.runs.comparison import CardStrategy
+
+Passes = Generator[Pass | None, None, None]  # None where none came for a moment; closing it ends the run
+DecodeTogether = Callable[[str, tuple[int, ...], Mapping[int, DecodingSettings], bool, str], Passes]
+
+
+class Decode(Protocol):
+    """See `Decoder.decode`."""
+
+    def __call__(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int = 0,
+        resumed: Hypothesis | None = None,
+        visitor: str = "",
+        /,
+    ) -> Passes: ...
+
+
+class Decoder:
+    """Runs strategies with models by name. Arguments and results are plain, so a host may run it in another process."""
+
+    def __init__(self, get: Callable[[object], LoadedModel], *, scheduled: bool) -> None:
+        """
+        Args:
+            get: returns a model by its name.
+            scheduled: whether all runs of a model share its passes.
+        """
+        self._get = get
+        self._scheduled = scheduled
+        self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the model's lock; as long as anyone runs it
+        self._kept_prefixes = WeakKeyDictionary[FairLock, KeptPrefixes]()  # as long as the model is in memory
+        self._lock = threading.Lock()  # guards both
+
+    def decode(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int = 0,
+        resumed: Hypothesis | None = None,
+        visitor: str = "",
+    ) -> Passes:
+        """Continue a prompt; the Steps have the number 0.
+
+        Args:
+            drawn: draws that an earlier run of the same text took from the seed's stream.
+            resumed: the last hypothesis of the run, if it is continued.
+            visitor: whose run it is; the scheduler takes visitors in turn.
+        """
+        loaded = self._get(name)
+        request = Request.of(loaded, prompt, attention=True, draws_used=drawn, resumed=resumed)
+        generated = () if resumed is None else resumed.tokens
+        yield from self._run(loaded, (*prompt, *generated), [settings.strategy_for(request)], settings.rows, visitor)
+
+    def decode_together(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        cards: Mapping[int, DecodingSettings],
+        attention: bool,
+        visitor: str = "",
+    ) -> Passes:
+        """Continue a prompt under several settings at once; the Steps have the numbers of the cards.
+
+        Args:
+            cards: the settings, by the numbers of their cards.
+        """
+        loaded = self._get(name)
+        request = Request.of(loaded, prompt, attention=attention)
+        strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
+        rows, numbers = sum(card.rows for card in cards.values()), tuple(cards)
+        with closing(self._run(loaded, prompt, strategies, rows, visitor)) as passes:
+            for made in passes:
+                yield made and Pass({numbers[index]: step for index, step in made.steps.items()}, made.seconds)
+
+    def _run(
+        self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
+    ) -> Passes:
+        if not self._scheduled:
+            return run_alone(loaded.model, prompt, strategies, loaded.lock)
+        with self._lock:
+            scheduler = self._schedulers.get(id(loaded.lock))
+            if scheduler is None:
+                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(
+                    loaded.lock.held_ahead, self._kept_prefixes.setdefault(loaded.lock, KeptPrefixes())
+                )
+        return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)

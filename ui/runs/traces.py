@@ -1,0 +1,33 @@
+"""The record of a run that is about to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from decoding.request import Request
+from decoding.settings import DecodingSettings
+from decoding.trace import Trace
+from model.loaded import LoadedModel
+
+
+def new_trace(
+    loaded: LoadedModel,
+    ids: Sequence[int],
+    settings: DecodingSettings,
+    *,
+    text: str,
+    messages: Sequence[Mapping[str, str]] = (),
+    draws_used: int = 0,
+) -> Trace:
+    """A trace without steps; `AttendError` for settings that this model cannot follow.
+
+    Args:
+        ids: the prompt.
+        settings: with a definite seed.
+        text: as the visitor wrote it: the text to continue, or the newest message.
+        messages: the conversation, where it is one.
+        draws_used: draws already taken from the seed's stream.
+    """
+    request = Request.of(loaded, ids, draws_used=draws_used)
+    settings.strategy_for(request)
+    return Trace(loaded.name, text, request, settings, loaded.tokenizer.label, messages)

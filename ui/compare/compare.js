@@ -4,11 +4,10 @@
  * The cards and the prompt live here until they are sent; results come from the server, each time only what is new.
  * Events: 'compare', 'halt', 'token', 'remove', 'missing', and the questions 'panel' and 'file'.
  *
- * @typedef {{settings: Settings, run: string | null, sent: Settings | null, view: ReturnType<typeof makeCard>}} Card
+ * @typedef {import('./results.js').Card & {view: ReturnType<typeof makeCard>}} Card
  */
 
-/** @import { CardValue, CompareForm, CompareRequest, CompareValue } from './contract' */
-/** @import { Result } from './card.js' */
+/** @import { CompareForm, CompareRequest, CompareValue } from './contract' */
 /** @import { Settings } from './form.js' */
 
 import { isExample, makeExampleNote } from '../examples/example.js';
@@ -25,7 +24,8 @@ import { lastWords, makeCard, reveal } from './card.js';
 import { same, summary } from './form.js';
 import { offerHelp, rangesOf } from './metrics.js';
 import { makeProgress } from './progress.js';
-import { makeSweep } from './sweep.js';
+import { Results } from './results.js';
+import { makeToolbar } from './toolbar.js';
 
 const fetchExample = () => import('../examples/comparison.js');
 
@@ -36,12 +36,8 @@ export function start({ element, props, trigger, watch }) {
   let awaitsExample = unpacked(props.beginning).recorded;
   /** @type {Card[]} */
   let cards = [];
-  /** @type {Card[]} those that were sent last */
-  let submitted = [];
-  /** @type {Map<string, Result>} by run */
-  const results = new Map();
+  const results = new Results();
   const questions = new Questions(trigger);
-  let run = null;
   let newest = 0; // the highest number of an update
   let busy = false;
   /** @type {CompareRequest | null} another tab's, which came while texts were being written */
@@ -53,27 +49,16 @@ export function start({ element, props, trigger, watch }) {
   let panel = {};
   /** @type {number | null | undefined} */
   let panelSeed;
-  // what was sent last, and what the texts in sight come from: the prompt, the seed, and what held for each card
-  let pending = { prompt: '', seed: panelSeed, cards: /** @type {Settings[]} */ ([]) };
-  let sent = pending;
 
   for (const { name, help } of offered.metrics) helps.set(name, { where: 'In Compare', text: help });
   const ask = makeAsk(offered.example, {
     run: compare, stop: () => trigger('halt', {}), type: drawIfStale, choose: draw,
   });
-  const fills = offered.fills.map(({ name, cards: filled }) => {
-    const chip = make('button', { type: 'button', class: 'at-plain', text: name });
-    chip.addEventListener('click', () => fill(filled));
-    return chip;
-  });
-  const sweep = makeSweep(offered, fill);
-  const add = make('button', { type: 'button', class: 'at-plain', text: '+ Add card' });
-  const files = ['csv', 'json'].map((kind) => {
-    const button = make('button', { type: 'button', class: 'at-plain', text: kind.toUpperCase() });
-    button.addEventListener('click', () => questions.ask('file', { kind }, ({ file }) => {
+  const toolbar = makeToolbar(offered, {
+    fill, add: addCard,
+    download: (kind) => questions.ask('file', { kind }, ({ file }) => {
       if (file) download(file[0], file[1]);
-    }));
-    return button;
+    }),
   });
   const others = make('button', { type: 'button', class: 'at-plain', text: 'Use the settings from Learn', onclick: takeWaiting });
   const note = make('div', { hidden: true }); // what says that an example is one
@@ -82,9 +67,7 @@ export function start({ element, props, trigger, watch }) {
 
   root.replaceChildren(
     ...ask.nodes,
-    make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip, add,
-      make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files)),
-    sweep.node,
+    ...toolbar.nodes,
     progress.node,
     others,
     grid,
@@ -92,11 +75,6 @@ export function start({ element, props, trigger, watch }) {
   followColour(root);
   offerHelp(root);
   offerTokens(grid, (answer, index) => trigger('token', { run: answer.run(), index }), reveal);
-  add.addEventListener('click', () => {
-    cards.push(newCard(cards.at(-1).settings));
-    draw();
-    cards.at(-1).view.open(true);
-  });
   if (!awaitsExample) fill(offered.fills[0].cards);
   panelSettings.subscribe(root, drawPanel);
   askedComparison.subscribe(root, (asked) => {
@@ -114,16 +92,21 @@ export function start({ element, props, trigger, watch }) {
   /** What the visitor changes of it and runs is their own. */
   async function showExample() {
     const { comparison: recorded } = await fetchExample();
-    if (run !== null) return; // what was kept has come back
+    if (results.run !== null) return; // what was kept has come back
     fill(recorded.settings);
-    if (busy || results.size || ask.read().text !== offered.example) return; // theirs came first, or a link's prompt
+    if (busy || !results.isEmpty || ask.read().text !== offered.example) return; // theirs came first, or a link's prompt
     ask.show({ ...ask.read(), text: recorded.text });
     note.replaceChildren(makeExampleNote({ model: recorded.model, take: 'Run it yourself', onTake: compare }));
-    submitted = cards.slice();
-    pending = { prompt: promptKey(ask.read()), seed: undefined, cards: recorded.settings };
-    put(recorded.run, recorded.cards);
+    results.submit(cards, { prompt: promptKey(ask.read()), seed: undefined, cards: recorded.settings });
+    results.put(recorded.run, recorded.cards);
     continued = lastWords(recorded.continued);
     draw();
+  }
+
+  function addCard() {
+    cards.push(newCard(cards.at(-1).settings));
+    draw();
+    cards.at(-1).view.open(true);
   }
 
   /** Results stay until the next comparison. @param {Settings[]} list a card for each */
@@ -159,7 +142,7 @@ export function start({ element, props, trigger, watch }) {
         cards = cards.filter((other) => other !== card);
         forget([card]);
         draw();
-        add.focus();
+        toolbar.focusAdd();
       },
     });
     card.view.form.show(settings);
@@ -190,18 +173,15 @@ export function start({ element, props, trigger, watch }) {
     return { max_new_tokens: panel.max_new_tokens, ...card.settings };
   }
 
-  /** What has changed since its text was written; a seed that was left to chance has not. @param {Card} card */
+  /** @param {Card} card */
   function staleness(card) {
-    if (card.sent === null) return '';
-    if (sent.prompt !== promptKey(ask.read())) return 'Prompt changed';
-    const now = isExample(card.run) ? card.settings : inEffect(card);
-    const isOther = !same(now, card.sent) || (sent.seed >= 0 && panelSeed !== sent.seed);
-    return isOther ? 'Settings changed' : '';
+    const settings = isExample(card.run) ? card.settings : inEffect(card);
+    return results.staleness(card, { prompt: promptKey(ask.read()), seed: panelSeed, settings });
   }
 
   /** Drop these cards' results, here and on the server. @param {Card[]} removed */
   function forget(removed) {
-    const runs = removed.map((card) => card.run).filter((name) => name && results.delete(name) && !isExample(name));
+    const runs = results.forget(removed);
     if (runs.length) trigger('remove', { runs });
   }
 
@@ -214,9 +194,8 @@ export function start({ element, props, trigger, watch }) {
       wrong.view.form.wrong().focus();
       return;
     }
-    submitted = cards.slice();
-    pending = { prompt: promptKey(ask.read()), seed: panelSeed, cards: submitted.map(inEffect) };
-    trigger('compare', { ...ask.read(), cards: submitted.map((card) => card.settings) });
+    results.submit(cards, { prompt: promptKey(ask.read()), seed: panelSeed, cards: cards.map(inEffect) });
+    trigger('compare', { ...ask.read(), cards: cards.map((card) => card.settings) });
   }
 
   /** A value arrived: the reply to a question, or what is new of the cards. */
@@ -231,11 +210,11 @@ export function start({ element, props, trigger, watch }) {
   function merge(value) {
     if ((value.update ?? 0) < newest) return;
     newest = value.update ?? 0;
-    const hadRun = run !== null && !isExample(run);
+    const hadRun = results.run !== null && !isExample(results.run);
     const isBeginning = value.busy && !busy;
     busy = value.busy;
-    if (value.request && value.run !== run) adopt(value.request);
-    if (!put(value.run, value.cards) && !busy) trigger('missing', {});
+    if (value.request && value.run !== results.run) adopt(value.request);
+    if (!results.put(value.run, value.cards) && !busy) trigger('missing', {});
     if (value.run !== null) continued = lastWords(value.continued);
     ask.offer(value);
     draw();
@@ -256,40 +235,15 @@ export function start({ element, props, trigger, watch }) {
     awaitsExample = false;
     cards = request.cards.map((settings) => newCard(settings));
     ask.show(request);
-    submitted = cards.slice();
-    pending = {
+    results.submit(cards, {
       prompt: promptKey(request), seed: request.seed,
       cards: cards.map(({ settings }, index) => ({ max_new_tokens: request.lengths[index], ...settings })),
-    };
-  }
-
-  /**
-   * Keep what has come of the cards that were sent.
-   * @param {string | null} name of the comparison @param {CardValue[]} values
-   * @returns {boolean} whether nothing before it is missing
-   */
-  function put(name, values) {
-    if (name !== run && name !== null) {
-      results.clear();
-      sent = pending;
-      submitted.forEach((card, index) => {
-        card.run = values[index]?.run ?? null;
-        card.sent = sent.cards[index];
-      });
-    }
-    run = name;
-    let isWhole = true;
-    for (const { since, tokens, ...rest } of values) {
-      const before = results.get(rest.run)?.tokens || [];
-      isWhole &&= since <= before.length;
-      results.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
-    }
-    return isWhole;
+    });
   }
 
   function draw() {
     const all = cards.map((card) => card.settings);
-    const shown = cards.map((card) => results.get(card.run) || null);
+    const shown = cards.map((card) => results.of(card));
     const started = shown.filter((result) => result !== null);
     stale = cards.map(staleness);
     const ranges = rangesOf(started.map((result) => result.metrics));
@@ -302,15 +256,8 @@ export function start({ element, props, trigger, watch }) {
       grid.replaceChildren(...nodes);
     }
     grid.dataset.count = String(cards.length);
-    sweep.chip.disabled = busy;
-    fills.forEach((chip, i) => {
-      chip.disabled = busy;
-      chip.setAttribute('aria-pressed', String(same(all, offered.fills[i].cards)));
-    });
     const isOwn = started.some((result) => !isExample(result.run));
-    for (const button of files) button.disabled = busy || !isOwn;
-    add.disabled = busy || cards.length >= offered.most;
-    add.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
+    toolbar.draw({ cards: all, busy, hasFiles: isOwn });
     ask.draw(busy);
     grid.setAttribute('aria-busy', String(busy));
     note.hidden = busy || isOwn || !started.length;

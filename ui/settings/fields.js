@@ -1,14 +1,13 @@
 /**
  * The fields of the panel: a setting's name, its control, what it does, and what is wrong with its value.
  *
- * A field knows no other: `panel` keeps the values and draws the fields whenever one has changed.
+ * A field knows no other: the state has the values, and the panel draws all fields whenever one has changed.
  *
  * @typedef {{box: HTMLElement, parameter: PanelField, draw: (value: any) => void}} Field
- * @typedef {{form: PanelForm, put: (name: string, value: unknown) => void, startOf: (name: string) => unknown,
- *   stagesOn: () => string[], move: (stage: string, by: 1 | -1) => void}} Panel
  */
 
 /** @import { PanelField, PanelForm } from './contract' */
+/** @import { PanelState } from './panel_state.js' */
 
 import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
@@ -17,21 +16,24 @@ import { isInvalid, makeControl, makeSlider, rangeText, readSetting } from '../k
 /** @param {string} name of a setting @returns {string} the id of its field */
 export const idOf = (name) => `attend-${name.replaceAll('_', '-')}`;
 
-/** @param {PanelField} parameter @param {Panel} panel @returns {Field} */
-export function makeField(parameter, panel) {
-  return { parameter, ...KINDS[parameter.kind](parameter, panel) };
+/** @param {PanelField} parameter @param {PanelForm} form @param {PanelState} state @returns {Field} */
+export function makeField(parameter, form, state) {
+  switch (parameter.kind) {
+    case 'number': return { parameter, ...numberField(parameter, state) };
+    case 'word': return { parameter, ...wordField(parameter, state, form.meanings) };
+    case 'order': return { parameter, ...orderField(parameter, state, form.labels) };
+    default: return { parameter, ...textField(parameter, state) };
+  }
 }
 
-const KINDS = { number: numberField, word: wordField, text: textField, order: orderField };
-
-/** @param {PanelField} parameter @param {Panel} panel */
-function numberField(parameter, panel) {
+/** @param {PanelField} parameter @param {PanelState} state */
+function numberField(parameter, state) {
   const { name, label, minimum, maximum } = parameter;
-  const entry = makeEntry(parameter, panel);
+  const entry = makeEntry(parameter, state);
   const slider = maximum - minimum < 1e6
-    ? makeSlider(parameter, { 'aria-label': label, oninput: () => panel.put(name, readSetting(parameter, slider.value)) }) : null;
+    ? makeSlider(parameter, { 'aria-label': label, oninput: () => state.change({ [name]: readSetting(parameter, slider.value) }) }) : null;
   const reset = make('button', { type: 'button', class: 'at-reset', text: '↺', title: 'Reset', 'aria-label': `${label}: reset`,
-    onclick: () => panel.put(name, panel.startOf(name)) });
+    onclick: () => state.change({ [name]: state.startOf(name) }) });
   const wrong = make('p', { class: 'at-wrong', id: `${idOf(name)}-wrong`, role: 'alert' });
   const box = make('div', { id: idOf(name), class: 'at-field' }, makeHead(entry, label, reset, entry), wrong,
     explained(makeHelp(parameter)), ...(slider ? [slider] : []));
@@ -42,7 +44,7 @@ function numberField(parameter, panel) {
     entry.setAttribute('aria-invalid', String(refused));
     const sentence = refused ? `Must be ${rangeText(parameter)}.` : '';
     if (wrong.textContent !== sentence) wrong.textContent = sentence;
-    reset.classList.toggle('at-away', value === panel.startOf(name));
+    reset.classList.toggle('at-away', value === state.startOf(name));
     if (!slider) return;
     slider.max = String(parameter.maximum);
     slider.value = value ?? minimum;
@@ -51,55 +53,58 @@ function numberField(parameter, panel) {
   return { box, draw };
 }
 
-/** @param {PanelField} parameter @param {Panel} panel */
-function textField(parameter, panel) {
-  const entry = makeEntry(parameter, panel);
+/** @param {PanelField} parameter @param {PanelState} state */
+function textField(parameter, state) {
+  const entry = makeEntry(parameter, state);
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' }, makeHead(entry, parameter.label),
     explained(makeHelp(parameter)), entry);
   return { box, draw: (value) => { if (entry.value !== value) entry.value = value; } };
 }
 
-/** A list to choose from; what the chosen word means stands under it. @param {PanelField} parameter @param {Panel} panel */
-function wordField(parameter, panel) {
-  const entry = makeEntry(parameter, panel);
+/**
+ * A list to choose from; what the chosen word means stands under it.
+ * @param {PanelField} parameter @param {PanelState} state @param {PanelForm['meanings']} meanings
+ */
+function wordField(parameter, state, meanings) {
+  const entry = makeEntry(parameter, state);
   const help = makeHelp(parameter);
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' }, makeHead(entry, parameter.label, entry), help);
   const draw = (value) => {
     entry.value = value;
-    help.textContent = panel.form.meanings[value] ?? parameter.help;
+    help.textContent = meanings[value] ?? parameter.help;
   };
   return { box, draw };
 }
 
-/** @param {PanelField} parameter @param {Panel} panel */
-function orderField(parameter, { form, stagesOn, move }) {
+/** @param {PanelField} parameter @param {PanelState} state @param {PanelForm['labels']} labels */
+function orderField(parameter, state, labels) {
   const list = make('ol');
   const box = make('div', { id: idOf(parameter.name), class: 'at-field' },
     make('div', { class: 'at-head' }, make('span', { text: parameter.label })), explained(makeHelp(parameter)), list);
   /** @param {string} stage @param {1 | -1} by @param {string} sign @param {string} words @param {boolean} disabled */
   const arrow = (stage, by, sign, words, disabled) => make('button', { type: 'button', text: sign, 'data-by': by,
-    'aria-label': `${form.labels[stage]}: ${words}`, title: words, disabled, onclick: () => {
-      move(stage, by);
+    'aria-label': `${labels[stage]}: ${words}`, title: words, disabled, onclick: () => {
+      state.moveStage(stage, by);
       /** @type {NodeListOf<HTMLElement>} */
       const able = list.querySelectorAll(`[data-stage="${stage}"] button:not(:disabled)`);
       ([...able].find((button) => button.dataset.by === String(by)) ?? able[0])?.focus();
     } });
   const draw = () => {
-    const on = stagesOn();
+    const on = state.stagesOn();
     list.replaceChildren(...on.map((stage, place) => make('li', { 'data-stage': stage },
-      make('span', { text: form.labels[stage] }),
+      make('span', { text: labels[stage] }),
       arrow(stage, -1, '↑', 'earlier', place === 0), arrow(stage, 1, '↓', 'later', place === on.length - 1))));
     if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
   };
   return { box, draw };
 }
 
-/** @param {PanelField} parameter @param {Panel} panel */
-function makeEntry(parameter, panel) {
+/** @param {PanelField} parameter @param {PanelState} state */
+function makeEntry(parameter, state) {
   const { name, kind } = parameter;
   const described = [`${idOf(name)}-help`, ...(kind === 'number' ? [`${idOf(name)}-wrong`] : [])].join(' ');
   const entry = /** @type {HTMLInputElement} */ (makeControl(parameter, { id: `${idOf(name)}-value`,
-    'aria-describedby': described, oninput: () => panel.put(name, readSetting(parameter, entry.value)) }));
+    'aria-describedby': described, oninput: () => state.change({ [name]: readSetting(parameter, entry.value) }) }));
   return entry;
 }
 

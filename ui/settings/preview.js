@@ -5,13 +5,15 @@
  */
 
 /** @import { StepValue } from '../inspector/contract' */
+/** @import { PanelForm } from './contract' */
 /** @import { Filter, Picture } from './distribution.js' */
+/** @import { PanelState } from './panel_state.js' */
 
 import { changeList, changeRow } from '../kit/js/change_bars.js';
 import { make } from '../kit/js/dom.js';
 import { shownStep } from '../kit/js/signals.js';
 import { tokenChip, visibleText } from '../kit/js/text.js';
-import { pictureOf } from './distribution.js';
+import { isDrawable, pictureOf } from './distribution.js';
 
 const MOST_BARS = 5;
 const STREAMING_THROTTLE_MS = 300; // between two drawings while a text is written
@@ -19,8 +21,7 @@ const THROTTLE_MS = 50; // and while a slider moves
 
 /**
  * @param {Element} owner in sight whenever the picture could be
- * @param {() => {filters: Filter[], left: string[]} | null} settings what to draw and the names of filters that need more
- *   than one step; null where the method says nothing about a single step
+ * @param {() => ReturnType<typeof previewOf>} settings
  */
 export function makePreview(owner, settings) {
   const list = changeList();
@@ -63,6 +64,30 @@ export function makePreview(owner, settings) {
     redraw(STREAMING_THROTTLE_MS);
   });
   return { node, redraw };
+}
+
+/**
+ * What the preview draws: the filters that have an effect, and the names of those that one step says too little about.
+ * @param {PanelForm} form
+ * @param {PanelState} state
+ * @returns {{filters: Filter[], left: string[]} | null} null where the method says nothing about a single step
+ */
+export function previewOf(form, state) {
+  const { values, strategy } = state;
+  const isCold = strategy === 'sample' && state.isShown('temperature') && values.temperature < form.zero_temperature;
+  const acting = isCold ? 'greedy' : strategy;
+  if (state.isComparing || !['greedy', 'sample'].includes(acting)) return null;
+  const on = state.stagesOn().filter((stage) => form.chains[acting].includes(stage));
+  const isFixed = (stage) => stage !== 'temperature' || !state.isShown('dynatemp_range') || state.isNeutral('dynatemp_range');
+  const drawn = on.filter((stage) => isDrawable(stage) && isFixed(stage));
+  if (drawn.some((stage) => state.isInvalid(stage))) return null;
+  const filters = drawn.map((stage) => ({ stage, value: values[stage] }));
+  const left = on.filter((stage) => !drawn.includes(stage)).map((stage) => form.labels[stage]);
+  if (acting === 'greedy') filters.push({ stage: 'greedy', value: 1 });
+  else if (state.isShown('mirostat_mode') && !state.isNeutral('mirostat_mode')) {
+    left.push(form.parameters.find(({ name }) => name === 'mirostat_mode').label);
+  }
+  return { filters, left };
 }
 
 /** @param {Picture} picture @returns {[number, number]} what the bars leave, before and after */

@@ -1,0 +1,85 @@
+/**
+ * What has come of the cards that were run, and what they were run with.
+ *
+ * @typedef {{settings: Settings, run: string | null, sent: Settings | null}} Card
+ * @typedef {{prompt: string, seed: number | null | undefined, cards: Settings[]}} Submission the prompt's key, and the settings
+ *   in effect for each card
+ */
+
+/** @import { CardValue } from './contract' */
+/** @import { Result } from './card.js' */
+/** @import { Settings } from './form.js' */
+
+import { isExample } from '../examples/example.js';
+import { same } from './form.js';
+
+export class Results {
+  /** @type {string | null} the name of the comparison */
+  run = null;
+
+  /** @type {Map<string, Result>} by run */
+  #byRun = new Map();
+  /** @type {Card[]} those that were sent last */
+  #cards = [];
+  /** @type {Submission} what was sent last */
+  #pending = { prompt: '', seed: undefined, cards: [] };
+  /** @type {Submission} what the texts in sight come from */
+  #sent = this.#pending;
+
+  /** The cards are sent; their results come later. @param {Card[]} cards @param {Submission} submission */
+  submit(cards, submission) {
+    this.#cards = cards.slice();
+    this.#pending = submission;
+  }
+
+  get isEmpty() {
+    return this.#byRun.size === 0;
+  }
+
+  /** @param {Card} card @returns {Result | null} */
+  of(card) {
+    return this.#byRun.get(card.run) || null;
+  }
+
+  /**
+   * Keep what is new of the cards.
+   * @param {string | null} run the comparison's name
+   * @param {CardValue[]} values
+   * @returns {boolean} whether nothing before it is missing
+   */
+  put(run, values) {
+    if (run !== this.run && run !== null) {
+      this.#byRun.clear();
+      this.#sent = this.#pending;
+      this.#cards.forEach((card, index) => {
+        card.run = values[index]?.run ?? null;
+        card.sent = this.#sent.cards[index];
+      });
+    }
+    this.run = run;
+    let isWhole = true;
+    for (const { since, tokens, ...rest } of values) {
+      const before = this.#byRun.get(rest.run)?.tokens || [];
+      isWhole &&= since <= before.length;
+      this.#byRun.set(rest.run, { ...rest, tokens: before.slice(0, since).concat(tokens) });
+    }
+    return isWhole;
+  }
+
+  /** @param {Card[]} cards @returns {string[]} their runs that the server has, too */
+  forget(cards) {
+    return cards.map((card) => card.run).filter((name) => name && this.#byRun.delete(name) && !isExample(name));
+  }
+
+  /**
+   * What has changed since a card's text was written; '' for nothing. A random seed doesn't count.
+   * @param {Card} card
+   * @param {{prompt: string, seed: number | null | undefined, settings: Settings}} now
+   */
+  staleness(card, { prompt, seed, settings }) {
+    if (card.sent === null) return '';
+    if (this.#sent.prompt !== prompt) return 'Prompt changed';
+    const isOther = !same(settings, card.sent) || (this.#sent.seed >= 0 && seed !== this.#sent.seed);
+    return isOther ? 'Settings changed' : '';
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The row above the cards: sets of cards to start from, a sweep, another card, and the files of the results.
+ */
+
+/** @import { CompareForm } from './contract' */
+/** @import { Settings } from './form.js' */
+
+import { make } from '../kit/js/dom.js';
+import { same } from './form.js';
+import { makeSweep } from './sweep.js';
+
+const FILES = ['csv', 'json'];
+
+/**
+ * @param {CompareForm} offered
+ * @param {{fill: (cards: Settings[]) => void, add: () => void, download: (kind: string) => void}} actions
+ */
+export function makeToolbar(offered, { fill, add, download }) {
+  const plain = (text, onclick) => make('button', { type: 'button', class: 'at-plain', text, onclick });
+  const fills = offered.fills.map(({ name, cards }) => plain(name, () => fill(cards)));
+  const sweep = makeSweep(offered, fill);
+  const addButton = plain('+ Add card', add);
+  const files = FILES.map((kind) => plain(kind.toUpperCase(), () => download(kind)));
+  const row = make('div', { class: 'at-ask-row' }, make('span', { class: 'at-quiet', text: 'Fill with' }), ...fills, sweep.chip,
+    addButton, make('span', { class: 'at-files' }, make('span', { class: 'at-quiet', text: 'Download' }), ...files));
+
+  /** @param {{cards: Settings[], busy: boolean, hasFiles: boolean}} now */
+  function draw({ cards, busy, hasFiles }) {
+    sweep.chip.disabled = busy;
+    fills.forEach((chip, i) => {
+      chip.disabled = busy;
+      chip.setAttribute('aria-pressed', String(same(cards, offered.fills[i].cards)));
+    });
+    for (const button of files) button.disabled = busy || !hasFiles;
+    addButton.disabled = busy || cards.length >= offered.most;
+    addButton.title = cards.length >= offered.most ? `A comparison has at most ${offered.most} cards` : '';
+  }
+
+  return { nodes: [row, sweep.node], draw, focusAdd: () => addButton.focus() };
+}

@@ -1,0 +1,61 @@
+/**
+ * The run in the inspector: its tokens, the steps that chose them, its attention and its beams. Draws nothing.
+ */
+
+/** @import { InspectorValue, StepValue } from './contract' */
+
+import { makeAttention } from './attention/attention.js';
+import { makeSearch } from './beams/search.js';
+
+export class Run {
+  /** @type {string | null} */
+  name = null;
+  mode = 'chat';
+  isBusy = false; // it is being written
+  first = 0; // the first token that was generated
+  /** @type {[text: string, kind: string, probability: number | null][]} */
+  tokens = [];
+  /** @type {(StepValue | undefined)[]} by token number */
+  steps = [];
+  isMissingTokens = false; // an update was lost
+  attention = makeAttention();
+  search = makeSearch();
+
+  /** Another run takes its place. @param {string | null} name */
+  begin(name) {
+    Object.assign(this, { name, tokens: [], steps: [], isMissingTokens: false });
+    this.attention.cut(0);
+    this.search.put(null);
+  }
+
+  /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
+  merge(value) {
+    const since = value.since || 0;
+    this.isMissingTokens = since > this.tokens.length || !this.search.put(value.search);
+    if (this.isMissingTokens) return;
+    this.tokens = this.tokens.slice(0, since).concat(value.tokens);
+    const from = Math.max(this.first, since);
+    this.steps.length = Math.min(this.steps.length, from);
+    value.steps.forEach((step, i) => {
+      this.steps[from + i] = step;
+    });
+    if (since) this.attention.cut(since - 1); // the pass that chose token `since` had its query one before it
+    this.attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);
+    if (!since) this.attention.keep(value.rows_from, value.rows_from + value.rows.length);
+  }
+
+  /** The last generated token that has a text: the one that ends it would say little. */
+  get newest() {
+    const end = this.tokens.length - 1;
+    for (let index = end; index >= this.first; index -= 1) {
+      if (this.tokens[index][1] !== 'control') return index;
+    }
+    return end;
+  }
+
+  /** @param {number} index */
+  positionOf(index) {
+    return index >= this.first
+      ? `Token ${index - this.first + 1} of ${this.tokens.length - this.first}` : `Prompt token ${index + 1} of ${this.first}`;
+  }
+}

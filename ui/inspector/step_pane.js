@@ -1,0 +1,66 @@
+/**
+ * How the selected token was chosen: its headline with the buttons to its neighbours, the table, the reason and the filters.
+ */
+
+/** @import { StepValue } from './contract' */
+/** @import { Run } from './run.js' */
+
+import { isExample } from '../examples/example.js';
+import { iconButton, make } from '../kit/js/dom.js';
+import { shownStep } from '../kit/js/signals.js';
+import { stepStages } from './filters.js';
+import { stepReason } from './reason.js';
+import { stepHeadline } from './step.js';
+import { stepTable } from './table.js';
+
+/**
+ * @param {Run} run
+ * @param {{move: (by: number) => void, follow: () => void, take: (index: number, id: number) => void}} actions `move`: select
+ *   a neighbour; `take`: use another token in place of one
+ */
+export function makeStepPane(run, { move, follow, take }) {
+  const newest = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token', onclick: follow });
+  const earlier = iconButton('previous', 'Earlier token', () => move(-1));
+  const later = iconButton('next', 'Later token', () => move(1));
+  const headline = make('div', { class: 'at-headline', 'aria-live': 'off' });
+  const head = make('section', { class: 'at-step', 'aria-label': 'Selected token' },
+    make('div', { class: 'at-step-head' }, headline, make('div', { class: 'at-walk' }, newest, earlier, later)));
+  const table = make('div', { class: 'at-table-pane' });
+  const reason = make('div', { class: 'at-reason' });
+  const stages = make('div', { class: 'at-stages-pane' });
+  const body = make('div', { class: 'at-step-pane' }, table, reason, stages);
+  let selected = -1;
+  /** @type {{step: StepValue | undefined, key: string} | null} */
+  let drawn = null;
+
+  /** @param {number} index @param {boolean} isFollowing it is selected because it is the newest */
+  function draw(index, isFollowing) {
+    selected = index;
+    const step = run.steps[index];
+    newest.hidden = isFollowing || (index === run.newest && !run.isBusy);
+    earlier.disabled = index <= 0;
+    later.disabled = index >= run.tokens.length - 1;
+    headline.replaceChildren(...stepHeadline({
+      text: run.tokens[index][0], position: run.positionOf(index), step, why: 'part of the prompt, not generated',
+    }));
+    drawStep(step);
+  }
+
+  /** @param {StepValue | undefined} step */
+  function drawStep(step) {
+    const canTake = !run.isBusy && (run.mode === 'write' || run.mode === 'chat') && !isExample(run.name);
+    const key = step ? `${run.name} ${selected} ${canTake}` : '';
+    if (drawn && drawn.step === step && drawn.key === key) return;
+    drawn = { step, key };
+    shownStep.publish({ step: step ?? null });
+    const index = selected;
+    table.replaceChildren(step ? stepTable(step, canTake ? (id) => take(index, id) : null)
+      : make('p', {
+        class: 'at-quiet', text: 'This token is part of the prompt. Select a generated token to see which others were possible.',
+      }));
+    reason.replaceChildren(...(step ? [stepReason(step)] : []));
+    stages.replaceChildren(...(step ? stepStages(step) : []));
+  }
+
+  return { head, body, draw };
+}

@@ -1,0 +1,105 @@
+/**
+ * The list of models, and the box that takes another name. It opens above the page (a popover), so that nothing in it is cut
+ * off beside the settings.
+ */
+
+/** @import { ChoiceValue } from './contract' */
+
+import { around, make } from '../kit/js/dom.js';
+import { closeOnEscape, onPlane, presses } from '../kit/js/keys.js';
+
+const WIDEST = 440; // pixels
+const MARGIN = 8; // pixels between the list and the window's edge
+const LEAST = 280; // pixels of height that the list gets at least
+
+/**
+ * @param {HTMLButtonElement} button opens it
+ * @param {boolean} anyName whether it has the box
+ * @param {(name: string, typed: boolean) => void} choose
+ */
+export function makeSheet(button, anyName, choose) {
+  const list = make('div', { role: 'listbox', 'aria-label': 'Models' });
+  const box = make('input', { type: 'text', class: 'at-text-field', id: 'attend-other-model', placeholder: 'Folder, GGUF file or owner/name' });
+  const other = make('form', {}, make('label', { for: 'attend-other-model', text: 'Another model' }),
+    make('div', {}, box, make('button', { type: 'submit', class: 'at-plain', text: 'Load' })));
+  const node = make('div', { class: 'at-models', popover: 'auto' }, list, ...(anyName ? [other] : []));
+  button.popoverTargetElement = node;
+
+  const options = () => /** @type {HTMLElement[]} */ ([...list.children]);
+
+  /** @param {string} name the model in use @param {ChoiceValue[]} choices */
+  function draw(name, choices) {
+    const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : null;
+    list.replaceChildren(...choices.map((choice) => make('div', {
+      role: 'option', tabindex: choice.name === name ? 0 : -1, 'aria-selected': String(choice.name === name),
+      'aria-label': [choice.title, choice.availability, choice.about].filter(Boolean).join(', '), 'data-name': choice.name,
+    }, ...choiceLines(choice))));
+    if (focused !== null) options().find((option) => option.dataset.name === focused)?.focus();
+  }
+
+  /** Under the button, as wide as there is room. */
+  function position() {
+    const { left, bottom } = button.getBoundingClientRect();
+    const width = Math.min(WIDEST, innerWidth - 2 * MARGIN);
+    const top = Math.max(MARGIN, Math.min(bottom + 4, innerHeight - LEAST - MARGIN));
+    Object.assign(node.style, {
+      width: `${width}px`, left: `${Math.max(MARGIN, Math.min(left, innerWidth - width - MARGIN))}px`,
+      top: `${top}px`, maxHeight: `${innerHeight - top - MARGIN}px`,
+    });
+  }
+
+  function close() {
+    node.hidePopover();
+    button.focus();
+  }
+
+  /** @param {string} name @param {boolean} typed */
+  function take(name, typed) {
+    close();
+    choose(name, typed);
+  }
+
+  node.addEventListener('beforetoggle', (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState === 'open') position();
+  });
+  node.addEventListener('toggle', (event) => {
+    const isOpen = /** @type {ToggleEvent} */ (event).newState === 'open';
+    button.setAttribute('aria-expanded', String(isOpen));
+    // The event comes later than the list: whoever is quick types in the box already.
+    if (isOpen && !node.contains(document.activeElement)) options().find((option) => option.tabIndex === 0)?.focus();
+  });
+  closeOnEscape(node, close);
+  list.addEventListener('click', (event) => {
+    const option = around(event, '[role="option"]');
+    if (option) take(option.dataset.name, false);
+  });
+  list.addEventListener('keydown', (event) => {
+    const all = options();
+    const here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    if (here < 0) return;
+    const step = { Home: -here, End: all.length - 1 - here }[event.key] ?? onPlane(event.key)?.[1];
+    if (presses(event.key)) take(all[here].dataset.name, false);
+    else if (step === undefined) return;
+    else all[here + step]?.focus();
+    event.preventDefault();
+  });
+  other.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (box.value.trim()) take(box.value, true);
+  });
+  addEventListener('resize', () => node.hidePopover());
+
+  return {
+    node, draw,
+    clearBox: () => {
+      box.value = '';
+    },
+  };
+}
+
+/** Its name and whether it is installed, over what it is for. @param {ChoiceValue} choice */
+export const choiceLines = (choice) => [
+  make('span', { class: 'at-model-head' }, make('b', { text: choice.title }),
+    make('span', { class: 'at-model-availability', text: choice.availability })),
+  make('span', { class: 'at-model-about', text: choice.about }),
+];

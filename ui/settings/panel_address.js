@@ -1,0 +1,46 @@
+/**
+ * The settings in the page's address: whatever differs from its start, so that a reload and a copied link bring it back.
+ */
+
+/** @import { PanelField, PanelForm } from './contract' */
+/** @import { PanelState } from './panel_state.js' */
+
+import { partOf, takeParts, writeParts } from '../kit/address/address.js';
+import { isInvalid, readSetting } from '../kit/js/setting.js';
+import { stageNames } from './stages.js';
+
+/** @param {PanelForm} form @param {PanelState} state */
+export function readAddress(form, state) {
+  const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
+  const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // as in older links
+  const method = address.get('method');
+  if (Object.hasOwn(form.methods, method)) {
+    state.openWith(method);
+    state.awaitedModel = history.state?.model ?? partOf('model');
+  }
+  if (['method', ...form.samplers].some((name) => address.has(name))) state.keepMethod();
+  takeParts((name, value) => {
+    if (name === 'method' || name === 'way') return value === state.method;
+    const isUnderstood = known.has(name) && !isMisread(form, known.get(name), value);
+    if (isUnderstood) state.values[name] = readSetting(known.get(name), value);
+    return isUnderstood;
+  });
+}
+
+/** @param {PanelForm} form @param {PanelState} state @param {import('../kit/address/address.js').Parts} others */
+export function writeAddress(form, state, others = {}) {
+  const { values } = state;
+  const parts = form.parameters.map(({ name }) => [name, values[name] === state.startOf(name) ? null : values[name] ?? '']);
+  const method = state.method === state.usualMethod ? null : state.method;
+  writeParts({ ...others, way: null, method, ...Object.fromEntries(parts) });
+}
+
+/** @param {PanelForm} form @param {PanelField} parameter @param {string} value */
+function isMisread(form, parameter, value) {
+  switch (parameter.kind) {
+    case 'number': return isInvalid(parameter, readSetting(parameter, value));
+    case 'word': return !parameter.choices.some(([choice]) => choice === value);
+    case 'order': return !stageNames(value).every((stage) => Object.hasOwn(form.stages, stage));
+    default: return false; // a text; checked when it is used
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The settings beside the text, without an element of the page: the decoding method, the values as typed, which of them are
+ * shown and which have an effect.
+ */
+
+/** @import { PanelField, PanelForm } from './contract' */
+
+import { isInvalid } from '../kit/js/setting.js';
+import { movedStage, stageNames, stagesInOrder } from './stages.js';
+
+export class PanelState {
+  /** @type {string} */
+  method;
+  /** @type {Record<string, any>} by parameter: an emptied number is null, and a wrong one stays as it is */
+  values;
+  isComparing = false; // Compare is in sight, where each card has its own method
+  /** @type {string | null} the model that the address names a method for, until it is in use */
+  awaitedModel = null;
+
+  #form;
+  #onChange;
+  /** @type {Map<string, PanelField>} */
+  #parameters;
+  #usualMethod; // the model's, until the visitor chooses one
+  /** @type {Map<string, string>} what was chosen in place of each usual method: translators have another one */
+  #chosenMethods = new Map();
+  /** @type {Record<string, any> | null} the samplers' values before they were turned off */
+  #samplersBefore = null;
+  #context = 0; // tokens
+
+  /** @param {PanelForm} form @param {() => void} onChange */
+  constructor(form, onChange) {
+    this.#form = form;
+    this.#onChange = onChange;
+    this.#parameters = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
+    this.method = this.#usualMethod = form.first.method;
+    this.values = { ...form.first.values };
+  }
+
+  /* ---- what the values mean ---- */
+
+  get strategy() {
+    return this.#form.methods[this.method].strategy ?? this.values.strategy;
+  }
+
+  /** @param {string} name */
+  isShown(name) {
+    const { shows } = this.#form.methods[this.method];
+    const { group, strategies } = this.#parameters.get(name);
+    if (this.isComparing && group === 'run') return true; // a card may use it
+    return (!shows || shows.includes(name)) && strategies.includes(this.strategy);
+  }
+
+  /** @param {string} name */
+  isNeutral(name) {
+    return this.values[name] === this.#parameters.get(name).neutral;
+  }
+
+  /** @param {string} name */
+  isInvalid(name) {
+    return isInvalid(this.#parameters.get(name), this.values[name]);
+  }
+
+  /** Whether the parameters have these values. @param {Record<string, any>} values */
+  has(values) {
+    return Object.entries(values).every(([name, value]) => this.values[name] === value);
+  }
+
+  /** Whether all filters are off. */
+  get isOff() {
+    return this.has(this.#neutral());
+  }
+
+  get canRestore() {
+    return this.#samplersBefore !== null;
+  }
+
+  /** What a parameter is before anybody changes it. @param {string} name @param {string} method */
+  startOf(name, method = this.method) {
+    const first = this.#form.methods[method].starts[name] ?? this.#form.first.values[name];
+    const { longest, maximum } = this.#parameters.get(name);
+    return longest ? Math.min(first, maximum) : first;
+  }
+
+  /** The parameters in use whose values would be refused. */
+  invalid() {
+    return this.#form.parameters.filter(({ name }) => this.isShown(name) && this.isInvalid(name));
+  }
+
+  /** The filters that have an effect, in their order. */
+  stagesOn() {
+    const chain = this.#form.chains[this.strategy]; // the stages that it can run
+    const isOn = (name) => this.isShown(name) && !this.isNeutral(name);
+    return this.#order().filter((stage) => chain.includes(stage) && this.#form.stages[stage].some(isOn));
+  }
+
+  /* ---- changing them ---- */
+
+  /** @param {Record<string, any>} values @param {string} method */
+  change(values, method = this.method) {
+    if (method !== this.method || this.#form.samplers.some((name) => name in values)) this.#chosenMethods.set(this.#usualMethod, method);
+    this.method = method;
+    Object.assign(this.values, values);
+    if (!this.isOff) this.#samplersBefore = null;
+    this.#onChange();
+  }
+
+  /** @param {string} method */
+  chooseMethod(method) {
+    const { methods, samplers } = this.#form;
+    const { shows, starts } = methods[method];
+    const off = samplers.filter((name) => shows?.includes(name) && this.isNeutral(name));
+    const preset = [methods[this.method].starts, starts].flatMap(Object.keys); // neither left behind nor kept
+    this.change(Object.fromEntries([...off, ...preset].map((name) => [name, this.startOf(name, method)])), method);
+  }
+
+  /** Turn all filters off, or restore them. */
+  toggleFilters() {
+    if (this.#samplersBefore) return this.change(this.#samplersBefore);
+    this.#samplersBefore = Object.fromEntries(this.#form.samplers.map((name) => [name, this.values[name]]));
+    this.change(this.#neutral());
+  }
+
+  /** @param {string} stage @param {1 | -1} by */
+  moveStage(stage, by) {
+    this.change({ order: movedStage(this.#order(), this.stagesOn(), stage, by).join(', ') });
+  }
+
+  /** The method for another model, or what the visitor chose in its place. @param {string} model @param {string} method its own */
+  followModel(model, method) {
+    if (model === this.awaitedModel) {
+      this.#chosenMethods.delete(this.#usualMethod);
+      this.#chosenMethods.set(method, this.method);
+      this.awaitedModel = null;
+    }
+    if (this.#usualMethod === method) return;
+    this.#usualMethod = method;
+    this.change({}, this.#chosenMethods.get(method) ?? method);
+  }
+
+  /** Lengths go up to the context of the model. @param {number} tokens */
+  limitLengths(tokens) {
+    if (this.#context === tokens) return; // repeated with every update of a download
+    this.#context = tokens;
+    const shorter = {};
+    for (const parameter of this.#form.parameters.filter(({ longest }) => longest)) {
+      parameter.maximum = Math.min(parameter.longest, tokens);
+      if (this.values[parameter.name] > parameter.maximum) shorter[parameter.name] = parameter.maximum;
+    }
+    this.change(shorter);
+  }
+
+  /** A method that came with the address, with its values. @param {string} method */
+  openWith(method) {
+    this.method = method;
+    Object.assign(this.values, this.#form.methods[method].starts);
+  }
+
+  /** The method stays although the model has another one. */
+  keepMethod() {
+    this.#chosenMethods.set(this.#usualMethod, this.method);
+  }
+
+  get usualMethod() {
+    return this.#usualMethod;
+  }
+
+  #neutral() {
+    return Object.fromEntries(this.#form.samplers.map((name) => [name, this.#parameters.get(name).neutral]));
+  }
+
+  #order() {
+    return stagesInOrder(stageNames(this.#form.first.values.order), this.values.order);
+  }
+}

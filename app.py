@@ -137,7 +137,7 @@ def serve(arguments: Sequence[str] | None) -> int:
     from ui.kit.light_import import import_gradio
 
     import_gradio()
-    from ui import page
+    from ui.page.layout import build
     from ui.runs.models import Models
 
     listed = (entry.name for entry in names.ENTRIES if not entry.embedded or entry.name in names.embedded())
@@ -153,7 +153,7 @@ def serve(arguments: Sequence[str] | None) -> int:
         print(f"Note: {note}", file=sys.stderr)
     threads = fastest_threads(first.model)
     return launch(
-        page.build(models, limits=chosen.limits),
+        build(models, limits=chosen.limits),
         chosen,
         f"{first.name}, {threads} thread{'s' * (threads > 1)}",
         started,
@@ -195,7 +195,7 @@ def inspect(chosen: Options, started: float) -> int:
     from ui.kit.light_import import import_gradio
 
     import_gradio()
-    from ui.page import build_encoder
+    from ui.page.layout import build_encoder
 
     encoder = catalog.load_encoder_arguments(chosen.model)
     for note in encoder.notes:

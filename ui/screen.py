@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.contract import SwitchValue
 from ui.history.contract import HistoryReply
 from ui.inspector.contract import InspectorValue
+from ui.page.contract import SwitchValue
 from ui.runs.contract import MeterValue
 
 

@@ -16,7 +16,7 @@ _SETTINGS = "#attend-form, #attend-seed-used, #attend-code"
 def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
     """One style sheet."""
     settings = (f"settings/{part}" for part in ("system_prompt", "panel", "method_list", "preview", "code"))
-    common = ("page", "header", "models/languages", *settings)
+    common = ("page/page", "page/header", "models/languages", *settings)
     files = [*(_FOLDER / f"{name}.css" for name in common), ENCODER, *(file for tab in tabs for file in tab.styles)]
     return "\n".join([*(file.read_text(encoding="utf-8") for file in files), visibility(tabs)])
 
@@ -24,9 +24,9 @@ def styles(tabs: Sequence[type[Tab]] = TABS) -> str:
 def visibility(tabs: Sequence[type[Tab]]) -> str:
     """Rules that hide what does not belong to the chosen tab, so that a click needs no reply from the server.
 
-    `ui/switch.js` sets `data-tab` on the body. `:has()` would need no script, but makes the browser spend most of its
-    time on styles while a text streams. Gradio adds the style sheet a second time, scoped to its container, which has
-    no body inside: so these rules only work outside media queries.
+    `ui/page/switch.js` sets `data-tab` on the body. `:has()` would need no script, but with it the browser spends most
+    of its time on styles while a text streams. Gradio adds the style sheet a second time, scoped to its container,
+    which has no body inside: so these rules only work outside media queries.
     """
     rules = []
     for tab in tabs:

@@ -27,7 +27,7 @@ from tests.helpers.paths import ROOT
 from tests.helpers.stage import CHROMIUM, FLAGS
 from tests.helpers.visitor import PATIENCE, POLLING
 from tests.helpers.waiting import paused
-from ui.page import build
+from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.hosts import own_names

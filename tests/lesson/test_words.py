@@ -27,7 +27,7 @@ from ui.learn.tokens import chapter as lesson_tokens
 from ui.learn.vectors import chapter as lesson_vectors
 from ui.learn.vocabulary import chapter as lesson_vocabulary
 from ui.models import select as choosing
-from ui.page import build
+from ui.page.layout import build
 from ui.runs.models import Models
 from ui.runs.models.cache import AnyModel
 from ui.runs.session import Session

@@ -49,8 +49,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.inspector": ("ui.runs", "ui.kit", "decoding", "model"),
     "ui.examples": ("ui.inspector.contract", "ui.runs.contract"),
     "ui.settings": ("ui.runs", "ui.kit", "decoding", "model"),
-    "ui.contract": (),
-    "ui.screen": ("ui.contract", "ui.history.contract", "ui.inspector.contract", "ui.runs.contract"),
+    "ui.page.contract": (),
+    "ui.screen": ("ui.page.contract", "ui.history.contract", "ui.inspector.contract", "ui.runs.contract"),
     "ui.frame": ("ui.screen", "ui.settings", "ui.runs", "ui.kit", "decoding", "model"),
     **{
         f"ui.{feature}": (
@@ -234,11 +234,11 @@ def test_rooms_stay_small() -> None:
         ("model.transformer.layers", "from transformers.models import llama"),
         ("model.catalog", "import transformers"),
         ("generate", "import gradio as gr"),
-        ("ui.page", "from . import header"),
-        ("ui.page", "import matplotlib.pyplot as plt"),
+        ("ui.page.layout", "from . import header"),
+        ("ui.page.layout", "import matplotlib.pyplot as plt"),
         ("ui.chat.actions", "from ui.write import actions"),
         ("ui.kit.component", "from ui.runs import session"),
-        ("ui.page", "from ui.chat.actions import _answer"),
+        ("ui.page.layout", "from ui.chat.actions import _answer"),
     ],
 )
 def test_a_forbidden_import_is_found(module: str, source: str) -> None:
@@ -252,7 +252,7 @@ def test_a_forbidden_import_is_found(module: str, source: str) -> None:
             "decoding.strategies.beam",
             "import torch\nfrom model.interface import Want\nfrom model.errors import AttendError",
         ),
-        ("ui.page", "import gradio as gr\nfrom decoding.settings import DecodingSettings"),
+        ("ui.page.layout", "import gradio as gr\nfrom decoding.settings import DecodingSettings"),
         ("ui.chat.actions", "from ui.runs.session import Session"),
         ("model.huggingface.causal", "import transformers"),
         ("app", "import modelling"),  # a foreign name that only begins like ours

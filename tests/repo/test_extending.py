@@ -17,10 +17,10 @@ import torch
 from decoding.processors import Context
 from model.loaded import LoadedModel
 from tests.helpers.paths import ROOT
-from ui.page import build
+from ui.page.layout import build
+from ui.page.switch import Switch
 from ui.runs.models import Models
 from ui.runs.session import Session
-from ui.switch import Switch
 from ui.tabs import TABS
 
 DOCUMENT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ from decoding.processors import registry
 from decoding.settings import DecodingSettings
 from tests.helpers.tiny import make_request
 from ui.settings.panel import declaration
-from ui.switch import Switch
+from ui.page.switch import Switch
 from ui.tabs import TABS
 
 (quadratic,) = DecodingSettings(smoothing_factor=0.5).options(make_request()).processors

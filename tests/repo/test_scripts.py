@@ -13,19 +13,18 @@ import pytest
 from ui.kit import assets
 
 # A room's scripts may import those of its own and of the rooms before it; the features do not know each other.
-ROOMS = {"kit": 0, "examples": 1, "runs": 1, "glossary": 1, "inspector": 2, "settings": 2, "models": 2}
-FEATURE, PAGE = 3, 4
+FEATURE = 3
+ROOMS = {"kit": 0, "examples": 1, "runs": 1, "glossary": 1, "inspector": 2, "settings": 2, "models": 2, "page": 4}
 MOST_IN_A_FOLDER, LONGEST = 15, 350
 SCRIPTS = sorted(name for name in assets.files() if name.endswith(".js"))
 
 
 def room(script: str) -> str:
-    path = PurePosixPath(script)
-    return path.parts[0] if len(path.parts) > 1 else ""
+    return PurePosixPath(script).parts[0]
 
 
 def level(script: str) -> int:
-    return ROOMS.get(room(script), FEATURE) if room(script) else PAGE
+    return ROOMS.get(room(script), FEATURE)
 
 
 def allowed(script: str, other: str) -> bool:

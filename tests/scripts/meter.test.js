@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { keptRoom, meterText } from '../../ui/meter.js';
+import { keptRoom, meterText } from '../../ui/page/meter.js';
 
 const VALUE = { used: 212, limit: 1024, answered: 0, note: '' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { moved } from '../../ui/switch.js';
+import { moved } from '../../ui/page/switch.js';
 
 const ENTRIES = ['Chat', 'Write', 'Learn'];
 

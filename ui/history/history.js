@@ -3,7 +3,7 @@
  * of `HistoryReply`.
  *
  * While what is in sight is being brought back, the body has `data-restoring`: no example is shown in its place
- * (ui/history/history.css), and the page is not called ready (ui/page.js).
+ * (ui/history/history.css), and the page is not called ready (ui/page/page.js).
  */
 
 /** @import { HistoryForm } from './contract' */
@@ -97,7 +97,7 @@ export function start({ element, props, trigger, watch }) {
     if (!keys.length) return;
     await new Promise((resolve) => onceConnected(() => resolve(undefined)));
     const isShown = (kind) => tabs[kind] === document.body.dataset.tab;
-    const hasPrompt = partOf('prompt') !== null; // a link's, for the box of the tab in sight (ui/page.js)
+    const hasPrompt = partOf('prompt') !== null; // a link's, for the box of the tab in sight (ui/page/page.js)
     for (const [kind, key] of keys.toSorted(([one], [other]) => Number(isShown(other)) - Number(isShown(one)))) {
       if (hasPrompt && isShown(kind) && kind !== 'chat') keeper.show(kind, ''); // what its box held stays in the list
       else await keeper.open(key, { isShown: isShown(kind), bring: isShown(kind) && !isModelChosen() });

@@ -23,7 +23,7 @@ STYLESHEET = "attend.css"
 STYLES = (  # of equally specific rules the later one wins
     "kit/shared",
     "kit/change_bars",
-    "switch",
+    "page/switch",
     "models/picker",
     "runs/answer",
     *(f"inspector/{name}" for name in ("inspector", "step", "attention/plots", "beams/beams", "toolbar/toolbar")),

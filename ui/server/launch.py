@@ -121,7 +121,7 @@ def launch(
         css=styles(),
         favicon_path=FAVICON,
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
-        js=assets.call("page.js", "start"),
+        js=assets.call("page/page.js", "start"),
         app_kwargs={
             "middleware": [Middleware(Guard, names=names)],
             "exception_handlers": refusals(page),

@@ -103,7 +103,7 @@ export function start({ element, props, trigger }) {
   });
   shownTab.subscribe(element, showTab);
   // Until Gradio has taken the component up, nothing that happens here reaches the server, so it is sent until it is answered.
-  // It is the page's first event, whose stream of replies kit/gradio/late_events.js must see: so it waits for page.js.
+  // It is the page's first event, whose stream of replies kit/gradio/late_events.js must see: so it waits for page/page.js.
   const announcing = setInterval(() => {
     draw();
     if (!document.body.hasAttribute('data-started')) return;

@@ -128,7 +128,7 @@ def test_models_chosen_later_run_on_the_engine_that_was_asked_for(
 ) -> None:
     pages: list[Models] = []
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
-    monkeypatch.setattr("ui.page.build", lambda models, limits: pages.append(models))
+    monkeypatch.setattr("ui.page.layout.build", lambda models, limits: pages.append(models))
     monkeypatch.setattr(app, "launch", lambda *page: 0)
     assert app.main(["--port", str(free_port), "--model", str(tiny_checkpoint), "--engine", engine]) == 0
     models = pages[0]

@@ -13,8 +13,8 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from model.loaded import LoadedModel
-from ui import page
 from ui.kit.errors import OURS
+from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 
@@ -25,7 +25,7 @@ GREEDY = {"strategy": "greedy", "max_new_tokens": 8}
 def served(tiny: LoadedModel, tiny_writer: LoadedModel, free_port: int) -> Iterator[tuple[str, Models]]:
     loaded = {tiny.name: tiny, tiny_writer.name: tiny_writer}
     models = Models(tuple(loaded), lambda name, _: loaded[name])
-    blocks = page.build(models)
+    blocks = build(models)
     serve.launch(blocks, host="127.0.0.1", port=free_port, block=False)
     yield f"http://127.0.0.1:{free_port}", models
     blocks.close()

@@ -9,7 +9,7 @@ import pytest
 
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
-from ui.page import build
+from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
 from ui.server.hosts import is_own, own_names

@@ -22,7 +22,7 @@ from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, eventually, paused
-from ui.page import build
+from ui.page.layout import build
 from ui.runs import stream as streaming
 from ui.runs.models import Models
 from ui.server import launch as serve

@@ -23,9 +23,9 @@ from model.interface import Want
 from model.loaded import LoadedModel
 from tests.helpers.translators import nllb
 from ui.models import select
+from ui.page.switch import Switch
 from ui.runs.models import Models
 from ui.runs.session import Choosing, Session
-from ui.switch import Switch
 from ui.tabs import TABS
 from ui.translate import actions as translate
 from ui.translate import alignment

@@ -10,8 +10,8 @@ from ui.kit.events import QUICK
 
 def lay_out() -> None:
     """Put it where the caller stands."""
-    template = assets.template("header.html")
-    script = assets.loader("header.js", "poll")
+    template = assets.template("page/header.html")
+    script = assets.loader("page/header.js", "poll")
     header = gr.HTML(html_template=template, js_on_load=script, apply_default_css=False, elem_id="attend-header")
     header.poll(
         lambda: None, None, None, trigger_mode="multiple", **QUICK

@@ -3,15 +3,15 @@
  * closes or stops, notices, and typing.
  */
 
-import { isTermName, offerGlossary } from './glossary/glossary.js';
-import { MOST_PROMPT, onceConnected, takePart, whenMoved, writeParts } from './kit/address/address.js';
-import { cloneObjectsOnly } from './kit/gradio/clone.js';
-import { around } from './kit/js/dom.js';
-import { reopenStream } from './kit/gradio/late_events.js';
-import { remember, remembered } from './kit/js/storage.js';
-import { CHAPTERS } from './learn/course.js';
-import { hasCourse, openChapter } from './learn/open_chapter.js';
-import { offerTour } from './tour/offer.js';
+import { isTermName, offerGlossary } from '../glossary/glossary.js';
+import { MOST_PROMPT, onceConnected, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { cloneObjectsOnly } from '../kit/gradio/clone.js';
+import { around } from '../kit/js/dom.js';
+import { reopenStream } from '../kit/gradio/late_events.js';
+import { remember, remembered } from '../kit/js/storage.js';
+import { CHAPTERS } from '../learn/course.js';
+import { hasCourse, openChapter } from '../learn/open_chapter.js';
+import { offerTour } from '../tour/offer.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();

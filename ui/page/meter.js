@@ -3,11 +3,11 @@
  * longest card.
  */
 
-/** @import { MeterValue } from './runs/contract' */
+/** @import { MeterValue } from '../runs/contract' */
 
-import { find } from './kit/js/dom.js';
-import { panelSettings, shownTab } from './kit/js/signals.js';
-import { counted } from './kit/js/text.js';
+import { find } from '../kit/js/dom.js';
+import { panelSettings, shownTab } from '../kit/js/signals.js';
+import { counted } from '../kit/js/text.js';
 
 /**
  * The room that is kept for the rest of an answer: as much as the model's chat format keeps, which is at most half the context.
@@ -24,7 +24,7 @@ export const meterText = ({ used, limit, note }, kept, tab) => [
   ...(note ? [note] : []),
 ].join(' · ');
 
-/** @param {import('./kit/js/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, watch }) {
   const meter = find(element, '.attend-meter');
   const text = find(element, '.attend-meter-text');

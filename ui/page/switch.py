@@ -1,8 +1,8 @@
 """The switch between the tabs. Chat and Write go with models that continue texts, Translate with translators.
 
-A click shows the tab at once, by style alone (`ui/switch.js`). The server then brings the tab up to date; if the tab is
-for another kind of model, that model is loaded first. A model that was chosen in the list switches to a tab for it.
-Compare is for any model, but leaves a translator with Translate: whoever wants one there chooses it there.
+A click shows the tab at once, by style alone (`ui/page/switch.js`). The server then updates the tab; if the tab needs
+another kind of model, that model is loaded first. Choosing a model in the list switches to a tab for it. Compare takes
+any model, but does not keep a translator that was in use in Translate: it must be chosen in Compare.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import gradio as gr
 
 from model import names
 from model.loaded import LoadedModel
-from ui.contract import SwitchValue
 from ui.encoder.actions import EncoderScreen
 from ui.encoder.actions import overview as encoder_overview
 from ui.frame import Changes, Frame, Output, Tab, View
@@ -24,6 +23,7 @@ from ui.kit import assets
 from ui.kit.errors import warn
 from ui.kit.events import QUICK, field
 from ui.models import select
+from ui.page.contract import SwitchValue
 from ui.runs.models import Models
 from ui.runs.prompts import task_of
 from ui.runs.session import Session
@@ -101,8 +101,8 @@ class Switch:
         }
         self.component = gr.HTML(
             value,
-            html_template=assets.template("switch.html"),
-            js_on_load=assets.loader("switch.js", "show", "bring"),
+            html_template=assets.template("page/switch.html"),
+            js_on_load=assets.loader("page/switch.js", "show", "bring"),
             apply_default_css=False,
             padding=False,
             elem_id="attend-tabs",

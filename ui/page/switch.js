@@ -5,9 +5,9 @@
  * chosen, the server moves the switch on.
  */
 
-import { onceConnected, partOf, takePart, whenMoved, writeParts } from './kit/address/address.js';
-import { find, make } from './kit/js/dom.js';
-import { shownTab } from './kit/js/signals.js';
+import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';
+import { find, make } from '../kit/js/dom.js';
+import { shownTab } from '../kit/js/signals.js';
 
 /** @import { SwitchValue } from './contract' */
 /** @typedef {{tab: string, clicks: number}} SwitchState what was chosen, and how often anything was */
@@ -24,7 +24,7 @@ export function moved(state, answer) {
   return waits ? state : { ...state, tab: answer.tab };
 }
 
-/** @param {import('./kit/js/gradio').Component} component */
+/** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
   const group = find(element, '.attend-tabs');
   /** @type {SwitchState} */

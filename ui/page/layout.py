@@ -12,7 +12,6 @@ import gradio as gr
 
 from model.encoder import Encoder
 from model.errors import AttendError
-from ui import header
 from ui.encoder import endpoint as encoder_endpoint
 from ui.encoder.actions import overview as encoder_overview
 from ui.encoder.view import EncoderView
@@ -28,6 +27,8 @@ from ui.kit.events import QUICK, field
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.models import picker as model_picker
+from ui.page import header
+from ui.page.switch import Switch, SwitchState
 from ui.runs.models import Models
 from ui.runs.prompts import is_translator
 from ui.runs.session import Session
@@ -40,7 +41,6 @@ from ui.settings import code, system_prompt
 from ui.settings import panel as settings_panel
 from ui.settings.methods import default_method, misread_link
 from ui.settings.panel import FORM_READY
-from ui.switch import Switch, SwitchState
 from ui.tabs import TABS
 
 
@@ -120,8 +120,8 @@ class _System:
 def _lay_out_meter(limit: int) -> gr.HTML:
     return gr.HTML(
         meter_value(0, limit),
-        html_template=assets.template("meter.html"),
-        js_on_load=assets.loader("meter.js"),
+        html_template=assets.template("page/meter.html"),
+        js_on_load=assets.loader("page/meter.js"),
         apply_default_css=False,
         elem_id="attend-meter",
     )

@@ -3,10 +3,10 @@
  * header.
  */
 
-import { ALL, termLink } from './glossary/term_link.js';
-import { makeDialog } from './kit/overlay/dialog.js';
-import { around, make } from './kit/js/dom.js';
-import { takeTour } from './tour/offer.js';
+import { ALL, termLink } from '../glossary/term_link.js';
+import { makeDialog } from '../kit/overlay/dialog.js';
+import { around, make } from '../kit/js/dom.js';
+import { takeTour } from '../tour/offer.js';
 
 /** @typedef {[keys: string, does: string]} Shortcut */
 

@@ -41,9 +41,9 @@ def schemes(length: int, width: int) -> dict[str, Scheme]:
 
 
 def likeness(vectors: Tensor) -> Tensor:
-    """Dot products of all pairs of positions (T, W), divided by the largest: (T, T)."""
-    products = vectors @ vectors.T  # (T, T)
-    return products / products.max()
+    """The cosines of all pairs of positions (T, W): (T, T)."""
+    directions = vectors / vectors.norm(dim=-1, keepdim=True)  # (T, W)
+    return directions @ directions.T  # (T, T)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,9 +58,10 @@ def test_the_rotation_knows_the_shift_and_not_the_position() -> None:
     assert one == other
 
 
-def test_likeness_is_the_cosine_of_positions() -> None:
-    """Each pair has length 1, so every position vector has length sqrt(d / 2)."""
-    table = sinusoids(30, 16)
+@pytest.mark.parametrize("width", [16, 7])
+def test_likeness_is_the_cosine_of_positions(width: int) -> None:
+    """With an even width, every position vector has length sqrt(d / 2), since each pair has length 1."""
+    table = sinusoids(30, width)
     twin = torch.nn.functional.cosine_similarity(table[:, None], table[None], dim=-1)
     assert (likeness(table) - twin).abs().max() < 1e-5
 

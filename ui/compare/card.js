@@ -32,7 +32,7 @@ export function makeCard(offered, actions) {
   widenButton.classList.add('at-widen');
   const removeButton = iconButton('remove', 'Remove this card', actions.remove);
   const form = makeForm(offered, actions);
-  const answer = makeAnswer(0);
+  const answer = makeAnswer(0, (isShown) => node.classList.toggle('at-inspected', isShown));
   const prompt = make('span', { class: 'at-card-prompt', dir: 'auto' });
   const text = make('div', { class: 'at-card-text', tabindex: -1 }, prompt, answer.node);
   const parted = make('button', { type: 'button', class: 'at-parted-note' });
@@ -99,7 +99,7 @@ export function makeCard(offered, actions) {
     editButton.disabled = now.busy;
     removeButton.disabled = now.busy || !now.removable;
     const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
-    written.style.width = `${100 * part}%`;
+    written.style.setProperty('--part', String(part)); // which lays out nothing
     drawText(result);
     if (prompt.textContent !== now.prompt) prompt.textContent = now.prompt;
     drawParted(now);

@@ -96,6 +96,7 @@ export function makeForm(offered, actions) {
   function draw() {
     const used = usedBy(offered.parameters, settings);
     fields.replaceChildren(...used.filter(inSight).map(makeField));
+    fields.classList.toggle('at-with-added', used.some((parameter) => inSight(parameter) && !parameter.main));
     more.replaceChildren(more.firstChild,
       ...used.filter((parameter) => !inSight(parameter)).map(({ name, label }) => make('option', { value: name, text: label })));
     more.value = '';
@@ -128,7 +129,7 @@ export function makeForm(offered, actions) {
       draw(); // another strategy has other settings
       field(name).focus();
     });
-    const row = make('label', { 'data-help': help || null }, make('span', { text: label }), control, wrong);
+    const row = make('label', { class: control instanceof HTMLSelectElement && 'at-choice', 'data-help': help || null }, make('span', { text: label }), control, wrong);
     if (main) return row;
     const remove = iconButton('remove', `Remove ${label}`, () => {
       added.delete(name);

@@ -27,15 +27,23 @@ export function makeMetrics(texts) {
   const node = make('div', { class: 'at-metrics', role: 'list', 'aria-label': 'Metrics' },
     ...rows.map((row) => row.node));
 
+  /** @type {string[]} what each row says */
+  const shown = [];
+
   /** @param {(number | null)[]} numbers @param {Range[]} ranges those of all cards */
   function show(numbers, ranges) {
     rows.forEach(({ value, fill, mark, node: row }, i) => {
       const number = numbers[i];
       const range = number === null ? null : ranges[i];
-      value.textContent = number === null ? '–' : worded(number, texts[i]);
-      fill.hidden = !range;
-      if (range) fill.style.insetInlineStart = `${(100 * (number - range.low)) / (range.high - range.low)}%`;
+      const text = number === null ? '–' : worded(number, texts[i]);
+      const place = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
       const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
+      const next = `${text} ${place} ${extreme}`;
+      if (next === shown[i]) return; // while texts grow, most numbers stay as they are
+      shown[i] = next;
+      value.textContent = text;
+      fill.hidden = !range;
+      if (range) fill.style.insetInlineStart = `${place}%`;
       row.dataset.extreme = extreme || '';
       mark.textContent = { highest: '▲', lowest: '▼' }[extreme] || '';
       mark.title = extreme || '';

@@ -3,7 +3,7 @@
  *
  * @typedef {{name: string, text?: string, help?: string, formula?: string, source?: string, chapter?: string}} Entry
  *   `text`: one or two sentences; `help`: the name under which the page has a sentence of its own (helps.js), which is not
- *   repeated here; `formula`: of what is said; `source`: who introduced it; `chapter`: the key of the chapter of Learn that
+ *   repeated here; `formula`: of what is said, as kit/js/formula.js reads it; `source`: who introduced it; `chapter`: the key of the chapter of Learn that
  *   shows it
  */
 

@@ -6,6 +6,7 @@
  */
 
 import { make } from '../kit/js/dom.js';
+import { formula } from '../kit/js/formula.js';
 import { ENTRIES } from './entries.js';
 import { helps } from './helps.js';
 import { markTerms } from './highlight.js';
@@ -38,7 +39,7 @@ export function entryBody(key, course) {
   });
   return [
     ...paragraphs,
-    ...(entry.formula ? [make('p', { class: 'at-term-formula', text: entry.formula })] : []),
+    ...(entry.formula ? [make('p', { class: 'at-term-formula' }, formula(entry.formula))] : []),
     ...(entry.source ? [make('p', { class: 'at-quiet', text: entry.source })] : []),
     ...(entry.chapter && course.isOffered() ? [chapterLink(entry.chapter, course)] : []),
   ];

@@ -5,7 +5,7 @@
 import { SECTION, UNMARKED, termLink } from './term_link.js';
 import { termsIn } from './matching.js';
 
-const OPAQUE = 'a, button, code';
+const OPAQUE = 'a, button, code, math';
 
 /**
  * @param {Element} section

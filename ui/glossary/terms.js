@@ -88,7 +88,9 @@ export const TERMS = {
   'top-p': ['top-p', 'nucleus sampling'],
   'transformer': ['transformer'],
   'typical': ['typical-p', 'typical sampling'],
+  'variance': ['variance', 'standard deviation'],
   'vector': ['vector'],
   'vocabulary': ['vocabulary', 'vocabularies'],
+  'warm-up': ['warm-up'],
   'xtc': ['XTC'],
 };

@@ -11,10 +11,8 @@ export function explanationLine(point) {
   const node = make('p', { class: 'at-explanation', role: 'status', text: hint });
   return {
     node,
-    /** @param {string} text */
-    say: (text) => {
-      node.textContent = text;
-    },
+    /** @param {...(string | Element)} parts */
+    say: (...parts) => node.replaceChildren(...parts),
   };
 }
 

@@ -9,10 +9,14 @@
 
 import { explained } from '../glossary/marking.js';
 import { make } from '../kit/js/dom.js';
+import { withFormulas } from '../kit/js/formula.js';
 
-/** @param {string} text a paragraph of the lesson; what stands between backticks is a name in the code */
-export const paragraph = (text) => explained(make('p', { class: 'at-lesson-text' }, ...text.split('`').map((part, index) =>
-  (index % 2 ? make('code', { text: part }) : document.createTextNode(part)))));
+/**
+ * @param {string} text a paragraph of the lesson: what stands between backticks is a name in the code, between dollar signs a
+ *   formula
+ */
+export const paragraph = (text) => explained(make('p', { class: 'at-lesson-text' }, ...text.split('`').flatMap((part, index) =>
+  (index % 2 ? [make('code', { text: part })] : withFormulas(part)))));
 
 /**
  * A part of a chapter, under a heading of its own.

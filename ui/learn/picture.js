@@ -2,7 +2,7 @@
  * A matrix too large for a table, as a picture: a cell a number, orange below zero and blue above, read under the pointer
  * or with the arrow keys.
  *
- * @param {{name: string, describe: (row: number, column: number, value: number) => string, across: string, down: string}} given
+ * @param {{name: string, describe: (row: number, column: number, value: number) => (string | Element)[], across: string, down: string}} given
  *   `describe` puts a cell into words; `across` and `down` name the axes
  */
 
@@ -45,7 +45,7 @@ export function matrixPicture({ name, describe, across, down }) {
 
   function describePoint() {
     const [row, column] = here;
-    readout.textContent = describe(row, column, values[row * shape[1] + column] / 127);
+    readout.replaceChildren(...describe(row, column, values[row * shape[1] + column] / 127));
   }
 
   canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {

@@ -24,8 +24,12 @@ shownToken.subscribe(null, (token) => {
   for (const node of document.querySelectorAll('.at-text')) answers.get(node)?.mark(marked);
 });
 
-/** The text of one answer: its tokens, or plain where there are none. @param {number} number whose it is */
-export function makeAnswer(number) {
+/**
+ * The text of one answer: its tokens, or plain where there are none.
+ * @param {number} number whose it is
+ * @param {(isShown: boolean) => void} [onShown] told when the inspector turns to one of its tokens, and away from them
+ */
+export function makeAnswer(number, onShown = () => {}) {
   const node = make('div', { class: 'at-text', dir: 'auto' });
   const caret = make('span', { class: 'at-caret', 'aria-hidden': 'true' });
   let run = null;
@@ -77,6 +81,7 @@ export function makeAnswer(number) {
     if (bright !== wanted) {
       bright?.classList.remove('at-shown');
       wanted?.classList.add('at-shown');
+      if (Boolean(bright) !== Boolean(wanted)) onShown(Boolean(wanted));
       bright = wanted;
     }
     const levels = mine ? now.levels : null;

@@ -22,6 +22,7 @@ from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.stream import Ending, stream
 
+_SMOOTH, _CALM = 15.0, 10.0  # updates a second of one text, and of several, whose drawing costs the browser more
 CALLER = ContextVar("caller", default="")  # who calls an endpoint, for a fair share of the passes
 
 
@@ -90,7 +91,8 @@ def run_for_visitor(
     session.growing = tuple(builder.run.id for builder in builders)
     try:
         yield view.started()
-        for progress in follow(builders, passes, stop=stop, time_limit=models.time_limit):
+        per_second = _SMOOTH if len(builders) == 1 else _CALM
+        for progress in follow(builders, passes, stop=stop, time_limit=models.time_limit, per_second=per_second):
             if progress.ended:
                 session.end(stop)
                 session.seed = common_seed(builders)

@@ -75,7 +75,7 @@ export const DECODING = {
     name: 'Length penalty',
     text: 'Without it, beam search would favour short texts, since every token makes a text less probable.',
     help: 'length_penalty',
-    formula: 'log-probability / length^penalty',
+    formula: '{log-probability / length^penalty}',
   },
   'logit': {
     name: 'Logit',
@@ -135,7 +135,7 @@ export const DECODING = {
     name: 'Temperature',
     text: 'Every logit is divided by it before the softmax, which flattens the probabilities or sharpens them.',
     help: 'temperature',
-    formula: 'softmax(logits / T)',
+    formula: 'softmax({logits / T})',
     source: 'Ackley, Hinton and Sejnowski (1985)',
     chapter: 'generation',
   },
@@ -155,7 +155,7 @@ export const DECODING = {
   'typical': {
     name: 'Typical sampling',
     help: 'typical_p',
-    formula: 'smallest |−log p − entropy| first',
+    formula: 'smallest |surprisal − entropy| first',
     source: 'Meister et al. (2023)',
   },
   'xtc': {

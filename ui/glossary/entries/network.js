@@ -8,7 +8,7 @@ export const NETWORK = {
     name: 'Activation function',
     text: 'A curve that every number passes through between two matrix multiplications. Without it, the two would be no more '
       + 'than one.',
-    formula: 'ReLU(x) = max(0, x), SiLU(x) = x / (1 + e⁻ˣ)',
+    formula: 'ReLU(x) = max(0, x),  SiLU(x) = {x / 1 + e⁻ˣ}',
     source: 'GELU and SiLU: Hendrycks and Gimpel (2016)',
     chapter: 'today',
   },
@@ -22,7 +22,7 @@ export const NETWORK = {
     name: 'Attention',
     text: 'How a token takes in what others say: it weighs all tokens that it may see, and its new vector is the weighted sum of '
       + 'what they give. The weights add up to 1.',
-    formula: 'softmax(Q Kᵀ / √d) V',
+    formula: 'softmax({Q Kᵀ / √d}) V',
     source: 'Bahdanau, Cho and Bengio (2015); in this form: Vaswani et al. (2017)',
     chapter: 'attention',
   },
@@ -87,7 +87,7 @@ export const NETWORK = {
     name: 'Recurrent network, GRU',
     text: 'Reads a text word by word and carries one vector, its state, from each word to the next. A GRU has two gates that '
       + 'decide how much of the state to use and to keep.',
-    formula: 'h′ = (1 − z) · n + z · h',
+    formula: 'h′ = (1 − z) ⊙ n + z ⊙ h',
     source: 'GRU: Cho et al. (2014)',
     chapter: 'recurrence',
   },
@@ -108,7 +108,7 @@ export const NETWORK = {
     name: 'LayerNorm',
     text: 'Shifts and scales the numbers of a vector to mean 0 and standard deviation 1, then applies a learned scale and shift. '
       + 'It keeps training stable.',
-    formula: '(x − mean) / deviation · g + b',
+    formula: '{x − mean / deviation} · g + b',
     source: 'Ba, Kiros and Hinton (2016)',
     chapter: 'block',
   },
@@ -128,7 +128,7 @@ export const NETWORK = {
     name: 'Position encoding',
     text: 'Attention alone ignores order. So the first transformers add to each word’s vector one for its position, made of '
       + 'waves of different lengths.',
-    formula: 'sin(pos / 10000^(2i/d)), cos(pos / 10000^(2i/d))',
+    formula: 'sin({pos / 10000^(2i/d)}),  cos({pos / 10000^(2i/d)})',
     source: 'Vaswani et al. (2017)',
     chapter: 'positions',
   },
@@ -136,7 +136,7 @@ export const NETWORK = {
     name: 'Query, key and value',
     text: 'Three vectors that each token gets in a head: what it asks for, what it can be found by, and what it gives. A token '
       + 'attends to those whose keys fit its query.',
-    formula: 'Q = X W_Q, K = X W_K, V = X W_V',
+    formula: 'Q = X W_Q,  K = X W_K,  V = X W_V',
     source: 'In this form: Vaswani et al. (2017)',
     chapter: 'attention',
   },
@@ -151,7 +151,7 @@ export const NETWORK = {
   'rms-norm': {
     name: 'RMSNorm',
     text: 'A simpler LayerNorm: divides a vector by the root mean square of its numbers and leaves the mean alone.',
-    formula: 'x / √mean(x²) · g',
+    formula: '{x / √{mean(x²)}} · g',
     source: 'Zhang and Sennrich (2019)',
     chapter: 'today',
   },
@@ -171,7 +171,7 @@ export const NETWORK = {
     name: 'Softmax',
     text: 'Turns any list of numbers into positive ones that add up to 1. Only differences count: a number larger by 1 gets '
       + 'a share 2.72 times as large.',
-    formula: 'e^zᵢ / Σⱼ e^zⱼ',
+    formula: '{e^{zᵢ} / Σⱼ e^{zⱼ}}',
     source: 'The name: Bridle (1990)',
     chapter: 'attention',
   },

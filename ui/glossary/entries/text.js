@@ -30,7 +30,7 @@ export const TEXT = {
   'cosine': {
     name: 'Cosine similarity',
     text: 'How alike the directions of two vectors are: 1 for the same direction, 0 at a right angle, −1 for the opposite.',
-    formula: 'a · b / (|a| |b|)',
+    formula: '{a · b / |a| |b|}',
     chapter: 'vectors',
   },
   'dot-product': {

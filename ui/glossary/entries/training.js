@@ -8,7 +8,7 @@ export const TRAINING = {
     name: 'Adam',
     text: 'The usual way to turn gradients into changes of the parameters: it averages each parameter’s gradient over the last '
       + 'steps and divides by its typical size.',
-    formula: 'Δw = −η · m̂ / (√v̂ + ε)',
+    formula: 'Δw = −η · {m̂ / √v̂ + ε}',
     source: 'Kingma and Ba (2015)',
     chapter: 'training',
   },
@@ -76,7 +76,7 @@ export const TRAINING = {
     name: 'Perplexity',
     text: 'How many equally likely tokens a model seems to choose among, on average: 1 if it is always certain, and the size of the '
       + 'vocabulary if it guesses blindly.',
-    formula: 'exp(mean of −ln p)',
+    formula: 'e^(−mean(ln p))',
     source: 'Jelinek et al. (1977)',
     chapter: 'training',
   },
@@ -98,5 +98,19 @@ export const TRAINING = {
       + 'one pass.',
     source: 'Williams and Zipser (1989)',
     chapter: 'training',
+  },
+  'variance': {
+    name: 'Variance',
+    text: 'How far numbers lie from their mean: the average of the squared distances. Its root, the standard deviation, is a '
+      + 'typical distance.',
+    formula: 'mean((x − mean(x))²)',
+    chapter: 'attention',
+  },
+  'warm-up': {
+    name: 'Warm-up',
+    text: 'The first steps of a training, in which the learning rate grows from almost nothing to its full size, so that the '
+      + 'first gradients do no harm.',
+    source: 'For transformers: Vaswani et al. (2017)',
+    chapter: 'today',
   },
 };

@@ -8,6 +8,7 @@
 /** @import { BlockStep } from './steps.js' */
 
 import { make } from '../../kit/js/dom.js';
+import { formula as drawFormula, withFormulas } from '../../kit/js/formula.js';
 import { explanationLine, sentenceField } from '../explanation.js';
 import { plainButton, labelled, sideBySide, checkbox, paragraph } from '../lesson.js';
 import { matrixNumber, matrixTable } from '../matrix.js';
@@ -76,7 +77,7 @@ function makeQuestion(change, restart) {
 /**
  * The stages of the walk, part by part; the selected number is explained.
  * @param {(name: string, row: number, column: number, value: number) => void} edit
- * @param {(text: string) => void} say
+ * @param {(...parts: (string | Element)[]) => void} say
  * @returns {BlockPart & {forget: () => void}} `forget`: drops what was typed and refused
  */
 function makeTrace(edit, say) {
@@ -109,7 +110,7 @@ function makeTrace(edit, say) {
     const { text, from } = explain(stage, cell, (other) => stages.get(other), given);
     const value = matricesOf(stage)[cell.head][cell.row][cell.column];
     const where = [stage.rows[cell.row], stage.columns[cell.column]].filter(Boolean).join(' → ');
-    say(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`);
+    say(...withFormulas(`${caption}${where && `, ${where}`}: ${text} = ${matrixNumber(value, 2)}`));
     views.forEach((other, called) => {
       const at = stage.of.indexOf(called);
       other.light(called === name ? cellsWhere(cell) : at < 0 ? null : from[at]);
@@ -136,16 +137,12 @@ const stepSection = ({ name, formula, code, text, stages, weights }, number, vie
   make('div', { class: 'at-walk-step' },
     make('div', { class: 'at-walk-head' },
       make('span', { class: 'at-walk-number', text: number }), make('h4', { text: name }),
-      make('span', { class: 'at-formula' }, ...formulaNodes(formula))),
+      make('span', { class: 'at-formula' }, drawFormula(formula))),
     paragraph(`${text} In the code: ${code}.`),
     make('div', { class: 'at-tables' }, ...stages.map(view)),
     ...(weights ? [make('details', { class: 'at-weights' },
       make('summary', { text: weights.map(([, caption]) => caption).join(', ') }),
       make('div', { class: 'at-tables' }, ...weights.map(view)))] : []));
-
-/** @param {string} formula whose letters behind underscores stand lower @returns {(Node | string)[]} */
-const formulaNodes = (formula) =>
-  formula.split(/_(\w)/).map((part, i) => (i % 2 ? make('sub', { text: part }) : part));
 
 /**
  * A stage with what is changed of it whole: the walk's own numbers are rounded.

@@ -6,7 +6,8 @@
  * @typedef {{row: number, column: number, head: number}} BlockCell
  * @typedef {{of: BlockMatrix[], heads: number, cell: BlockCell, stage: BlockStage, given: any}} BlockMade `of`: what the
  *   stage was made from, of the same head where those have heads
- * @typedef {{text: string, from: ((cell: BlockCell) => boolean)[]}} BlockExplanation `from`: which cells of each of those
+ * @typedef {{text: string, from: ((cell: BlockCell) => boolean)[]}} BlockExplanation `text`: with formulas
+ *   between dollar signs; `from`: which cells of each of those
  */
 
 import { factor, dotProduct } from '../explanation.js';
@@ -41,7 +42,7 @@ const EXPLANATIONS = {
       return { text: WEIGHT_ORIGINS[stage.name] ?? 'a weight drawn at random; training would learn it', from: [] };
     }
     const wave = column % 2 ? 'cos' : 'sin';
-    return { text: `${wave}(${row} / 10000^(${column - (column % 2)}/${WIDTH}))`, from: [] };
+    return { text: `$${wave}(${row} / 10000^(${column - (column % 2)}/${WIDTH}))$`, from: [] };
   },
   look_up: ({ cell: { row, column }, stage, given }) => {
     const ids = stage.name.startsWith('encoder') ? given.source : [0, ...given.answer.slice(0, -1)];
@@ -77,7 +78,7 @@ const EXPLANATIONS = {
   }),
   softmax: ({ of: [a], cell: { row, column, head } }) => {
     const powers = a[row].map((one) => `e^${factor(one)}`);
-    return { text: `${powers[column]} / (${powers.join(' + ')})`, from: [cellsWhere({ head, row })] };
+    return { text: `$${powers[column]}$ / ($${powers.join(' + ')}$)`, from: [cellsWhere({ head, row })] };
   },
   mix: ({ of: [a, b], cell: { row, column, head } }) => ({
     text: dotProduct(a[row], columnOf(b, column)),

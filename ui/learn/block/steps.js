@@ -2,7 +2,7 @@
  * What the chapter on a block says: its parts and their steps, each with its formula, where that is in the code, and the
  * stages of the walk that it shows.
  *
- * In a formula W_Q has a subscript.
+ * Formulas are written as kit/js/formula.js reads them.
  *
  * @typedef {{name: string, formula: string, code: string, text: string, stages: [name: string, caption: string][],
  *   weights?: [name: string, caption: string][]}} BlockStep `weights`: shown on demand
@@ -20,7 +20,7 @@ const attentionSteps = (name, { given, looked, code, text, call = 'attention(x)'
     ],
   },
   {
-    name: 'Scores', formula: 'Q Kᵀ,  then / √D', code: '`attention_weights` in model/transformer/attention.py',
+    name: 'Scores', formula: 'Q Kᵀ,  {Q Kᵀ / √D}', code: '`attention_weights` in model/transformer/attention.py',
     text: text.scores,
     stages: [[`${name}.scores`, 'Scores Q Kᵀ'], [`${name}.scaled`, 'Scaled, / √D'], [`${name}.masked`, 'Masked']],
   },
@@ -64,7 +64,7 @@ const embeddingSteps = (side, text) => [
     text: text.embeddings, stages: [[`${side}.embeddings`, 'Embeddings']],
   },
   {
-    name: 'Positions are added', formula: 'PE(pos, 2i) = sin(pos / 10000^(2i/6)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/6))',
+    name: 'Positions are added', formula: 'PE(pos, 2i) = sin({pos / 10000^(2i/6)}),  PE(pos, 2i+1) = cos({pos / 10000^(2i/6)})',
     code: '`sinusoids` in model/transformer/positions.py', text: text.positions,
     stages: [[`${side}.positions`, 'Positions'], [`${side}.input`, 'Sum x']],
   },

@@ -3,6 +3,7 @@
  */
 
 import { make, makeSvg } from '../../kit/js/dom.js';
+import { formula, withFormulas } from '../../kit/js/formula.js';
 import { signed } from '../../kit/js/text.js';
 import { plainButton, lessonPart, sideBySide, numberSlider, paragraph } from '../lesson.js';
 import { matrixTable } from '../matrix.js';
@@ -43,23 +44,27 @@ export function build(root, ask, first) {
 
   root.append(
     paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
-      + 'to say where the word is: PE(pos, 2i) = sin(pos / 10000^(2i/d)) and PE(pos, 2i+1) = cos(pos / 10000^(2i/d)) '
-      + '(Vaswani et al., 2017), where d is the width of the vector and i counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
+      + 'to say where the word is: $PE(pos, 2i) = sin({pos / 10000^(2i/d)})$ and $PE(pos, 2i+1) = cos({pos / 10000^(2i/d)})$ '
+      + '(Vaswani et al., 2017), where $d$ is the width of the vector and $i$ counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
     sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
-    paragraph('In the second picture: the farther apart two positions are, the less alike their vectors become, though not '
+    paragraph('The second picture shows the cosine of every two positions. The farther apart two positions are, the less alike their vectors become, though not '
       + 'steadily: the sum of many waves has ripples.'),
     lessonPart('A shift is a rotation',
-      paragraph('Each pair (sin, cos) is a point on a circle. Moving on by φ positions turns it by an angle '
-        + 'that depends only on φ and the pair, not on the position p. With ω = 1/10000^(2i/d), the frequency of pair i: (sin ω(p+φ), cos ω(p+φ)) = [[cos ωφ, sin '
-        + 'ωφ], [−sin ωφ, cos ωφ]] · (sin ωp, cos ωp). So for each shift one matrix does it from any '
+      paragraph('Each pair (sin, cos) is a point on a circle. Moving on by $φ$ positions turns it by an angle '
+        + 'that depends only on $φ$ and the pair, not on the position $p$. With $ω = {1 / 10000^(2i/d)}$, the frequency of pair $i$:'),
+      make('p', { class: 'at-equation' },
+        formula('sin(ω(p + φ)) = cos(ωφ) · sin(ωp) + sin(ωφ) · cos(ωp)'), formula('cos(ω(p + φ)) = −sin(ωφ) · sin(ωp) + cos(ωφ) · cos(ωp)')),
+      paragraph('So for each shift one matrix, of these sines and cosines of $ωφ$, does it from any '
         + 'position: one means “two words back”. The authors hoped that this makes it easy to attend by distance.'),
       sideBySide(sliders.position.node, sliders.shift.node), turns),
     lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
     lessonPart('Rotary positions',
-      paragraph('attend-chat adds nothing to its word vectors. It turns every query and key (the next chapter explains them) by an angle that '
-        + 'depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so their product '
-        + 'depends on how far one stands before or after the other. Below, every row has the same query and every column the same '
-        + 'key: the numbers along each diagonal are equal.'), rotary.node));
+      paragraph('attend-chat adds nothing to its word vectors. It turns two others that it makes of them. In attention, which the '
+        + 'next chapter computes, each word has a query (what it asks for) and a key (what it can be found by). How well the two '
+        + 'fit, their score, is the dot product: multiply them number by number and add up. Rotary positions turn every query and '
+        + 'key by an angle that depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so a score '
+        + 'depends on how far one word stands before or after the other. Below, every row has the same query and every column the '
+        + 'same key: the numbers along each diagonal are equal.'), rotary.node));
   ask(now);
 
   return (result) => {
@@ -78,13 +83,12 @@ function picturesPart() {
   let width = 0;
   const table = matrixPicture({
     name: 'Positions as waves', across: 'column of the vector', down: 'position',
-    describe: (row, column, value) => `position ${row}, column ${column}: ${signed(value.toFixed(2))}`
-      + ` = ${column % 2 ? 'cos' : 'sin'}(${row} / 10000^(${column - (column % 2)}/${width}))`,
+    describe: (row, column, value) => withFormulas(`position ${row}, column ${column}: ${signed(value.toFixed(2))}`
+      + ` = $${column % 2 ? 'cos' : 'sin'}(${row} / 10000^(${column - (column % 2)}/${width}))$`),
   });
   const likeness = matrixPicture({
     name: 'Similarity of two positions', across: 'position', down: 'position',
-    describe: (row, column, value) =>
-      `positions ${row} and ${column}: ${signed(value.toFixed(2))} of the largest dot product`,
+    describe: (row, column, value) => [`positions ${row} and ${column}: cosine ${signed(value.toFixed(2))}`],
   });
 
   function draw(result) {

@@ -6,11 +6,19 @@
 /** @import { RecurrencePart } from './chapter.js' */
 
 import { make } from '../../kit/js/dom.js';
+import { formula } from '../../kit/js/formula.js';
 import { factor } from '../explanation.js';
 import { lessonPart, paragraph, plainButton, sideBySide } from '../lesson.js';
 import { matrixNumber, matrixTable } from '../matrix.js';
 
 const ROWS = ['word’s vector x', 'state before h', 'reset gate r', 'update gate z', 'candidate n', 'new state h′'];
+/** As PyTorch computes them, and what each is for. @type {[string, string][]} */
+const EQUATIONS = [
+  ['r = σ(W_r x + U_r h + b_r)', 'the reset gate: how much of the state the candidate may use'],
+  ['z = σ(W_z x + U_z h + b_z)', 'the update gate: how much of the state is kept'],
+  ['n = tanh(W_n x + b_n + r ⊙ (U_n h + c_n))', 'the candidate: what the new state would be if nothing were kept'],
+  ['h′ = (1 − z) ⊙ n + z ⊙ h', 'the new state: a mixture of candidate and old state'],
+];
 const [, BEFORE, , UPDATE, CANDIDATE, AFTER] = ROWS.keys();
 
 /** @param {ChapterInput} input @returns {RecurrencePart} */
@@ -28,8 +36,12 @@ export function unrolledPart({ typed }) {
   const next = plainButton('Next word', () => choose((chosen + 1) % shown.words.length));
   const node = lessonPart('One state, carried from word to word',
     paragraph('Each network is a GRU (Cho et al., 2014), in the form that PyTorch computes. It reads a word’s vector x and the state before it, h, and makes a '
-      + 'new state h′. The reset gate r says how much of h the candidate n may use, and the update gate z how much of h is '
-      + 'kept. The weights here are random and nobody trained them: the picture shows what is passed on, not what is '
+      + 'new state h′. It has two gates, which are numbers from 0 to 1, one for each number of the state; σ squeezes any number '
+      + 'into that range.'),
+    make('ul', { class: 'at-equations' }, ...EQUATIONS.map(([written, meaning]) =>
+      make('li', {}, formula(written), make('span', { text: meaning })))),
+    paragraph('⊙ multiplies number by number. Where z is near 1 the old state stays, so a GRU can carry something over many '
+      + 'words. The weights here are random and nobody trained them: the picture shows what is passed on, not what is '
       + 'learned. Click a word to see its step.'),
     sideBySide(typed('source', 'The encoder reads', { class: 'at-lesson-wide' }),
       typed('target', 'The decoder reads', { class: 'at-lesson-wide' })),

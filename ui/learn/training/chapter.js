@@ -2,12 +2,13 @@
  * One training step: the target at each position, the gradients, and Adam's update.
  *
  * @typedef {{change: (changes: object) => void, fresh: (changes: object) => void, onwards: (steps: number) => void,
- *   restart: () => void, say: (text: string) => void}} TrainingControls what a part is made with: `fresh` restarts at
+ *   restart: () => void, say: (...parts: (string | Element)[]) => void}} TrainingControls what a part is made with: `fresh` restarts at
  *   step 1
  * @typedef {{nodes: HTMLElement[], draw: (result: any) => void}} TrainingPart
  */
 
 import { make } from '../../kit/js/dom.js';
+import { withFormulas } from '../../kit/js/formula.js';
 import { percent, signed } from '../../kit/js/text.js';
 import { explanationLine, sentenceField } from '../explanation.js';
 import { plainButton, labelled, rangeHint, lessonPart, sideBySide, paragraph } from '../lesson.js';
@@ -168,17 +169,17 @@ function adamPart({ say }) {
     caption, onPoint: (cell) => cell && explain(key, caption, cell),
   }) }));
   const node = lessonPart('What Adam does with it',
-    paragraph('Adam (Kingma and Ba, 2015) keeps two running averages: m ← β₁m + (1 − β₁)g of the gradient and '
-      + 'v ← β₂v + (1 − β₂)g² of its square. Both start at zero, so at step t they are divided by 1 − β₁ᵗ and 1 − β₂ᵗ: '
-      + 'm̂ and v̂. Then Δw = −η · m̂ / (√v̂ + ε), where η is the learning rate and the tiny ε prevents division by zero. In '
-      + 'the first step, m̂ / √v̂ is the sign of the gradient: a weight moves by the learning rate, however small '
+    paragraph('Adam (Kingma and Ba, 2015) keeps two running averages: $m ← β₁ m + (1 − β₁) g$ of the gradient and '
+      + '$v ← β₂ v + (1 − β₂) g²$ of its square. Both start at zero, so at step $t$ they are divided by $1 − β₁ᵗ$ and '
+      + '$1 − β₂ᵗ$: $m̂$ and $v̂$. Then $Δw = −η · {m̂ / √v̂ + ε}$, where $η$ is the learning rate and the tiny $ε$ prevents '
+      + 'division by zero. In the first step, ${m̂ / √v̂}$ is the sign of the gradient: a weight moves by the learning rate, however small '
       + 'its gradient, and stays only where the gradient is 0. In the code: `adam` in lesson/training.py, which a '
       + 'test compares with PyTorch’s.'),
     make('div', { class: 'at-tables' }, ...tables.map((table) => table.node)));
 
   function explain(key, caption, { row, column }) {
     const at = (name) => threeDigits(shown.update[name][row][column]);
-    say(`${caption}: ${FORMULAS[key](at, shown)} = ${at(key)}`);
+    say(...withFormulas(`${caption}: ${FORMULAS[key](at, shown)} = ${at(key)}`));
     tables.forEach((table) => table.light((i, j) => i === row && j === column));
   }
 
@@ -204,7 +205,7 @@ function curvesPart() {
   const node = lessonPart('A real training',
     paragraph('These are the real curves of the models that come with this page, recorded while they were trained '
       + '(`training/`, and the cards in checkpoints/). The loss falls fast at first and ever more slowly afterwards. A '
-      + 'loss of 1.8 nats is a perplexity of e^1.8 = 6.'), figures);
+      + 'loss of 1.8 nats is a perplexity of $e^1.8 = 6$.'), figures);
   let shown = '';
 
   function draw({ curves }) {
@@ -227,8 +228,7 @@ const FORMULAS = {
   first: (at, { betas: [beta] }) => `${beta} · ${at('first_before')} + ${oneMinus(beta)} · ${at('gradient')}`,
   second: (at, { betas: [, beta] }) => `${beta} · ${at('second_before')} + ${oneMinus(beta)} · ${at('gradient')}²`,
   change: (at, { given: { step, learning_rate: rate }, betas: [first, second], epsilon }) =>
-    `−${rate} · [${at('first')} / (1 − ${first}${superscript(step)})] / `
-      + `(√[${at('second')} / (1 − ${second}${superscript(step)})] + ${epsilon})`,
+    `$−${rate} · {{${at('first')} / 1 − ${power(first, step)}} / √{{${at('second')} / 1 − ${power(second, step)}}} + ${epsilon}}$`,
   after: (at) => `${at('before')} + (${at('change')})`,
 };
 
@@ -266,6 +266,5 @@ const threeDigits = (number) => signed(String(Number(number.toPrecision(3))));
 /** 1 − β, without binary rounding errors. @param {number} beta */
 const oneMinus = (beta) => Number((1 - beta).toPrecision(3));
 
-/** @param {number} exponent as superscript digits; 1 is not written */
-const superscript = (exponent) =>
-  (exponent === 1 ? '' : [...String(exponent)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join(''));
+/** @param {number} base @param {number} exponent 1 is not written */
+const power = (base, exponent) => (exponent === 1 ? String(base) : `${base}^${exponent}`);

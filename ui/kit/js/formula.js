@@ -1,0 +1,123 @@
+/**
+ * Formulas as MathML, which browsers set by themselves, from a notation that is legible as plain text:
+ *
+ *   x_i, W_Q, 10000^(2i/d)   below and above the line; the brackets around an exponent are left out
+ *   {a / b}                  a fraction; braces without a slash group
+ *   √d, √{a + b}             a root
+ *
+ * Characters such as ² and ₁ stand for ^2 and _1; two spaces set two formulas apart.
+ *
+ * @typedef {{tag: string, text?: string, children?: MathNode[], isPrefix?: boolean}} MathNode an element of MathML
+ */
+
+const RAISED = { signs: '⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣᵀᵗ', plain: '0123456789−xTt' };
+const LOWERED = { signs: '₀₁₂₃₄₅₆₇₈₉ᵢⱼ', plain: '0123456789ij' };
+const CLOSING = { '(': ')', '[': ']', '{': '}' };
+const TOKEN = { // what a formula is read in, at its beginning
+  mn: /^\d+(?:\.\d+)?/u,
+  mi: /^(?:[A-Za-z]{2,}(?:-[A-Za-z]+)*|(?!Σ)[\p{Lu}\p{Ll}]\p{M}*)′?/u,
+  mtext: /^ +/u,
+  mo: /^./u,
+};
+const AROUND_OPERATORS = /(?<! ) ?([=+−·/,≥≤←→⊙≈]) ?(?! )/gu; // MathML has its own spaces there
+const NAMESPACE = 'http://www.w3.org/1998/Math/MathML';
+
+/** @param {string} written @returns {Element} */
+export function formula(written) {
+  const math = document.createElementNS(NAMESPACE, 'math');
+  math.append(...parseFormula(written).map(element));
+  return math;
+}
+
+/** A text of the page's own whose formulas stand between dollar signs. @param {string} text @returns {(string | Element)[]} */
+export const withFormulas = (text) => text.split('$').map((part, index) => (index % 2 ? formula(part) : part));
+
+/** @param {MathNode} node @returns {Element} */
+function element({ tag, text = '', children = [], isPrefix = false }) {
+  const made = document.createElementNS(NAMESPACE, tag);
+  made.textContent = text;
+  if (tag === 'mi') made.setAttribute('mathvariant', 'normal'); // few fonts have Unicode's slanted letters: a style slants these
+  if (tag === 'mi' && /^\p{L}\p{M}*′?$/u.test(text)) made.setAttribute('class', 'at-variable');
+  if (isPrefix) made.setAttribute('form', 'prefix');
+  made.append(...children.map(element));
+  return made;
+}
+
+/** @param {string} written @returns {MathNode[]} */
+export function parseFormula(written) {
+  let rest = written.replace(AROUND_OPERATORS, '$1');
+
+  /** @param {RegExp | number} what a pattern, or how many characters @returns {string} */
+  function take(what) {
+    const taken = typeof what === 'number' ? rest.slice(0, what) : (what.exec(rest)?.[0] ?? '');
+    rest = rest.slice(taken.length);
+    return taken;
+  }
+
+  /** All up to a closing bracket, or to the end. @param {string} [closing] @returns {MathNode[]} */
+  function row(closing) {
+    /** @type {MathNode[]} */
+    const nodes = [];
+    while (rest && rest[0] !== closing) {
+      const node = scripted();
+      const before = nodes.at(-1);
+      nodes.push(node.text === '−' && before?.tag === 'mo' ? { ...node, isPrefix: true } : node);
+    }
+    if (closing) take(1);
+    return nodes;
+  }
+
+  /** An atom with what stands below and above it. @returns {MathNode} */
+  function scripted() {
+    const base = atom();
+    const below = script('_', LOWERED);
+    const above = script('^', RAISED);
+    if (below && above) return { tag: 'msubsup', children: [base, below, above] };
+    if (below) return { tag: 'msub', children: [base, below] };
+    return above ? { tag: 'msup', children: [base, above] } : base;
+  }
+
+  /** @param {string} sign @param {{signs: string, plain: string}} characters @returns {MathNode | null} */
+  function script(sign, { signs, plain }) {
+    if (rest[0] === sign) {
+      take(1);
+      return rest[0] === '(' ? group(bracketed()) : atom();
+    }
+    let found = '';
+    while (rest && signs.includes(rest[0])) found += plain[signs.indexOf(take(1))];
+    return found ? group(parseFormula(found)) : null;
+  }
+
+  /** @returns {MathNode[]} what stands in the bracket that comes next */
+  const bracketed = () => row(CLOSING[take(1)]);
+
+  /** @returns {MathNode} */
+  function atom() {
+    if (rest[0] === '{') return fraction(bracketed());
+    if (rest[0] === '√') {
+      take(1);
+      return { tag: 'msqrt', children: [atom()] };
+    }
+    if (rest[0] === '(' || rest[0] === '[') {
+      const opening = rest[0];
+      return group([{ tag: 'mo', text: opening }, ...bracketed(), { tag: 'mo', text: CLOSING[opening] }]);
+    }
+    for (const [tag, pattern] of Object.entries(TOKEN)) {
+      const text = take(pattern);
+      if (text) return tag === 'mtext' ? { tag, text: text.length > 1 ? '\u2003' : '\u2009' } : { tag, text };
+    }
+    return { tag: 'mrow' };
+  }
+
+  return row();
+}
+
+/** @param {MathNode[]} nodes @returns {MathNode} */
+const group = (nodes) => (nodes.length === 1 ? nodes[0] : { tag: 'mrow', children: nodes });
+
+/** @param {MathNode[]} nodes of which a slash may divide two @returns {MathNode} */
+function fraction(nodes) {
+  const slash = nodes.findIndex(({ tag, text }) => tag === 'mo' && text === '/');
+  return slash < 0 ? group(nodes)
+    : { tag: 'mfrac', children: [group(nodes.slice(0, slash)), group(nodes.slice(slash + 1))] };
+}

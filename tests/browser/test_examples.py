@@ -27,7 +27,7 @@ def test_the_first_screen_shows_where_the_model_looked_and_a_click_goes_on(embed
     expect(answers.last).to_contain_text("Biscuit")
     expect(page.locator(".at-headline")).to_contain_text("B")
     assert page.locator("select[aria-label=Layer]").first.input_value() != "-1"  # one head's map
-    expect(page.locator(".at-looked-at").first).to_contain_text("B")
+    expect(page.locator(".at-attended-token").first).to_contain_text("B")
     assert sum(page.evaluate(SHIFTS)) < 0.02
     assert page.locator(".at-tok:empty:is([role], [tabindex])").count() == 0, "nobody could see what has the focus"
     answers.first.locator(".at-tok", has_text="lovely").click()  # of another run than the one that is shown

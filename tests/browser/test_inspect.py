@@ -93,7 +93,7 @@ def test_a_text_is_read_as_text_and_walked_with_the_keys(page: Page, folder: Pat
     boxes.nth(2).press("ArrowLeft")
     expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
     weights = reading.attention[1, 2, 1]  # where the second token looks
-    most = page.locator(".at-looked-at").first
+    most = page.locator(".at-attended-token").first
     result = float(most.locator(".at-number").inner_text().replace("%", "")) / 100
     assert result == pytest.approx(float(weights.max()), abs=0.01)  # a byte holds the square root
     assert most.locator(".at-chip").inner_text() == reading.pieces[int(weights.argmax())].label
@@ -105,7 +105,7 @@ def test_a_text_is_read_as_text_and_walked_with_the_keys(page: Page, folder: Pat
         f"{reading.pieces[1].label} → {reading.pieces[2].label}: "  # a token behind the one that looks
     )
     page.get_by_text("hide the special tokens").click()
-    expect(page.locator(".at-looked-at", has_text="[SEP]")).to_have_count(0)
+    expect(page.locator(".at-attended-token", has_text="[SEP]")).to_have_count(0)
     page.get_by_text("hide the special tokens").click()
 
 

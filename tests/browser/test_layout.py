@@ -79,10 +79,10 @@ def test_a_phone_wastes_no_room(visit: Opener) -> None:
     page = visit("?max_new_tokens=4", **PHONE)
     say(page, "Hello")
     page.locator(".at-facts").evaluate("one => { one.textContent = '99.99 % · rank 1 of 4,096 · entropy 10.4 bits' }")
-    facts, position, walk = edges(page, ".at-facts", ".at-position", ".at-walk")
+    facts, position, buttons = edges(page, ".at-facts", ".at-position", ".at-step-buttons")
     _, top, right, bottom = facts
     assert bottom - top < 24  # one line
-    assert right <= 390 and position[3] <= top and walk[3] <= top
+    assert right <= 390 and position[3] <= top and buttons[3] <= top
     page.locator("#attend-tabs label", has_text="Compare").click()
     expect(page.locator(".at-card").first).to_be_visible()
     assert all(box["height"] < 84 for card in page.locator(".at-card").all() if (box := card.bounding_box()))

@@ -72,9 +72,9 @@ export function makeTint(node) {
     const levels = matches ? levelsOf(spans.map((span) => span.textContent.length), parts, given) : [];
     spans.forEach((span, index) => {
       const level = matches ? String(levels[index]) : undefined;
-      if (span.dataset.look === level) return;
-      if (level === undefined) delete span.dataset.look;
-      else span.dataset.look = level;
+      if (span.dataset.attention === level) return;
+      if (level === undefined) delete span.dataset.attention;
+      else span.dataset.attention = level;
     });
     isTinted = matches;
   };

@@ -103,9 +103,9 @@ export function makeStrip(onSelect) {
     if (!levels && !shaded) return;
     boxes.forEach((box, index) => {
       const wanted = levels ? String(levels[index] ?? 0) : undefined;
-      if (box.dataset.look === wanted) return;
-      if (wanted === undefined) delete box.dataset.look;
-      else box.dataset.look = wanted;
+      if (box.dataset.attention === wanted) return;
+      if (wanted === undefined) delete box.dataset.attention;
+      else box.dataset.attention = wanted;
     });
     shaded = Boolean(levels);
   }

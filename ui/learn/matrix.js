@@ -57,11 +57,11 @@ export function matrixTable({ caption = '', rowNames = [''], columnNames = [''],
       const number = numbers[i][j];
       const shade = editable ? cell.parentElement : cell;
       delete shade.dataset.level;
-      delete shade.dataset.look;
+      delete shade.dataset.attention;
       if (scale === 'signed' && number !== null) {
         shade.dataset.level = String(Math.round(5 + 5 * (most ? number / most : 0)));
       }
-      if (scale === 'share') shade.dataset.look = String(level(number ?? 0));
+      if (scale === 'share') shade.dataset.attention = String(level(number ?? 0));
       shade.classList.toggle('at-matrix-none', number === null);
       if (!(cell instanceof HTMLInputElement)) cell.textContent = matrixNumber(number, names.digits);
       else if (!matrixTouched(cell)) matrixFill(cell, number, names.digits);

@@ -87,8 +87,8 @@ export function makeAnswer(number, onShown = () => {}) {
     const levels = mine ? now.levels : null;
     if (!levels && !shaded) return;
     spans.forEach((span, index) => {
-      if (levels) span.dataset.look = String(levels[index] ?? 0);
-      else delete span.dataset.look;
+      if (levels) span.dataset.attention = String(levels[index] ?? 0);
+      else delete span.dataset.attention;
     });
     shaded = Boolean(levels);
   }

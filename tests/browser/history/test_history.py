@@ -65,7 +65,7 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     token.click()
     expect(page.locator(".at-headline")).to_have_text(headline, use_inner_text=True)
     assert page.locator(".at-table").inner_text() == table
-    expect(page.locator(".at-map canvas, .at-looked-at").first).to_be_visible()
+    expect(page.locator(".at-map canvas, .at-attended-token").first).to_be_visible()
     page.get_by_role("button", name="Retry").click()
     expect(page.get_by_role("img", name="Version 2 of 2")).to_be_visible()
     rest(page)

@@ -201,16 +201,16 @@ def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> Non
 def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS))
     # the query of token 6 is token 5; it looks at 0 and at 4, one half each; bytes make 50 % of a half exactly
-    looked = fresh.find(".at-looked li")
-    assert [looked.nth(i).inner_text().split() for i in range(looked.count())] == [
+    attended = fresh.find(".at-attended li")
+    assert [attended.nth(i).inner_text().split() for i in range(attended.count())] == [
         ["<s>", "50.00", "%"],
         ["␣a", "50.00", "%"],
     ]
     tick = fresh.find(".at-sink input")
     tick.check()
     assert tick.evaluate("(box) => getComputedStyle(box).appearance") == "auto"  # a tick that can be seen in any theme
-    sync_api.expect(looked).to_have_count(1)
-    fresh.find(".at-looked li button").click()
+    sync_api.expect(attended).to_have_count(1)
+    fresh.find(".at-attended li button").click()
     sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 3 of 5")
 
 
@@ -270,7 +270,7 @@ def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
     assert options == [LAYERS + 1, HEADS + 1]
     fresh.find('select[aria-label="Layer"]').select_option("1")
     fresh.find('select[aria-label="Head"]').select_option("2")
-    assert fresh.find(".at-looked li").count() == 2
+    assert fresh.find(".at-attended li").count() == 2
 
 
 def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
@@ -278,9 +278,9 @@ def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
     fresh.show(conversation=conversation(turn("assistant", text, WORDS[2:])), inspector=inspector(WORDS))
     fresh.find(".at-colours .at-switch label").nth(1).click()
     # token 6 was chosen looking at 0 and 4; the shade is relative to the strongest but for the first
-    sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-look", "10")
-    sync_api.expect(fresh.find(".at-tok").nth(2)).to_have_attribute("data-look", "10")
-    sync_api.expect(fresh.find(".at-tok").nth(1)).to_have_attribute("data-look", "0")
+    sync_api.expect(fresh.find('.at-box[data-index="4"]')).to_have_attribute("data-attention", "10")
+    sync_api.expect(fresh.find(".at-tok").nth(2)).to_have_attribute("data-attention", "10")
+    sync_api.expect(fresh.find(".at-tok").nth(1)).to_have_attribute("data-attention", "0")
     fresh.find(".at-colours .at-switch label").nth(2).click()
     modes = "[...document.querySelectorAll('[data-colour]')].map((node) => node.dataset.colour)"
     assert fresh.page.evaluate(modes) == ["off", "off"]

@@ -178,6 +178,6 @@ def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
     shown = conversation(turn("user", text), turn("assistant", text, words[2:]))
     phone.show(conversation=shown, inspector=inspector(words))
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
-    for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-looked", ".at-cumulative"):
+    for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-attended", ".at-cumulative"):
         box = phone.find(selector).first.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390, selector

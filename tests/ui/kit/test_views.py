@@ -192,10 +192,10 @@ def test_tokens_can_be_read_on_every_colour(theme: str) -> None:
     text, page = (_hex(colour) for colour in THEMES[theme])
     shades = [_hex(colour) for colour in re.findall(r"--at-p\d+: (#[0-9a-f]{6});", block)]
     assert len(shades) == 11
-    look = re.search(r"--at-look: (\d+), (\d+), (\d+);", block)
-    assert look
-    violet = [float(part) for part in look.groups()]
-    for alpha in (float(found) for found in re.findall(r"var\(--at-look\), ([\d.]+)\)", style)):
+    colour = re.search(r"--at-attention: (\d+), (\d+), (\d+);", block)
+    assert colour
+    violet = [float(part) for part in colour.groups()]
+    for alpha in (float(found) for found in re.findall(r"var\(--at-attention\), ([\d.]+)\)", style)):
         r, g, b = (alpha * c + (1 - alpha) * p for c, p in zip(violet, page, strict=True))
         shades.append((r, g, b))
     assert min(_contrast(text, shade) for shade in shades) >= 4.5

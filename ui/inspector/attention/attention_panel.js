@@ -37,7 +37,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     onPick: (query) => onPick(tokenOf(query)), rowIs: both ? 'token' : 'generated',
     keysOf: (query) => (both ? attention.end : query + 1),
   });
-  const looked = make('ol', { class: 'at-looked' });
+  const attended = make('ol', { class: 'at-attended' });
   const headSelects = makeHeadSelects(choice, onChange);
   const kindSelect = make('select', { 'aria-label': 'Kind of attention', hidden: true },
     make('option', { value: 'cross', text: 'to the source (cross-attention)' }),
@@ -47,7 +47,7 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   const sinkLabel = explained(make('label', { class: 'at-sink' }, sink, ` hide ${sinks.name}`));
   const node = make('section', { class: 'at-map-pane', 'aria-label': 'Attention' },
     make('div', { class: 'at-head at-map-head' }, make('h3', {}, termLink('attention', 'Attention')), kindSelect, ...headSelects.nodes),
-    map.node, noMap, looked,
+    map.node, noMap, attended,
     sinkLabel);
 
   sink.checked = !choice.sink;
@@ -95,8 +95,8 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
     const full = averaged() > 1 ? FULL.average : FULL.one;
     if (from >= 0) map.draw({ from, end: attention.end, keys: attention.end, marked: query, title: title(), full });
     const shown = weights ? strongest(choice.sink ? weights : weights.map((weight, key) => (isSink(key) ? 0 : weight)), 5) : [];
-    looked.replaceChildren(...shown.map(([key, weight]) => lookedAt(key, weight, shown[0][1])));
-    looked.hidden = !shown.length;
+    attended.replaceChildren(...shown.map(([key, weight]) => attendedToken(key, weight, shown[0][1])));
+    attended.hidden = !shown.length;
   }
 
   /** @param {number} query @param {number} key */
@@ -116,10 +116,10 @@ export function makeAttentionPanel({ attention, textOf, onPick, onChange, both =
   }
 
   /** @param {number} key @param {number} weight @param {number} largest */
-  function lookedAt(key, weight, largest) {
-    const bar = make('i', { class: 'at-look-bar' });
+  function attendedToken(key, weight, largest) {
+    const bar = make('i', { class: 'at-attended-bar' });
     bar.style.width = `${(100 * weight) / largest}%`;
-    const button = make('button', { type: 'button', class: 'at-looked-at', title: 'Select this token' },
+    const button = make('button', { type: 'button', class: 'at-attended-token', title: 'Select this token' },
       tokenChip(textOf(key)), make('span', { class: 'at-bar' }, bar),
       make('span', { class: 'at-number', text: percent(weight) }));
     button.addEventListener('click', () => onPick(key));

@@ -87,9 +87,9 @@ function makeTrace(edit, say) {
   let stages = new Map();
   /** @type {Map<string, ReturnType<typeof stageView>>} */
   const views = new Map();
-  const loss = make('p', { class: 'at-lesson-text at-walk-loss' });
+  const loss = make('p', { class: 'at-lesson-text at-forward-loss' });
   let steps = 0;
-  const parts = PARTS.map(({ title, open, steps: list }) => make('details', { class: 'at-walk-part', open },
+  const parts = PARTS.map(({ title, open, steps: list }) => make('details', { class: 'at-forward-part', open },
     make('summary', {}, make('h3', { text: title })), ...list.map((step) => stepSection(step, ++steps, view))));
 
   /** The tables of a stage, made here. @param {[name: string, caption: string]} shown */
@@ -134,9 +134,9 @@ function makeTrace(edit, say) {
  * @param {(shown: [name: string, caption: string]) => HTMLElement} view makes the tables of a stage
  */
 const stepSection = ({ name, formula, code, text, stages, weights }, number, view) =>
-  make('div', { class: 'at-walk-step' },
-    make('div', { class: 'at-walk-head' },
-      make('span', { class: 'at-walk-number', text: number }), make('h4', { text: name }),
+  make('div', { class: 'at-forward-step' },
+    make('div', { class: 'at-forward-head' },
+      make('span', { class: 'at-forward-number', text: number }), make('h4', { text: name }),
       make('span', { class: 'at-formula' }, drawFormula(formula))),
     paragraph(`${text} In the code: ${code}.`),
     make('div', { class: 'at-tables' }, ...stages.map(view)),

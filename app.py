@@ -21,7 +21,7 @@ from ui.server.limits import Limits
 if TYPE_CHECKING:
     import gradio as gr
 
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # no usage statistics are sent
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 PORT = 7860
@@ -100,7 +100,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def gpu_lender() -> Callable[[F], F] | None:
-    """What borrows a GPU for each call where the host lends one (a ZeroGPU Space); elsewhere None."""
+    """A decorator that borrows a GPU for each call, on a host that lends one (a ZeroGPU Space); elsewhere None."""
     try:
         import spaces  # type: ignore[import-not-found]  # only there, and it must come before torch
     except ImportError:
@@ -121,7 +121,7 @@ def serve(arguments: Sequence[str] | None) -> int:
     if chosen.public:
         names.check_listed(chosen.model.name)
 
-    # A start makes 600,000 objects, nearly all to stay: to look for garbage every 700 took a fifth of its time.
+    # Starting makes 600,000 objects, nearly all of which stay: collecting garbage every 700 took a fifth of the time.
     gc.set_threshold(50_000, 50)
     lender = gpu_lender()
     # Slow imports come after everything that can be refused without them.
@@ -164,7 +164,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
     """Serve a page until it is interrupted; returns the exit code.
 
     Args:
-        shown: what stands beside the address once it can be opened.
+        shown: printed beside the address once the page can be opened.
         started: when the program began, by the monotonic clock.
     """
     from ui.server import launch as serve

@@ -14,7 +14,7 @@
     model.score("The cat sat on the mat.").perplexity
 
 Settings are given by keyword: the fields of `decoding.settings.DecodingSettings`, as for every flag of `generate.py`.
-Whatever a person can put right raises `AttendError` with one plain sentence. Several threads may share a model.
+Errors that the user can fix raise `AttendError` with one plain sentence. Several threads may share a model.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NoReturn, TextIO
 
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # nothing about anybody leaves this machine; read on import
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # no usage statistics are sent; read on import
 
 import attend
 from decoding.settings import DecodingSettings, parameters
@@ -28,7 +28,7 @@ from model.command_line import INTERRUPTED, Parser, exit_code
 from model.errors import AttendError
 
 STDIN = STDOUT = "-"
-MOST_CHARACTERS = 1_000_000  # of a prompt from a file or from standard input; no model reads as much
+MOST_CHARACTERS = 1_000_000  # of a prompt from a file or standard input; no model reads as much
 
 
 class _ListModels(argparse.Action):
@@ -43,7 +43,7 @@ class _ListModels(argparse.Action):
 
 
 def number(text: str) -> int | float:
-    """What a flag's text says; whether the setting accepts it is for the setting to say."""
+    """The number in a flag's text; the setting checks whether it is valid."""
     try:
         return int(text)
     except ValueError:
@@ -103,7 +103,7 @@ def _prompt(prompt: str | None, file: str | None) -> str | None:
 
 
 def _document(path: str | None) -> AbstractContextManager[TextIO | None]:
-    """Where the document goes; opened before the run, so that a bad path wastes no run."""
+    """The file for the document, opened before the run so that a bad path wastes no run."""
     if path is None or path == STDOUT:
         return nullcontext(None if path is None else sys.stdout)
     try:
@@ -202,7 +202,7 @@ def _print(stream: attend.Stream, *, silent: bool = False) -> int:
                 print(token.text, end="", flush=True)
         if not silent and several:
             print("\n".join(f"{number}. {text}" for number, text in enumerate(stream.run.texts, start=1)), end="")
-    except KeyboardInterrupt:  # what there is so far is a run, too: a cancelled one
+    except KeyboardInterrupt:  # the text so far is a run, too: a cancelled one
         stream.close()
         code = INTERRUPTED
     except BrokenPipeError:  # the reader of the text has gone, but the document may still be wanted
@@ -232,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # any character may come, whatever the terminal's settings
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # the tokenizer refuses what is no text
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # the tokenizer refuses invalid text
     return exit_code(lambda: _generate(_parser().parse_args(arguments)))
 
 

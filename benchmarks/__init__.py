@@ -1,1 +1,1 @@
-"""Attend held against its peers and its own aims: each benchmark prints a table, then one JSON line last."""
+"""Benchmarks of Attend beside other engines. Each prints a table, and one JSON line last."""

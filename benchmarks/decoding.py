@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TRACED, BARE = "Attend, traced", "Attend, bare loop"
 PLAIN, EXPLAINED = "transformers, plain", "transformers, scores and attentions"
 BEAMS, PEER_BEAMS = "Attend, four beams, traced", "transformers, four beams"
-REFERENCES = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # what each is compared with; the others with TRACED
+REFERENCES = {PEER_BEAMS: BEAMS, BEAMS: BEAMS}  # what each is compared with, if not with TRACED
 AIMS = {PLAIN: 1.5, EXPLAINED: 2.0, PEER_BEAMS: 2.0}  # how many times as long as ours
 NUM_BEAMS = 4
 CANDIDATES = 10
@@ -114,7 +114,7 @@ def choosing_microseconds(vocabulary: int, *, tokens: int = 200) -> float:
 
 
 class _NoCache:
-    """Takes the place of the model's cache, which no strategy uses."""
+    """Stands in for the model's cache, which strategies do not use."""
 
     rows = 1
 

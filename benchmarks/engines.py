@@ -3,8 +3,8 @@
     python -m benchmarks.engines [--model attend-chat] [--prompt-tokens 64] [--new-tokens 128] [--rounds 5]
 
 Needs requirements-bench.txt. All run with one thread, and no token ends a text. Ours records every step with ten
-candidates and the attention, which the other can't. Beside it stands how fast this machine reads memory, and what share
-of that a token's weights are read at.
+candidates and the attention, which the other can't. The table also shows this machine's memory bandwidth, and the share
+of it that reading the weights uses.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROWS = 16
 PRECISIONS = ("float32", "bfloat16", "int8")
 PEER_PRECISIONS = ("float32", "int8")
 ONE, BEAMS, MANY = "one row", f"{NUM_BEAMS} beams", f"{ROWS} rows"
-# How many times as fast as CTranslate2 ours has to be, (precision, case), at least.
+# The least speedup over CTranslate2, by (precision, case).
 AIMS = {("float32", ONE): 1.0, ("int8", ONE): 0.8, ("float32", BEAMS): 1.0, ("float32", MANY): 0.8}
 
 
@@ -99,7 +99,7 @@ def read_bandwidth() -> float:
 
 
 def _load(name: str, precision: str) -> tuple[LoadedModel, Transformer]:
-    """A model with its tokenizer, and itself; `AttendError` where it is not our own decoder."""
+    """A loaded model, and its network; `AttendError` if that is not our own decoder."""
     from model.transformer.decoder import Transformer
 
     loaded = catalog.load(name, device_config=DeviceConfig("cpu", precision))

@@ -46,12 +46,12 @@ def add_counts(parser: ArgumentParser, **defaults: int | list[int]) -> None:
 
 
 def add_port(parser: ArgumentParser, default: int) -> None:
-    """Where a benchmark serves the page."""
+    """The port on which a benchmark serves the page."""
     help = f"port to serve the page on (default {default})"
     parser.add_argument("--port", metavar="N", type=int, default=default, help=help)
 
 
 def require_chromium() -> None:
-    """`AttendError` where there is no browser to drive."""
+    """`AttendError` if there is no browser."""
     if shutil.which("chromium") is None:
         raise AttendError("There is no chromium to drive: install it (Debian: apt install chromium).")

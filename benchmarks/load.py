@@ -2,10 +2,9 @@
 
     python -m benchmarks.load [--model attend-chat] [--visitors 1 4 8 16 32] [--tokens 64] [--seconds 15]
 
-Every visitor asks for one answer of that many tokens after the other, so that most questions come while all others are
-being answered. Server and clients share the machine. Prints for each number of visitors the tokens a second of all
-together, how long the first token of an answer took and the next ones, and what a token costs the server; then one JSON
-line.
+Each visitor asks for one answer of that length after another, so most questions arrive while all others are being
+answered. Server and clients share the machine. For each number of visitors it prints the total tokens per second, the
+time to the first token and between tokens, and the server's processor time per token; then one JSON line.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ MESSAGES = ("Hi! How are you today?", "Tell me a story about a small dog.", "Wha
 
 @dataclass(slots=True)
 class Experience:
-    """What one visitor saw."""
+    """The measurements of one visitor."""
 
     first: list[float] = field(default_factory=list)  # seconds from a question to the first token of its answer
     gaps: list[float] = field(default_factory=list)  # seconds between two pieces of an answer
     tokens: int = 0
-    failed: list[str] = field(default_factory=list)  # what was said instead of an answer
+    failed: list[str] = field(default_factory=list)  # the messages that came instead of an answer
 
 
 @contextmanager
 def serving(model: str, port: int, *flags: str) -> Iterator[psutil.Process]:
-    """The page in its own process, which is over at the end."""
+    """The page in its own process, which ends with the context."""
     command = [sys.executable, "app.py", "--port", str(port), "--model", model, *flags]
     with Popen(command, cwd=ROOT, stdout=PIPE, text=True) as server:
         try:
@@ -62,7 +61,7 @@ def serving(model: str, port: int, *flags: str) -> Iterator[psutil.Process]:
 
 
 def chat(client: Any, model: str, tokens: int, number: int, barrier: threading.Barrier, seconds: float) -> Experience:
-    """One answer after the other, from the moment when all visitors are there."""
+    """Ask for one answer after another, once all visitors are connected."""
     settings = {"min_new_tokens": tokens, "max_new_tokens": tokens, "temperature": 0.8, "seed": number}
     seen = Experience()
     barrier.wait()
@@ -78,7 +77,7 @@ def chat(client: Any, model: str, tokens: int, number: int, barrier: threading.B
             waited = [after - before for before, after in pairwise(times)]
             seen.first.append(waited[0])
             seen.gaps += waited[1:]
-        except Exception as error:  # whatever it is, it belongs into the table
+        except Exception as error:  # any failure is reported in the table
             seen.failed.append(str(error))
     return seen
 
@@ -86,7 +85,7 @@ def chat(client: Any, model: str, tokens: int, number: int, barrier: threading.B
 def measure(
     server: psutil.Process, address: str, model: str, visitors: int, tokens: int, seconds: float
 ) -> dict[str, Any]:
-    """What so many visitors see."""
+    """The measurements of this many visitors."""
     with ThreadPoolExecutor(visitors) as threads:
         clients = list(threads.map(lambda _: Client(address, verbose=False), range(visitors)))
         barrier = threading.Barrier(visitors + 1)
@@ -137,7 +136,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     results = []
     with serving(options.model, options.port) as server:
         address = f"http://127.0.0.1:{options.port}"
-        measure(server, address, options.model, 1, 8, 1)  # what is loaded with the first answer
+        measure(server, address, options.model, 1, 8, 1)  # warm-up: the first answer loads modules
         for visitors in options.visitors:
             results.append(measure(server, address, options.model, visitors, options.tokens, options.seconds))
             print(f"{visitors} visitors measured", file=sys.stderr)

@@ -65,7 +65,7 @@ def served(model: str, port: int) -> Iterator[None]:
 
 
 def open_page(browser: Browser, port: int, path: str = "/", deadline: float = 120.0) -> Page:
-    """The page of a new visitor, but without the tour, once a message can be typed."""
+    """The page of a new visitor without the tour, ready for a message."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(SEEN)
     started = time.monotonic()
@@ -119,7 +119,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     add_port(parser, 7861)
     add_counts(parser, rounds=10)
     options = parser.parse_args(arguments)
-    locate(options.model)  # refuse a mistyped name here: the page would never come up
+    locate(options.model)  # refuse a mistyped name here, since the page would never start
     require_chromium()
 
     taken = measure(options.model, options.port, options.rounds)

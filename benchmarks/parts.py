@@ -1,10 +1,10 @@
-"""What the time of a token goes into: products, attention, unembedding, choosing, recording and the loop around them.
+"""Where the time of a token goes: products, attention, unembedding, choosing, recording and the loop around them.
 
     python -m benchmarks.parts [--model attend-chat] [--dtype float32] [--prompt-tokens 64] [--new-tokens 128]
 
 One text, sampled with temperature, top-k and top-p, every step recorded with ten candidates and its attention, one
-thread. Products, the unembedding, the filters and the whole step are timed by themselves; attention is what a step over
-half of the text takes longer than one over a single token; what is left of a step, and of the loop, are differences.
+thread. Products, the unembedding, the filters and the whole step are timed separately. Attention is the difference
+between a step over half of the text and one over a single token; the rest of a step, and of the loop, is what remains.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def products_of(weights: Weights) -> tuple[Callable[[], None], Callable[[], None
 
     from model.compiled.matrix import multiply
 
-    # Not kept on the disk: numba would not see when what it was compiled of changes.
+    # Not cached on disk: numba would not notice when the functions that it inlines change.
     @njit(nogil=True)
     def multiply_layers(rows: np.ndarray, matrix: Matrix, out: np.ndarray) -> None:
         for layer in range(len(matrix.bias)):

@@ -1,9 +1,9 @@
-"""What 16 and 8 bits cost a chat model's text, and what they save of memory: against float32, over texts of its own.
+"""How much 16 and 8 bits change a chat model's predictions, and how much memory they save, compared with float32.
 
     python -m benchmarks.precision [--model SmolLM2-135M-Instruct] [--new-tokens 60]
 
 For every token of the model's own greedy answers to eight questions: whether the most probable token is the same, and
-how far its log-probability is off, in nats.
+the error of its log-probability, in nats.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m benchmarks.start [--model attend-chat] [--starts 5] [--port 7862]
 
-Measures second starts: one before them compiles what is not on the disk yet. The browser runs already. The least of all
-starts counts, since whatever else the machine does only adds to it.
+A first start, which is not measured, compiles what is not yet cached. The browser is already running. The fastest start
+counts, since other work on the machine can only add time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \|( +)(\S+)")
 
 @contextmanager
 def started(model: str, port: int, *flags: str) -> Iterator[IO[str]]:
-    """`python app.py`, run by Python with these flags, once its page answers: what it wrote on stderr."""
+    """Run `python app.py` with these flags of Python until its page answers; returns its stderr."""
     command = [sys.executable, *flags, "app.py", "--model", model, "--port", str(port)]
     with (
         TemporaryFile("w+") as errors,
@@ -66,9 +66,9 @@ def _answers(port: int) -> bool:
 
 
 def import_seconds(report: str) -> dict[str, float]:
-    """Seconds that each of `LIBRARIES`, and all other imports, took, from what `python -X importtime` wrote.
+    """Import seconds of each of `LIBRARIES` and of everything else, from the output of `python -X importtime`.
 
-    A module stands below those that it imports, which are indented more.
+    A module follows those that it imports, which are indented further.
     """
     seconds = dict.fromkeys((*LIBRARIES, "other imports"), 0.0)
     importers: list[tuple[int, str]] = []  # indentation and part, the outermost first
@@ -85,7 +85,7 @@ def import_seconds(report: str) -> dict[str, float]:
 
 
 def measure(model: str, port: int, starts: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The least seconds of some starts, and the parts of the quickest of as many more, which report their imports."""
+    """The fastest of several starts, and the parts of the fastest of as many more, which report their imports."""
     rounds: list[dict[str, float]] = []
     reported: list[dict[str, float]] = []
     with started(model, port):
@@ -121,7 +121,7 @@ def _measure(arguments: Sequence[str] | None) -> None:
     add_port(parser, 7862)
     add_counts(parser, starts=5)
     options = parser.parse_args(arguments)
-    locate(options.model)  # refuse a mistyped name here: the page would never come up
+    locate(options.model)  # refuse a mistyped name here, since the page would never start
     require_chromium()
 
     least, parts = measure(options.model, options.port, options.starts)

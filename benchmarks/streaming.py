@@ -1,9 +1,9 @@
-"""What it costs the browser to show a text while it is written, and how fast people see it.
+"""The browser's cost of showing a text while it is written, and how fast the text appears.
 
     python -m benchmarks.streaming [--model attend-chat] [--tokens 128] [--cards 6] [--rounds 3] [--port 7862]
 
-Chromium's own counters say how long the page's main thread worked for a token; a loop of animation frames says how many
-tokens stood there when, and how long the longest frame took. The engine's rate is that of the same run without a page.
+Chromium's counters give the main thread's time per token. A loop of animation frames records how many tokens are
+visible at each moment, and the longest frame. The engine's rate is that of the same run without a page.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one run showed."""
+    """The measurements of one run."""
 
     milliseconds: dict[str, float]  # of the main thread a token, by what it did
     rate: float  # tokens that became visible in a second
@@ -110,7 +110,7 @@ def _prepare(page: Page, scene: Scene) -> None:
 
 
 def stream(page: Page, scene: Scene) -> Measured:
-    """Let the page write one text, and see what that costs."""
+    """Let the page write one text and measure its cost."""
     _prepare(page, scene)
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -157,12 +157,12 @@ def stopped(page: Page, scene: Scene) -> float:
 
 
 def _query(tokens: int) -> str:
-    """An address whose texts have just so many tokens."""
+    """The address of a page whose texts have exactly this many tokens."""
     return f"/?min_new_tokens={tokens}&max_new_tokens={tokens}&seed=7"
 
 
 def engine_rate(name: str, tokens: int) -> float:
-    """Tokens a second of the same answer, traced, where no page shows it."""
+    """Tokens per second of the same traced answer without a page."""
     model = attend.load(name)
     settings: dict[str, Any] = {"max_new_tokens": tokens, "min_new_tokens": tokens, "seed": 7, "attention": True}
     model.generate(TEXT, **settings)

@@ -1,9 +1,9 @@
-"""Six cards of settings in one batch against one card alone: what comparing costs.
+"""The cost of a comparison: six cards of settings in one batch, and one card alone.
 
     python -m benchmarks.together [--model attend-chat] [--cards 6] [--prompt-tokens 64] [--new-tokens 128] [--rounds 7]
 
 All sample with temperature, top-k and top-p and record 10 candidates and the attention of every token. No token ends a
-text, so all have the same length. For comparison, the same cards also run one after the other.
+text, so all have the same length. The same cards are also run one after another.
 """
 
 from __future__ import annotations

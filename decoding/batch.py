@@ -1,9 +1,9 @@
 """Rows of several strategies or prompts that share the passes of one model.
 
-Equal prompts share one prefill, whose row is repeated; different ones are read in one pass if the model can do that,
-or else joined. Every strategy gets its own rows of each pass without their padding, so it makes the same Steps as
-alone. One that has finished leaves the batch, and batches can be merged and split between two passes. Knows no strategy
-by name, and models only by their interface.
+Equal prompts share one prefill, whose row is repeated. Different prompts are read in one pass if the model supports it,
+and otherwise one by one. Each strategy sees only its own rows of a pass, without padding, so its Steps are the same as
+if it ran alone. Finished strategies leave the batch, and batches can be merged and split between two passes. Knows no
+strategy by name, and models only by their interface.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def generate_batch(
     """The loop of `generate.py` for several strategies, all in one batch; close the generator to stop.
 
     Yields:
-        For every pass, each strategy's Step, in order; None for one that decided nothing or has finished. Up to the
-        rounding of a batch, the Steps are the same as without the others.
+        For every pass, each strategy's Step, in order; None if it decided nothing or has finished. Up to rounding, the
+        Steps are the same as if each strategy ran alone.
 
     Raises:
-        AttendError: where the prompts have different lengths and the model cannot batch those.
+        AttendError: if the prompts have different lengths and the model cannot batch them.
     """
     _check_joinable(model, prompts)
     batch = Batch.read(model, prompts, strategies)
@@ -52,7 +52,7 @@ class Entry:
     length: int  # tokens in each of its rows; every pass adds one
     rows: int = 1  # in the cache
     step: Step = field(default=Step((), None))  # its newest
-    error: Exception | None = None  # what its strategy raised; it is over then, and no other is
+    error: Exception | None = None  # raised by its strategy; it ends only this entry
 
     @property
     def over(self) -> bool:
@@ -68,7 +68,7 @@ class Entry:
 
 
 class Batch(Generic[CacheT]):
-    """Strategies that have read their prompts, and the cache of their rows."""
+    """Strategies whose prompts have been read, and the cache of their rows."""
 
     def __init__(self, model: LanguageModel[CacheT], entries: Sequence[Entry], cache: CacheT) -> None:
         self._model = model
@@ -79,7 +79,7 @@ class Batch(Generic[CacheT]):
     def read(
         cls, model: LanguageModel[CacheT], prompts: Sequence[Sequence[int]], strategies: Sequence[Strategy]
     ) -> Self:
-        """Read the prompts, one of each strategy, and take its first Step."""
+        """Read one prompt for each strategy, and take the first Steps."""
         wanted = union(strategy.want for strategy in strategies)
         rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(map(tuple, prompts)))}
         if isinstance(model, ReadsTogether) and len(rows) > 1:
@@ -105,10 +105,10 @@ class Batch(Generic[CacheT]):
         strategies: Sequence[Strategy],
         forward: Forward[CacheT],
     ) -> Self:
-        """As `read`, of one prompt for all, which the model, a decoder alone, has read.
+        """Like `read`, for one prompt that a decoder-only model has already read.
 
         Args:
-            forward: its last pass, of one row, with what all strategies want.
+            forward: the last pass of the prefill, of one row, with all that the strategies want.
         """
         wanted = union(strategy.want for strategy in strategies)
         entries = [Entry(strategy, 0, 0, len(prompt)) for strategy in strategies]
@@ -118,11 +118,11 @@ class Batch(Generic[CacheT]):
 
     @property
     def living(self) -> tuple[Entry, ...]:
-        """Those that the next pass advances."""
+        """The entries that the next pass advances."""
         return tuple(entry for entry in self.entries if not entry.over)
 
     def step(self) -> None:
-        """Let go of entries that are over, and take the next Step of all others, in one pass."""
+        """Drop the entries that are over, and take the next Step of all others in one pass."""
         self.entries = self.living
         if not self.entries:
             return
@@ -137,11 +137,11 @@ class Batch(Generic[CacheT]):
             entry.advance(forward, wanted, rows)
 
     def row_of(self, entry: Entry) -> CacheT:
-        """The cache of the first row of an entry that has had part in the last pass."""
+        """The cache of an entry's first row, as of the last pass."""
         return self._cache.select([entry.first])
 
     def merge(self, other: Self) -> None:
-        """Let the entries of another batch of the same model share the passes from now on; that batch is used up."""
+        """Take over the entries of another batch of the same model, which must not be used any more."""
         before = self._cache.rows
         for entry in other.entries:
             entry.first += before
@@ -149,11 +149,11 @@ class Batch(Generic[CacheT]):
         self.entries += other.entries
 
     def drop(self, leaving: Collection[Entry]) -> None:
-        """Let go of entries; their rows are freed with the next pass."""
+        """Remove entries; their rows are freed with the next pass."""
         self.entries = tuple(entry for entry in self.entries if entry not in leaving)
 
     def split(self, leaving: Collection[Entry]) -> Self:
-        """Take some of the living entries out, with their rows, into a batch of their own."""
+        """Move some of the living entries, with their rows, into a new batch."""
         apart = [entry for entry in self.living if entry in leaving]
         cache = self._cache.select([row for entry in apart for row in range(entry.first, entry.first + entry.rows)])
         first = 0
@@ -185,7 +185,7 @@ def slice_forward(
             None if cross is None else cross[rows, ..., :source],  # (rows, layers, heads, queries, source)
         )
     if want.hidden and forward.hidden is not None:
-        hidden = forward.hidden[rows]  # (rows, fed, width): all rows of a pass are fed equally many tokens
+        hidden = forward.hidden[rows]  # (rows, fed, width); every row of a pass is fed the same number of tokens
     if want.layers and forward.layer_logits is not None:
         layers = [wanted.layers.index(layer) for layer in want.layers]
         layer_logits = forward.layer_logits[rows, layers]  # (rows, layers wanted, V)

@@ -1,8 +1,8 @@
-"""What a model has read for a visitor, kept for the visitor's next run.
+"""Prefix caching: a visitor's newest text stays in the cache for their next prompt.
 
-Most prompts begin with one that was read before: the next message of a conversation, the same one once more, another
-token in the place of one. Their keys and values are the same, so only the rest has to be read (Zheng et al., 2024,
-"SGLang", section 3, does so for all requests of a server; here each visitor has their own).
+Most prompts extend an earlier one: the next message of a conversation, a retry, another token in place of one. The keys
+and values of the common prefix are the same, so only the rest has to be read (Zheng et al., 2024, "SGLang", section 3,
+for all requests of a server; here visitors share nothing).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Kept:
 
 
 class KeptPrefixes:
-    """The newest text of each visitor, the oldest dropped where all are too large."""
+    """The newest text of each visitor; the oldest are dropped when they take too much memory."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -35,7 +35,7 @@ class KeptPrefixes:
 
     @property
     def bytes(self) -> int:
-        """What all of them take."""
+        """The size of all caches."""
         return self._bytes
 
     def keep(self, visitor: Hashable, tokens: Sequence[int], cache: PrefixCache) -> None:

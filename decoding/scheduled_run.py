@@ -1,4 +1,4 @@
-"""One run among those that share a model's passes, and what each pass brings to it."""
+"""A run in the scheduler's batch, and the Steps of each pass that it gets."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from model.interface import LanguageModel, ReadsOn
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass through the model brought to a run."""
+    """The Steps of a run from one forward pass."""
 
     steps: Mapping[int, Step]  # by the number of the strategy, of those that decided something
-    seconds: float  # of all passes of the run so far; waiting for others does not count
+    seconds: float  # of all its passes so far, without the time that it waited for other runs
 
 
 @dataclass(slots=True, eq=False)
@@ -31,18 +31,18 @@ class ScheduledRun:
     prompt: Sequence[int]
     strategies: Sequence[Strategy]
     rows: int
-    visitor: object  # None: nobody knows who
+    visitor: object  # None: unknown
     passes: SimpleQueue[Pass | Exception | None] = field(default_factory=SimpleQueue)  # None is the end
     submitted: float = field(default_factory=time.monotonic)  # by the monotonic clock
-    abandoned: bool = False  # whether nobody reads it any more
-    entries: tuple[Entry, ...] = field(init=False)  # its strategies, once they have read the prompt
+    abandoned: bool = False  # nobody reads its passes any more
+    entries: tuple[Entry, ...] = field(init=False)  # one for each strategy, once the prompt is read
     batch: Batch[Any] = field(init=False)  # that they are in
-    paused: bool = False  # whether that is one of their own, until the reader has caught up
+    paused: bool = False  # in a batch of its own until the reader has caught up
     seconds: float = 0.0
 
     @property
     def key(self) -> object:
-        """Who shares its part of the rows."""
+        """Runs with equal keys share their visitor's part of the rows."""
         return self if self.visitor is None else self.visitor
 
     @property
@@ -57,7 +57,7 @@ class ScheduledRun:
         return cast(ReadsOn[Any], self.model) if in_pieces else None
 
     def deliver(self, advanced: Sequence[Entry], seconds: float) -> None:
-        """Put what a pass brought where the reader finds it, and the end behind it."""
+        """Queue the Steps of a pass for the reader, and the end of the run after the last."""
         self.seconds += seconds
         moved = {number: entry for number, entry in enumerate(self.entries) if entry in advanced}
         if error := next((entry.error for entry in moved.values() if entry.error is not None), None):
@@ -76,7 +76,7 @@ class ScheduledRun:
 def run_alone(
     model: LanguageModel[Any], prompt: Sequence[int], strategies: Sequence[Strategy], lock: AbstractContextManager[Any]
 ) -> Generator[Pass, None, None]:
-    """`Scheduler.run` in the calling thread, with passes of its own: where a host lends a GPU to each call."""
+    """`Scheduler.run` without sharing passes, in the calling thread: for a host that lends a GPU to each call."""
     generated, seconds = generate_batch(model, [prompt] * len(strategies), strategies), 0.0
     while True:
         begun = time.perf_counter()

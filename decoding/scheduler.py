@@ -1,10 +1,9 @@
-"""Everybody's decoding with one model at once: who comes joins the batch, who has finished leaves it.
+"""Continuous batching: all runs of a model share its forward passes.
 
-A pass over many rows costs little more than one over a single row, since the weights are read once. So all runs share
-the passes, and the batch changes between two of them (Yu et al., 2022, "Orca": iteration-level scheduling; elsewhere
-continuous batching). A thread takes one turn after another, each of at most one newcomer's prompt and one pass over all
-rows; it begins with the first run and ends with the last. Between two turns others may use the model, whose lock guards
-each. Every run gets the same Steps as alone. Knows nothing of who is asking.
+A pass over many rows costs little more than a pass over one, since the weights are read once. Runs join and leave the
+batch between two passes (Yu et al., 2022, "Orca": iteration-level scheduling). A thread, which lives as long as there
+are runs, works in turns: each reads at most a piece of one prompt and makes one pass over all rows, and holds the
+model's lock meanwhile, so that others can use the model between turns. Every run gets the same Steps as it would alone.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from model.interface import LanguageModel, Want
 
 MOST_ROWS = 64  # of one pass
 _AHEAD = 64  # passes
-_PATIENCE = 2.0  # seconds for which others may pass a run that needs more rows than there are
+_PATIENCE = 2.0  # seconds that smaller runs may overtake one for which there are too few rows
 _HEARTBEAT = 0.05  # seconds
-_PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds that reading a piece of a prompt may take
+_PIECE_ALONE, _PIECE_BESIDE_OTHERS = 0.5, 0.1  # seconds of prefill in one turn
 _SHORTEST_PIECE = 32  # tokens
 _READING_SPEED = 1000.0  # tokens a second, until it has been measured
 
@@ -46,17 +45,17 @@ class Scheduler:
     ) -> None:
         """
         Args:
-            hold: keeps the model for one turn; whoever waits for it meanwhile must get it before the next.
-            kept: what the model has read for its visitors; None keeps nothing that outlives the scheduler.
-            most_rows: of one pass; more have to wait. A run that needs more runs alone.
-            ahead: passes that a run may be ahead of its reader; then it waits beside the batch.
+            hold: locks the model for one turn; callers that wait for it must get it before the next turn.
+            kept: the caches of visitors' earlier prompts; None keeps them only as long as the scheduler.
+            most_rows: of one pass; further runs wait. A run that needs more than this gets passes of its own.
+            ahead: passes that a run may be ahead of its reader before it is paused.
         """
         self._hold = hold
         self._kept = KeptPrefixes() if kept is None else kept
         self._most_rows, self._ahead = most_rows, ahead
         self._waiting: deque[ScheduledRun] = deque()
         self._thread: threading.Thread | None = None
-        self._changed = threading.Condition()  # guards the two above; what follows is the thread's own
+        self._changed = threading.Condition()  # guards the two above; only the thread uses what follows
         self._reading: deque[tuple[ScheduledRun, Generator[None, None, Batch[Any]]]] = deque()
         self._running: list[ScheduledRun] = []
         self._reading_speed = _READING_SPEED  # tokens a second
@@ -74,15 +73,15 @@ class Scheduler:
 
         Args:
             model: always the same, or one that shares its weights.
-            rows: how many the strategies together need in a pass, at most.
-            visitor: who has few rows comes before who has many, and does not read a text twice; None stands for someone
-                else each time.
+            rows: the most that all strategies together need in a pass.
+            visitor: runs of the visitor with the fewest rows are admitted first, and a visitor's prompts share a cached
+                prefix. None is a new visitor each time.
 
         Yields:
-            Every pass that decided something, and None where none came for a while, so that the reader may leave.
+            Every pass that decided something, and None when there was none for a while, so that the caller can stop.
 
         Raises:
-            Whatever reading the prompt, a pass or a strategy raised. It ends this run alone.
+            Any error of the prefill, a pass or a strategy. It ends only this run.
         """
         run = ScheduledRun(model, prompt, strategies, rows, visitor)
         self._submit(run)
@@ -103,7 +102,7 @@ class Scheduler:
 
     @property
     def rows(self) -> int:
-        """How many rows are taken."""
+        """How many rows are in use."""
         return sum(run.rows for run in (*(run for run, _ in tuple(self._reading)), *tuple(self._running)))
 
     @property
@@ -131,7 +130,7 @@ class Scheduler:
             with self._hold():
                 try:
                     progressed = self._turn()
-                except BaseException as error:  # of what was nobody's own; nobody must wait for a thread that has died
+                except BaseException as error:  # not of a single run; no reader must wait for a dead thread
                     progressed = True
                     for run in (*(run for run, _ in self._reading), *self._running):
                         run.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))
@@ -149,7 +148,7 @@ class Scheduler:
             return False
 
     def _turn(self) -> bool:
-        """Whether anybody got anywhere: not where all wait for their readers."""
+        """One turn; returns whether there was anything to do, which is False while all runs wait for their readers."""
         for run in [run for run in self._running if run.over]:
             self._running.remove(run)
             self._keep(run)
@@ -168,7 +167,7 @@ class Scheduler:
         return progressed
 
     def _pause_or_resume(self, run: ScheduledRun) -> None:
-        """Take the rows of a run whose reader is behind out of the batch, or bring them back."""
+        """Take a run whose reader has fallen behind out of the batch, or put it back."""
         unread = run.passes.qsize()
         try:
             if not run.paused and unread >= self._ahead:
@@ -180,8 +179,8 @@ class Scheduler:
             run.fail(error)
 
     def _next(self) -> ScheduledRun | None:
-        """The run to admit: of the visitor with the fewest rows, the one that came first. Who needs more than there is
-        lets others pass for a while; then room is kept."""
+        """The run to admit: the oldest of the visitor with the fewest rows. Smaller runs may overtake one that does not
+        fit, but only for a while."""
         taken = Counter[object]()
         for run in (*(run for run, _ in self._reading), *self._running):
             taken[run.key] += 0 if run.paused else run.rows
@@ -195,7 +194,7 @@ class Scheduler:
         return None
 
     def _read_piece(self) -> None:
-        """Read on in the prompt whose turn it is; if that was all of it, it takes part from the next pass on."""
+        """Read the next piece of a prompt, in turn; once it is read, the run joins the batch."""
         run, pieces = self._reading.popleft()
         if run.abandoned:
             return
@@ -219,7 +218,7 @@ class Scheduler:
             run.fail(error)
 
     def _read(self, run: ScheduledRun) -> Generator[None, None, Batch[Any]]:
-        """Read a prompt, but for what was read before; in pieces, between which the others have their passes."""
+        """Read a prompt in pieces, without the prefix that is cached; the other runs make their passes in between."""
         model, prompt = run.readable, tuple(run.prompt)
         if model is None:
             return Batch.read(run.model, [prompt] * len(run.strategies), run.strategies)
@@ -239,7 +238,7 @@ class Scheduler:
             yield
 
     def _keep(self, run: ScheduledRun) -> None:
-        """Keep what the model has read and written for the visitor's next prompt."""
+        """Keep the cache of the prompt and the answer for the visitor's next prompt."""
         entry, *others = run.entries
         if others or entry.error is not None or run.visitor is None or run.readable is None:
             return
@@ -250,7 +249,7 @@ class Scheduler:
             self._kept.keep(run.visitor, tokens, run.batch.row_of(entry).head(len(tokens)))
 
     def _join(self, run: ScheduledRun) -> None:
-        """Let its rows share the passes of the others, where rows of different lengths can."""
+        """Merge a run into the batch of the others, if the model supports rows of different lengths."""
         others = (other.batch for other in self._running if other is not run and not (other.paused or other.over))
         batch = next(others, run.batch)
         if batch is not run.batch and run.model.joinable:
@@ -258,7 +257,7 @@ class Scheduler:
             run.batch = batch
 
     def _step(self, batch: Batch[Any]) -> None:
-        """One pass, and what it brought to each run."""
+        """One pass of a batch; every run gets its Steps."""
         runs, living = [run for run in self._running if run.batch is batch], batch.living
         begun = time.perf_counter()
         try:
@@ -266,7 +265,7 @@ class Scheduler:
         except Exception as error:
             if len(runs) == 1:
                 return runs[0].fail(error)
-            for run in runs:  # once more, each alone: only those end for which it fails
+            for run in runs:  # repeat it for each run alone, so that only the faulty ones end
                 run.batch = batch.split(run.entries)
                 self._step(run.batch)
             for run in runs:

@@ -1,1 +1,1 @@
-"""Our transformer, its tokenizer and its checkpoints; the rest of Attend knows only `model.interface` of it."""
+"""Our transformer, its tokenizer and its checkpoints. The rest of Attend only knows `model.interface`."""

@@ -1,6 +1,6 @@
 """The flags that choose a model and how it runs, the same for the page and the terminal.
 
-Imports nothing slow, so that a command line is refused at once; `model.catalog.load_arguments` loads the model.
+Imports nothing slow, so that a wrong command line is refused at once; `model.catalog.load_arguments` loads the model.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class ModelArguments:
     engine: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    max_size: float | None = None  # gigabytes of a download; None for what the machine has of memory
-    from_language: str = ""  # of a translator's source and of its answer; empty leaves it as the checkpoint has it
+    max_size: float | None = None  # largest download, in gigabytes; None for the size of this machine's memory
+    from_language: str = ""  # of a translator's source and answer; "" keeps the checkpoint's
     to_language: str = ""
 
     @staticmethod

@@ -43,7 +43,7 @@ def load(
         engine: one of `ENGINES`; what runs a Hugging Face checkpoint, see `model.huggingface.folder.load_model`.
         device_config: the device and the precision to compute with.
         limit: the largest download in bytes; None for the size of this machine's memory.
-        progress: called as a download goes on, see `model.hub.repository.fetch`; an exception of its own ends it.
+        progress: called during a download, see `model.hub.repository.fetch`; an exception that it raises ends it.
 
     Raises:
         AttendError: if there is no such model, if it is damaged, or if its parts do not belong together; `EncoderOnly`
@@ -145,7 +145,7 @@ def load_encoder(
 
 
 def load_arguments(arguments: ModelArguments) -> LoadedModel:
-    """The model that a command line asks for; a download is shown on the terminal. Raises as `load`."""
+    """The model of a command line; the progress of a download is shown. Raises the errors of `load`."""
     device_config = DeviceConfig(arguments.device, arguments.dtype)
     with terminal_bar() as progress:
         loaded = load(
@@ -182,12 +182,12 @@ def load_another(arguments: ModelArguments, name: str, progress: Progress) -> Lo
 
 
 def _in_memory(device_config: DeviceConfig) -> DeviceConfig:
-    """Of a GGUF file: what is dequantized is offloaded to nowhere."""
+    """The device config for a GGUF file, whose dequantized weights are never offloaded."""
     return replace(device_config, spread=False)
 
 
 def _read(path: Path, name: str, engine: str, device_config: DeviceConfig) -> LoadedModel:
-    """Load a GGUF file, or a folder, ours or in Hugging Face form."""
+    """Load a GGUF file, or a folder in our own or Hugging Face's layout."""
     if path.is_file():
         from model.huggingface import folder as huggingface_folder
         from model.huggingface.gguf import GgufCheckpoint

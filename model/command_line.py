@@ -65,7 +65,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def exit_code(command: Callable[[], int | None]) -> int:
-    """Run a command: what a person can put right becomes one sentence on stderr, and Ctrl-C ends it quietly."""
+    """Run a command: an `AttendError` becomes one sentence on stderr, and Ctrl-C ends it quietly."""
     try:
         return command() or 0
     except AttendError as error:
@@ -74,6 +74,6 @@ def exit_code(command: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has had enough; without this, Python would complain when it flushes at exit.
+        # The reader of the output has left; without this, Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

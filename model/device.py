@@ -1,4 +1,4 @@
-"""Where a model computes and in which precision, and whether it fits there.
+"""The device and precision that a model runs with, and whether it fits there.
 
 Knows nothing of files: callers say how many parameters a model has, and how they are stored.
 """
@@ -89,7 +89,7 @@ def free_memory(device: torch.device) -> int:
     free = psutil.virtual_memory().available
     if (limit := _control_group("memory.max")) is None:
         return free
-    reclaimable = 0  # cached files, which the kernel drops when memory is needed
+    reclaimable = 0  # the page cache, which the kernel drops when memory is needed
     for line in _control_group_text("memory.stat").splitlines():
         if line.startswith("inactive_file "):
             reclaimable = int(line.split()[1])
@@ -97,21 +97,21 @@ def free_memory(device: torch.device) -> int:
 
 
 def release_freed_memory() -> None:
-    """Give back what a large allocation has left: glibc keeps freed blocks, after a model was loaded as much as it."""
+    """Return freed memory to the system: after a model is loaded, glibc keeps as much as the model takes."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # another library than glibc has no such function
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def limit_heaps() -> None:
-    """Let all threads take memory from two heaps: with one each, what a hundred threads freed would stay with them."""
+    """Let all threads share two heaps: with one per thread, glibc would keep what a hundred threads have freed."""
     if sys.platform == "linux":
         with suppress(AttributeError):
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def shortage(device: torch.device, needed: int) -> str:
-    """Why a device has no room for this many bytes, as the end of a sentence; "" where it has."""
+    """Why a device has no room for this many bytes, as the end of a sentence; "" if it has."""
     free = free_memory(device)
     where = "memory" if device.type == "cpu" else f"memory on {device}"
     return "" if needed <= free else f"needs about {in_words(needed)} of {where}, but only {in_words(free)} is free"
@@ -151,7 +151,7 @@ def total_memory() -> int:
 
 
 def _control_group(name: str) -> int | None:
-    """A number of bytes; None where there is no limit or no control group."""
+    """A number of bytes; None if there is no limit or no control group."""
     text = _control_group_text(name).strip()
     return int(text) if text.isdecimal() else None
 

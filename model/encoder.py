@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an encoder made of one text."""
+    """The result of an encoder for one text."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -55,7 +55,7 @@ class Reading:
     def vector(self, word: str, layer: int) -> Tensor:
         """A word's vector after a layer, (W,): the mean over its tokens; layer 0 is the embeddings.
 
-        Raises `AttendError` where the text does not contain the word, or the tokenizer drops it.
+        Raises `AttendError` if the text does not contain the word, or the tokenizer drops it.
         """
         if not (indices := self.pieces_of(word)):
             raise AttendError(f'This model\'s tokenizer finds no tokens in "{word}": choose another word.')
@@ -75,7 +75,7 @@ class Encoder(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that a person should read about how it was loaded."""
+        """Sentences for the user about how it was loaded."""
         ...
 
     @property

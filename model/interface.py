@@ -1,8 +1,8 @@
-"""The interface of a language model: all that the rest of Attend may use of one.
+"""The interface of a language model, and all that the rest of Attend uses of one.
 
 A model has two phases, `prefill` and `step`, over a `Cache` that only the model understands; `logits` scores a finished
-text and `inspect` looks into one. The file knows nothing of tokenizers, of decoding or of how a model is built: our own
-transformer and the adapters for other libraries implement the same few types.
+text and `inspect` explains one. This module knows nothing of tokenizers, of decoding or of how a model is built: our
+own transformer and the adapters for other libraries implement the same few types.
 
 Shapes: rows are the sequences of one batch; queries are the tokens fed in a pass; keys are all tokens so far.
 """
@@ -38,7 +38,7 @@ class Cache(Protocol):
 
 
 class PrefixCache(Cache, Protocol):
-    """A cache whose text another can begin with."""
+    """A cache that can be reused for a text with the same beginning."""
 
     def head(self, length: int) -> Self:
         """The first tokens of a cache of one row; shares the memory where it can."""
@@ -46,7 +46,7 @@ class PrefixCache(Cache, Protocol):
 
     @property
     def bytes(self) -> int:
-        """The memory that it keeps."""
+        """The memory that the cache takes."""
         ...
 
 
@@ -56,7 +56,7 @@ PrefixCacheT = TypeVar("PrefixCacheT", bound=PrefixCache)
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a pass should return besides logits; nothing else is computed."""
+    """What a pass returns besides logits; nothing else is computed."""
 
     attention: bool = False
     hidden: bool = False  # the final hidden states of the tokens fed
@@ -160,9 +160,9 @@ class ReadsTogether(Protocol[CacheT]):
 
 @runtime_checkable
 class ReadsOn(Protocol[PrefixCacheT]):
-    """A model that can read a prompt in pieces, and behind what it has read before; without an encoder."""
+    """A decoder-only model that can read a prompt in pieces, continuing from a cache."""
 
     def read_on(self, tokens: Sequence[int], cache: PrefixCacheT, *, want: Want = Want()) -> Forward[PrefixCacheT]:
-        """Append at least one token to a cache of one row: what `prefill` of the whole text gives, up to rounding, but
-        that `Forward.hidden` is of these tokens alone."""
+        """Append at least one token to a cache of one row. The result is that of `prefill` with the whole text, up to
+        rounding, except that `Forward.hidden` only covers the new tokens."""
         ...

@@ -1,9 +1,9 @@
 """Plain loops over arrays, compiled to machine code by numba.
 
-What is compiled is kept on the disk, so that only the first start on a machine waits for it: in `__pycache__` beside
-the source or, where that cannot be written, in the user's cache directory. numba sees when a function's own file
-changes, but not when a function of another file does that was compiled into it, so each state of a folder has a
-directory of its own. Where numba is missing, the functions run as they are: right, but slowly.
+Compiled functions are cached on disk, so that only the first start on a machine has to compile: in `__pycache__` beside
+the source or, if that is not writable, in the user's cache directory. numba notices changes to a function's own file,
+but not to another file whose functions were inlined, so each version of a folder has its own directory. Without numba
+the functions run uncompiled: correctly, but slowly.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 # Sums may be taken in any order, so that sixteen numbers are added at once; NaN and infinity stay what they are.
 _REORDERED = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
-_OUTDATED = 7 * 86_400.0  # seconds; a server that still runs may add to a directory of its own state
+_OUTDATED = 7 * 86_400.0  # seconds; a running server may still add to the directory of its own version
 
 
 def compiled(function: FunctionT) -> FunctionT:
-    """Compile a function when it is first called with such types; it runs without holding Python's lock."""
+    """Compile a function at its first call with these types; it runs without the GIL."""
     if not AVAILABLE:
         return function
     from numba import njit
@@ -55,7 +55,7 @@ def compiled(function: FunctionT) -> FunctionT:
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Show on stderr how many functions have been compiled, as soon as one is: what the disk has is only read."""
+    """Show on stderr how many functions have been compiled, unless all are read from disk."""
     if not AVAILABLE:
         yield
         return
@@ -96,7 +96,7 @@ def _cache_directory(folder: Path) -> Path | None:
         try:
             parent = find_parent()
             (parent / name).mkdir(parents=True, exist_ok=True)
-        except (OSError, RuntimeError):  # the latter from a user without a home
+        except (OSError, RuntimeError):  # the latter for a user without a home directory
             continue
         if os.access(parent / name, os.W_OK):
             for other in parent.glob(f"{folder.name}-*"):

@@ -1,7 +1,6 @@
-"""Modules that are imported when they are first used, torch among them: that takes seconds, and settings and names can
-be checked without it.
+"""Modules that are imported on first use.
 
-So the terminal shows its help, and refuses what cannot be, at once.
+Importing torch takes seconds. Without it, the terminal can show its help and refuse wrong settings or names at once.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ class Translator(LanguageModel[Any], Protocol):
 
 
 class FairLock:
-    """A lock that its waiters get in the order in which they came; who holds it ahead of them takes turns with them.
-    Python's own may be taken again by whoever just released it, so that nobody else ever gets it."""
+    """A lock that is granted in the order of the requests; one made with `ahead` goes first. A thread that releases
+    `threading.Lock` and acquires it again at once can starve all others."""
 
     def __init__(self) -> None:
         self._state = Lock()  # guards the two below
@@ -40,7 +40,7 @@ class FairLock:
         self._waiting: deque[Lock] = deque()  # each locked until its turn comes
 
     def acquire(self, *, ahead: bool = False) -> None:
-        """Wait for it, `ahead` of all who wait already."""
+        """Wait for the lock; `ahead` of all other waiters."""
         with self._state:
             if not self._held:
                 self._held = True
@@ -56,7 +56,7 @@ class FairLock:
     def release(self) -> None:
         with self._state:
             if self._waiting:
-                self._waiting.popleft().release()  # it is held on, by another
+                self._waiting.popleft().release()  # the next waiter holds it now
             else:
                 self._held = False
 
@@ -65,12 +65,12 @@ class FairLock:
 
     @property
     def waiting(self) -> int:
-        """How many wait for it."""
+        """The number of waiters."""
         return len(self._waiting)
 
     @contextmanager
     def held_ahead(self) -> Iterator[None]:
-        """Hold it after whoever holds it now."""
+        """Hold the lock next, ahead of all other waiters."""
         self.acquire(ahead=True)
         try:
             yield
@@ -96,9 +96,9 @@ class LoadedModel:
     chat: Chat | None  # None: the model has no chat format and can only continue a text
     address: str = ""  # the name or folder that `model.catalog.load` loads it by
     dtype: str = "auto"  # the precision that was asked for, see `model.device.DeviceConfig`
-    notes: tuple[str, ...] = ()  # sentences that a person should read about how it was loaded
+    notes: tuple[str, ...] = ()  # sentences for the user about how it was loaded
     suffix_tokens: tuple[int, ...] = ()  # special tokens after every source of an encoder
-    suppress_tokens: frozenset[int] = frozenset()  # never generated, by the checkpoint's generation config
+    suppress_tokens: frozenset[int] = frozenset()  # never generated, as the checkpoint's generation config says
     languages: Languages | None = None  # of a multilingual translator, whose model is then a `Translator`
     base: LoadedModel | None = None  # the model whose weights this one shares, kept alive with it
     lock: FairLock = field(default_factory=FairLock)  # held for one forward pass at a time

@@ -91,7 +91,7 @@ class Location:
     repository: str = ""
     revision: str = _DEFAULT_REVISION
     gguf: str = ""  # which of the repository's GGUF files, see `model.gguf.choice.choose`
-    note: str = ""  # one sentence that a person should read about where the model is from
+    note: str = ""  # one sentence for the user about the model's source
 
 
 def catalog() -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def task(name: str) -> Task | None:
 
 
 def embedded() -> tuple[str, ...]:
-    """Those of the catalogue that come with Attend and need no download."""
+    """The models of the catalogue that come with Attend and need no download."""
     there = (entry.name for entry in ENTRIES if entry.embedded)
     return tuple(name for name in there if (EMBEDDED / name / "config.json").is_file())
 
@@ -129,7 +129,7 @@ def is_installed(entry: Entry) -> bool:
         return entry.name in embedded()
     if entry.packaged is not None:
         return True
-    from model.hub import repository as hub  # imports the Hub's client, which is not needed before a page is served
+    from model.hub import repository as hub  # imports the Hub's client, which is slow and not needed yet
 
     return hub.is_installed(entry.location, _DEFAULT_REVISION)
 
@@ -143,12 +143,12 @@ def check_listed(name: str) -> None:
 
 
 def with_precision(name: str, bits: int) -> str:
-    """A model's name with its precision, as a page tells apart what it loads of one model."""
+    """A model's name with its precision, which distinguishes the versions of a model that a page loads."""
     return f"{name} [{bits} bits]"
 
 
 def without_precision(name: str) -> tuple[str, str]:
-    """The name alone, and the dtype that it says; "" where it says none."""
+    """The name without its precision, and the dtype that it names; "" if none."""
     match = _IN_PRECISION.fullmatch(name)
     return (match[1], PRECISIONS[int(match[2])]) if match else (name, "")
 
@@ -162,7 +162,7 @@ def display_name(name: str) -> str:
 
 
 def locate(name: str) -> Location:
-    """Resolve a name by its form alone; `AttendError` for one that can be no model."""
+    """Resolve a name by its form alone; `AttendError` for one that can't be a model."""
     name = name.strip()
     entries = {entry.name: entry for entry in ENTRIES}
     base, at, revision = name.partition("@")
@@ -203,7 +203,7 @@ def locate(name: str) -> Location:
 
 def _path(name: str) -> Path | None:
     """The folder or the GGUF file that a name means, if there is one; names of the catalogue come first."""
-    path = os.path.expanduser(name)  # as a shell would, which a box on a page is not
+    path = os.path.expanduser(name)  # like a shell, since the name may come from a text box
     # isdir and isfile, unlike Path's, say False to a name that no system could hold
     there = os.path.isdir(path) or (choice.is_gguf(path) and os.path.isfile(path))
     return Path(path) if there and name not in catalog() else None
@@ -216,7 +216,7 @@ def _gguf_of(folder: Path) -> Path:
     """
     try:
         files = [path.name for path in folder.iterdir() if path.is_file()]
-    except OSError:  # for whoever reads the folder to explain
+    except OSError:  # reading the folder will explain it
         return folder
     gguf = [name for name in files if choice.is_gguf(name)]
     if not gguf or any(name.endswith(".safetensors") for name in files):

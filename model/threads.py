@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from model.interface import LanguageModel, Want
 
-_STEPS = 6  # a round; the fastest of two rounds counts, so that one hiccup of the machine decides nothing
-_WORTH = 0.9  # more threads must save a tenth of the time, or the other users of the machine are better served
+_STEPS = 6  # per round; the faster of two rounds counts, so a single hiccup has no effect
+_WORTH = 0.9  # more threads must save at least a tenth of the time, since other processes need them, too
 
 
 def available_processors() -> int:
@@ -24,7 +24,7 @@ def available_processors() -> int:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads from here on; NumPy's own products always have one."""
+    """Compute with this many threads from now on; NumPy always uses one."""
     torch.set_num_threads(count)
     threadpool_limits(1, user_api="blas")
 
@@ -32,7 +32,7 @@ def use_threads(count: int) -> None:
 def fastest_threads(model: LanguageModel, *, most: int | None = None) -> int:
     """Time real decode steps with 1, 2, 4 … threads and return the fastest count, which is also left set.
 
-    A compiled step runs in one, so there is nothing to time.
+    A compiled step runs in one thread, so there is nothing to time.
     """
     most = available_processors() if most is None else most
     use_threads(1)

@@ -1,1 +1,1 @@
-"""Every family of models that transformers has, held against transformers."""
+"""Every model family of transformers, compared with transformers itself."""

@@ -1,9 +1,9 @@
-"""Every family of models that transformers has, against transformers itself: which are exact, refused, or wrong.
+"""Which model families of transformers run exactly, are refused, or differ.
 
     python -m benchmarks.families [FAMILY ...]
 
-Of each family, a tiny random model is saved and loaded as any other folder, run by the adapter, and compared with the
-same folder in transformers: the logits of a prompt and of steps, with attention and without; the attention; greedy
+For each family, a tiny random model is saved, loaded like any other folder, run by the adapter, and compared with the
+same folder in transformers: the logits of a prompt and of steps, with and without attention; the attention; greedy
 texts; texts of 2 to 4 beams; rows of different lengths in one batch. A family that is `refused` is fine; one that
 `differs` or has an `error` is a fault of Attend. Prints a table, the reasons, and one JSON line last. All of them take
 a few minutes.
@@ -47,7 +47,7 @@ SEQ2SEQ_ONLY_SOUND = {"nemo_speechlm", "seamless_m4t", "seamless_m4t_v2", "voxtr
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one family."""
+    """The outcome for one family."""
 
     family: str
     task: Task
@@ -55,13 +55,13 @@ class Result:
     reason: str = ""  # why it was refused, what differs, or the last line of the error
     seconds: float = 0.0
     logits: float = 0.0  # the largest difference of any logit
-    greedy: tuple[int, int] = (0, 0)  # texts that are the same, of how many
+    greedy: tuple[int, int] = (0, 0)  # equal texts, and all texts
     beams: tuple[int, int] = (0, 0)
-    joined: bool = False  # whether rows of different lengths share a batch
+    joined: bool = False  # whether rows of different lengths can share a batch
 
 
 def families() -> Iterator[tuple[str, Task]]:
-    """Every `model_type` with a causal model, and every encoder with a decoder that writes texts from texts."""
+    """Every `model_type` with a causal or an encoder-decoder text model."""
     from transformers import CONFIG_MAPPING
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -117,11 +117,11 @@ def _compare(
     lengths: Sequence[int],
     beam_counts: Sequence[int],
 ) -> Result:
-    """The verdict on a model that was loaded.
+    """The outcome for a loaded model.
 
     Args:
         reference: the same in transformers, as it runs by default.
-        eager: the same with the only attention that returns its weights.
+        eager: the same with eager attention, the only one that returns its weights.
     """
     from benchmarks.families.tiny_models import WORDS
 
@@ -151,7 +151,7 @@ def _compare(
 
 
 def _attention(model: LanguageModel[Any], reference: Any, prompt: Sequence[int], task: Task) -> float:
-    """The largest difference of a weight with which the prompt's last token attends, by every layer and head."""
+    """The largest difference in the attention weights of the prompt's last token, over all layers and heads."""
     ids = torch.tensor([prompt])
     start = {"decoder_input_ids": torch.tensor([model.decoder_start])} if task == "seq2seq" else {}
     reference(input_ids=ids, **start)  # BigBird only chooses its kind of attention in its first pass
@@ -227,11 +227,11 @@ def _same_text(model: LanguageModel[Any], reference: Any, prompt: Sequence[int],
 
 
 def _generated(model: LanguageModel[Any], reference: Any, prompt: Sequence[int], **options: Any) -> Any:
-    """What transformers itself generates."""
+    """The texts that transformers generates."""
     from model.huggingface.positions import first_position
 
     ids = torch.tensor([prompt])
-    # Its loop counts the positions of every family from 0, RoBERTa's, too, whose plain pass begins elsewhere.
+    # transformers' loop counts positions from 0 for every family, even RoBERTa, whose plain pass starts elsewhere.
     if (first := first_position(reference)) and not model.decoder_start:
         options["position_ids"] = first + torch.arange(len(prompt))[None]
     return reference.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, pad_token_id=0, **options)
@@ -245,7 +245,7 @@ def _last_line(error: Exception) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 1 where a family differs or has an error."""
+    """Returns the exit code: 1 if a family differs or has an error."""
     return exit_code(lambda: _examine_all(arguments))
 
 

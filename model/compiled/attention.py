@@ -1,4 +1,4 @@
-"""One query a row, attending to the keys of its own text or of its source.
+"""Attention of one query per row to the keys of its text or of its source.
 
 Shapes: L layers, R rows, U sources, H query heads, G key/value heads, D head width, P columns of the prefix that all
 rows share, C columns of memory for what follows in each row, S columns of the longest source, K columns in all.

@@ -31,7 +31,7 @@ class AttentionWeights(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForwardContext:
-    """What all layers share in one pass over R rows of T tokens, whose hidden states are one flat (R * T, W)."""
+    """What all layers share in one pass over R rows of T tokens; hidden states are flat, (R * T, W)."""
 
     rows: int
     rotary: tuple[Tensor, Tensor] | None = None  # cosines and sines, (R or 1, T, 1, D) each

@@ -6,17 +6,17 @@ Rows of one batch end in the same column. A shorter row is padded on the left:
     row 0       a  b  c  d  e     padding 0, positions 0 1 2 3 4
     row 1       .  .  x  y  z     padding 2, positions     0 1 2
 
-so one more token a row is one more column, and a row's position is its column less its padding.
+so adding a token to every row adds one column, and a token's position is its column minus the row's padding.
 
-Rows that branched from one text, such as beams, have the same prefix. It is kept once, and only the suffix is kept for
-every row (Juravsky et al., 2024, "Hydragen", section 3):
+Rows that branched from one text, such as beams, share a prefix, which is stored once; only the suffix is stored for
+each row (Juravsky et al., 2024, "Hydragen", section 3):
 
     prefix      a  b  c  d
     row 0       .  .  .  .  e  f
     row 1       .  .  .  .  e  g     the next `select` of both moves e to the prefix, once it is worth it
 
-A cache is immutable to its users. Columns are written into spare room behind the used ones, and only by the first cache
-that grows from there; a second branch from the same cache copies.
+To its users a cache is immutable. New columns are written into spare memory behind the used ones, but only by the first
+cache that grows from there; a second branch from the same cache makes a copy.
 
 Shapes: R rows, G key/value heads, K columns, D head width.
 """
@@ -137,7 +137,7 @@ class KeyValueCache:
 
     @property
     def prefix_memory(self) -> Tensor:
-        """What all rows have in common, as of one row: (layers, 2, G, 1, `prefix_length` or more columns, D)."""
+        """The common prefix of all rows, stored as one row: (layers, 2, G, 1, `prefix_length` or more columns, D)."""
         if self._prefix is None:
             layers, two, heads, _, _, head_width = self.suffix_memory.shape
             return self.suffix_memory.new_empty(layers, two, heads, 1, 0, head_width)
@@ -145,7 +145,7 @@ class KeyValueCache:
 
     @property
     def suffix_memory(self) -> Tensor:
-        """What follows in each row, with room for more: (layers, 2, G, R, columns, D)."""
+        """The suffix of each row, with spare columns: (layers, 2, G, R, columns, D)."""
         return self._suffix.store.columns
 
     def keys_values(self, layer: int) -> KeysValues:
@@ -205,12 +205,12 @@ class KeyValueCache:
         return type(self)(columns, None, tuple(padding), origins, source)
 
     def _all_origins(self) -> Origins:
-        """Those of all columns of the suffix."""
+        """The origins of all columns of the suffix."""
         distinct = np.broadcast_to(np.arange(self.rows)[:, None], (self.rows, self._suffix.length))
         return np.concatenate((self._origins, distinct[:, self._origins.shape[1] :]), axis=1)
 
     def head(self, length: int) -> Self:
-        """Of a row without padding, its first tokens, in the same memory; more tokens are then written elsewhere."""
+        """The first tokens of a single row without padding, in the same memory; appended tokens go elsewhere."""
         if self.rows != 1 or any(self.padding):
             raise ValueError(f"a cache of one row without padding has a head, not one of {self.rows} rows")
         columns = self._suffix

@@ -27,9 +27,9 @@ from model.transformer.encoder_decoder import build
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 
-_POINTER = b"version https://git-lfs"  # how the stand-in begins that a clone without Git LFS has
+_POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a clone without Git LFS
 _CPU = torch.device("cpu")
-_TIED = "unembedding.weight"  # tied to the embedding, it is stored once
+_TIED = "unembedding.weight"  # tied to the embedding and stored once
 
 
 def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
@@ -47,7 +47,7 @@ def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16
 def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32) -> Transformer:
     """The model of a checkpoint folder, in evaluation mode.
 
-    Raises `AttendError` when the folder, a file of it or a weight is missing, cut short or another model's.
+    Raises `AttendError` if the folder, a file or a weight is missing, truncated or belongs to another model.
     """
     return from_config(read_config(folder), folder, device, dtype)
 
@@ -55,15 +55,15 @@ def load(folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.f
 def from_config(
     values: Mapping[str, Any], folder: Path, device: torch.device = _CPU, dtype: torch.dtype = torch.float32
 ) -> Transformer:
-    """`load` for a folder whose config has been read already."""
+    """Like `load`, for a config that has already been read."""
     weights = read_weights(folder / WEIGHTS)
     rename_weights(weights)
     return from_weights(TransformerConfig.from_dict(values), weights, folder, device, dtype)
 
 
 class _WithoutInit(TorchFunctionMode):
-    """Leaves out `torch.nn.init`, since the weights are read. Any arithmetic on `meta` imports PyTorch's compiler: two
-    seconds before the first token."""
+    """Skips `torch.nn.init`, since the weights are loaded. Arithmetic on `meta` would import PyTorch's compiler, which
+    takes two seconds."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -83,10 +83,10 @@ def from_weights(
     """A model with these weights, in evaluation mode; nothing is initialized at random first.
 
     Args:
-        weights: emptied as the model is filled, so that none stays in memory twice.
+        weights: emptied while the model is filled, so that no weight is in memory twice.
         folder: where the weights are from, for error messages.
 
-    Raises `AttendError` when the weights are another model's.
+    Raises `AttendError` if the weights belong to another model.
     """
     if config.layers + config.encoder_layers > len(weights):
         raise AttendError(f"{folder} holds the weights of fewer layers than its {CONFIG} describes.")
@@ -121,7 +121,7 @@ def from_weights(
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of one safetensors file; `AttendError` when it is missing, cut short or of another kind."""
+    """The tensors of a safetensors file; `AttendError` if it is missing, truncated or not safetensors."""
     with _reading(path):
         return load_file(path)
 
@@ -151,7 +151,7 @@ def _damaged(path: Path) -> AttendError:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A checkpoint's `config.json`, ours or another maker's; `AttendError` when there is none."""
+    """A checkpoint's `config.json`, in our format or another's; `AttendError` if there is none."""
     try:
         return read_json(folder / CONFIG)
     except FileNotFoundError as error:
@@ -161,7 +161,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object; `AttendError` when the file holds none, `FileNotFoundError` when there is no file."""
+    """Read a JSON object; `AttendError` if the file is anything else, `FileNotFoundError` if there is none."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

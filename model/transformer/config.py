@@ -1,4 +1,4 @@
-"""What a transformer is made of, as one frozen record; a checkpoint stores exactly these fields.
+"""The architecture of a transformer as one frozen record; a checkpoint stores exactly these fields.
 
 Knows nothing of tensors: `model.transformer.decoder` builds what is described here.
 """
@@ -22,10 +22,10 @@ RotaryScalingKind = Literal["linear", "llama3"]
 
 @dataclass(frozen=True, slots=True)
 class RotaryScaling:
-    """How rotary wavelengths were stretched to read longer texts than a model was first trained on.
+    """How rotary wavelengths were stretched for texts longer than those of the first training.
 
     "linear" divides every frequency by `factor` (Chen et al., 2023); "llama3" divides the low ones, keeps the high ones
-    and goes over smoothly in between (Llama 3.1).
+    and interpolates in between (Llama 3.1).
     """
 
     kind: RotaryScalingKind
@@ -49,7 +49,7 @@ class RotaryScaling:
 class TransformerConfig:
     """A transformer: a decoder alone or, with `encoder_layers`, an encoder that reads and a decoder that answers.
 
-    Raises `AttendError` when a value is out of range or two values do not fit together.
+    Raises `AttendError` if a value is out of range or two values do not fit together.
     """
 
     vocabulary_size: int
@@ -61,7 +61,7 @@ class TransformerConfig:
     head_width: int = 0  # of each; 0 shares the width out evenly
     key_value_heads: int = 8  # fewer than heads: groups of query heads share keys and values (Ainslie et al., 2023)
     feed_forward_width: int = 704  # hidden units; SwiGLU has three matrices, so 8/3 x width costs as much as 4 x width
-    positions: Positions = "rotary"  # turned into queries and keys (Su et al., 2021), added to the embeddings, or none
+    positions: Positions = "rotary"  # rotary (Su et al., 2021), added to the embeddings, or none
     norm: Norm = "rms"  # RMSNorm (Zhang and Sennrich, 2019) or LayerNorm (Ba et al., 2016)
     norm_place: NormPlace = "before"  # before each sub-layer with one final norm, or after each (the 2017 paper)
     activation: Activation = "swiglu"  # of the feed-forward layer (Shazeer, 2020)
@@ -113,13 +113,13 @@ class TransformerConfig:
 
     @property
     def padding(self) -> int | None:
-        """What fills up short sources and begins every answer, where there is an encoder; its embedding stays zero."""
+        """The token that pads sources and begins every answer of an encoder-decoder; its embedding stays zero."""
         return self.vocabulary_size - 1 if self.encoder_layers else None
 
     @property
     def embedding_scale(self) -> float:
-        """What token embeddings are multiplied by: in the 2017 paper's kinds the root of the width, so that positions
-        do not drown the words."""
+        """The factor of token embeddings: the square root of the width if positions are added as in the 2017 paper, so
+        that the positions do not dominate."""
         return math.sqrt(self.width) if self.encoder_layers or self.positions == "sinusoidal" else 1.0
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Our decoder-only transformer: embeddings, a stack of blocks, and the verbs of `LanguageModel`.
 
-One pass (`_run_layers`) serves training, prefill, single steps, scoring and inspection; they differ only in what goes
-in and what comes out. It knows nothing of text: tokens in, logits out. Single steps take the compiled step where
-`model.compiled.prepare` has attached one, and else the modules, with the same result.
+Training, prefill, single steps, scoring and inspection share one pass (`_run_layers`) and differ only in its inputs and
+outputs. It knows nothing of text: tokens in, logits out. Single steps use the compiled step if `model.compiled.prepare`
+has attached one, and otherwise the modules, with the same result.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), W model width, V vocabulary.
 """
@@ -28,7 +28,7 @@ from model.transformer.positions import rotary_tables, sinusoids
 
 
 class SingleStep(Protocol):
-    """What `model.compiled.prepare` attaches to a model."""
+    """A compiled step, which `model.compiled.prepare` attaches to a model."""
 
     def step(self, tokens: Sequence[int], cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
         """Feed one token a row to a cache that has been extended by a column."""
@@ -75,8 +75,8 @@ class Transformer(nn.Module):
             self.register_buffer("sines", sines, persistent=False)
 
     def _initialize(self) -> None:
-        """Normal weights, as GPT-2's: what is added to the residual stream starts smaller, so that depth does not blow
-        it up (Radford et al., 2019, section 2.3)."""
+        """Normal weights like GPT-2's; projections into the residual stream start smaller, so that it does not grow
+        with depth (Radford et al., 2019, section 2.3)."""
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 last_of_block = name.endswith(("attention.o_proj.weight", "feed_forward.down_proj.weight"))
@@ -173,7 +173,7 @@ class Transformer(nn.Module):
         return Inspection(self.unembedding(hidden[0]).float(), stack_attention(weights))
 
     def _start(self, tokens: Tensor, source: CrossAttentionCache | None, want: Want) -> Forward[KeyValueCache]:
-        """The first pass of texts of one length, (R, T)."""
+        """The first pass over texts of equal length, (R, T)."""
         heads, head_width = self.config.key_value_heads, self.config.head_width
         cache = KeyValueCache.empty(
             self.config.layers, heads, head_width, like=self.reference, rows=len(tokens), source=source
@@ -181,7 +181,7 @@ class Transformer(nn.Module):
         return self._forward(tokens, cache.extend(tokens.shape[1]), want)
 
     def _forward(self, tokens: Tensor, cache: KeyValueCache, want: Want) -> Forward[KeyValueCache]:
-        """A pass that continues a cache and answers for each row's newest token."""
+        """A pass that continues a cache and returns the logits of each row's newest token."""
         want.check_layers(self.layer_count)
         hidden, weights, outputs = self._run_layers(
             tokens,

@@ -1,8 +1,8 @@
 """Our encoder with a decoder ("Attention is all you need", Vaswani et al., 2017): it reads one text and writes another.
 
 The decoder is the decoder-only transformer with cross-attention in every block; the encoder is the same blocks without
-a look-ahead mask. They share one embedding matrix. Padding is the last token: it fills up short sources in training,
-begins every answer, and is never learned as an answer's token, so that its embedding stays zero.
+a look-ahead mask. They share one embedding matrix. Padding is the last token of the vocabulary: it pads sources in
+training and begins every answer, but is never a target, so its embedding stays zero.
 
 Shapes: R rows, S source tokens, T tokens of the decoder fed in this pass, W model width, V vocabulary.
 """

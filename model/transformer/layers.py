@@ -33,7 +33,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = MappingProxyType(
 
 
 class FeedForward(nn.Module):
-    """The up projection, the activation and the down projection, each token by itself.
+    """The up projection, the activation and the down projection, applied to each token.
 
     Under SwiGLU the up projection holds the gate's as well, which comes first.
     """

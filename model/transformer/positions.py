@@ -1,6 +1,6 @@
-"""Where a token stands: sinusoidal positions to add, and rotary ones to turn queries and keys by.
+"""Position encodings: sinusoidal ones are added, rotary ones rotate queries and keys.
 
-The tables are computed on the CPU, also of a model whose weights are still to be read and have no memory yet.
+The tables are always computed on the CPU, even for a model whose parameters are still on `meta`.
 
 Shapes: R rows, T tokens fed in this pass, H heads, D head width, W model width.
 """

@@ -1,7 +1,7 @@
 """The text of a growing answer: every token is decoded once, however often the page is updated.
 
 A search may replace tokens; then decoding starts again at the first one that changed, or at the last complete character
-before it. A stop text and all after it is left out. Knows nothing of runs or of the screen.
+before it. A stop text and everything after it are left out. Knows nothing of runs or of the screen.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class AnswerText:
     ) -> None:
         """
         Args:
-            stop_texts: they end the answer; in the prompt they end nothing.
-            prompt: the text before the answer, where both are one text.
+            stop_texts: end the answer; they have no effect in the prompt.
+            prompt: the text before the answer, if the two are one text.
             begins: whether the first token is at the beginning of a text.
         """
         self._tokenizer = tokenizer
         self._stop_texts = stop_texts
         self._begins = begins
         self._first = len(prompt)
-        self._ids: list[int] = []  # with those of the prompt, as in the two lists below
+        self._ids: list[int] = []  # including the prompt's, as in the two lists below
         self._texts: list[str] = []
         self._complete: list[bool] = []  # whether a token ends with a complete character
         self._stream = tokenizer.detokenizer(begins=begins)

@@ -20,7 +20,7 @@ from ui.runs.values import answer_tokens
 from ui.runs.versions.conversation import Turn
 
 _MOST_OF_A_STOP_TEXT = 24  # characters, in a note
-_UPDATES_AT_ONCE = 2  # each repeats the one before, so that a page can lose one
+_UPDATES_AT_ONCE = 2  # each repeats the one before, so the page can miss one
 
 
 class GrowingAnswer:
@@ -37,7 +37,7 @@ class GrowingAnswer:
 
         Args:
             model: the model's display name.
-            turn: the answer as it stands, where it goes on; without it, one without tokens.
+            turn: the answer so far, if it is continued; by default an empty one.
         """
         if turn is None:
             turn = Turn("assistant", "", tokens=[], run=run.id, state="streaming", model=model)
@@ -57,7 +57,7 @@ class GrowingAnswer:
             turn.state = "done" if ending == "finished" else "stopped"
             turn.note = ending_note(run, ending, self.builder.reason)
             turn.unfinished = is_unfinished(run)
-        turn.version += 1  # last: whoever reads in between sees the old version, and gets this update again
+        turn.version += 1  # last: a reader in between sees the old version and gets this update again
 
     def stop(self) -> None:
         """End the answer, keeping the text so far."""
@@ -90,7 +90,7 @@ def is_unfinished(run: RunRecord) -> bool:
 
 
 def ending_note(run: RunRecord, ending: Ending | None, reason: FinishReason | None) -> str | None:
-    """Why a text ended, where that is not obvious.
+    """Why a text ended, if that is not obvious.
 
     Args:
         reason: why decoding ended, unless it was interrupted.

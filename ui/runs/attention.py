@@ -1,4 +1,4 @@
-"""Attention in the form that the page gets, and the explanation of texts that were not generated here.
+"""Attention as it is sent to the page, and explanations of texts that were not generated here.
 
 A given text is explained by one pass of `model.inspect`, under the model's lock, as the same records that decoding
 leaves. Knows nothing of sessions or of the screen.

@@ -31,7 +31,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class CardMetrics:
-    """The figures of one card; None where there is nothing to count yet."""
+    """The metrics of one card; None while there is nothing to count."""
 
     tokens: int = 0
     tokens_per_second: float | None = None  # while all cards run in one batch
@@ -45,7 +45,7 @@ class CardMetrics:
 
 @dataclass(frozen=True, slots=True)
 class CardGrowth:
-    """What writes a card."""
+    """A card that is being written."""
 
     builder: RunBuilder
     text: AnswerText
@@ -58,11 +58,11 @@ class Card:
     The text and the figures stay when the trace is dropped to save memory; see `ui/runs/memory.py`.
     """
 
-    run: RunRecord  # that the inspector shows
+    run: RunRecord  # shown in the inspector
     settings: DecodingSettings  # with a definite seed
     length: int  # the most tokens it can have
-    growth: CardGrowth | None = None  # what writes it; None for one that was read back
-    kept_run: str = ""  # of one without its run: what the visitor's browser calls the one that it didn't send
+    growth: CardGrowth | None = None  # while it grows; None for a card that was read from a document
+    kept_run: str = ""  # for a card without its run: the run's name in the visitor's browser, which didn't send it
     form: Mapping[str, Any] = field(default_factory=dict)  # the settings that the visitor gave it, as typed
     tokens: list[tuple[str, float]] = field(default_factory=list)  # text and probability of each
     ids: tuple[int, ...] = ()

@@ -32,15 +32,15 @@ class TurnsValue(TypedDict):
 
     turns: list[TurnValue]
     examples: list[str]  # offered while there are no turns
-    busy: bool  # a run is going on: nothing can be retried, undone or edited
+    busy: bool  # during a run nothing can be retried, undone or edited
     number: NotRequired[int]  # of the page's update; an older one that arrives late is ignored
 
 
 class AnswerUpdate(TypedDict):
     """What is new in an answer that is being written.
 
-    A page that shows this run's answer in version `base` or a later one keeps its tokens before number `since`; any
-    other has lost too many updates: it triggers `missing`, and is answered with the whole `TurnsValue`.
+    A page that shows version `base` of this answer or a later one keeps its tokens before number `since`. Otherwise it
+    has missed too many updates: it triggers `missing` and gets the whole `TurnsValue`.
     """
 
     run: str

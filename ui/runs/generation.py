@@ -22,15 +22,15 @@ from ui.runs.run_builder import RunBuilder
 from ui.runs.session import Session
 from ui.runs.stream import Ending, stream
 
-_SMOOTH, _CALM = 15.0, 10.0  # updates a second of one text, and of several, whose drawing costs the browser more
-CALLER = ContextVar("caller", default="")  # who calls an endpoint, for a fair share of the passes
+_SMOOTH, _CALM = 15.0, 10.0  # updates per second of one text, and of several, which cost the browser more
+CALLER = ContextVar("caller", default="")  # the caller of an endpoint, for a fair share of the passes
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
     """What happened since the last update."""
 
-    since: tuple[int, ...]  # each run's first new token; its number of tokens where none is new
+    since: tuple[int, ...]  # each run's first new token; its number of tokens if none is new
     ending: Ending | None = None
 
     @property
@@ -49,7 +49,7 @@ class RunView(Protocol[ScreenT]):
         ...
 
     def updated(self, progress: RunProgress) -> ScreenT:
-        """With every update; the session is free again with the last one."""
+        """With every update; at the last one the session is no longer busy."""
         ...
 
     def failed(self) -> ScreenT:
@@ -65,7 +65,7 @@ def follow(
     time_limit: float,
     per_second: float = 20.0,
 ) -> Iterator[RunProgress]:
-    """Continue these texts until all have ended, `stop` is set or the time is up; see `stream`."""
+    """Continue these texts until all have ended, `stop` is set or the time is up. See `stream`."""
     for batch in stream(passes, stop=stop, time_limit=time_limit, per_second=per_second):
         since = []
         for number, builder in enumerate(builders):
@@ -85,7 +85,7 @@ def run_for_visitor(
     """Continue these texts for a visitor, who has one such run at a time.
 
     Raises:
-        AttendError: while another is going on; whatever decoding raises, after the view has shown what is left.
+        AttendError: during another run. Errors of decoding are raised again after the view has shown what there is.
     """
     stop = session.begin()
     session.growing = tuple(builder.run.id for builder in builders)
@@ -118,7 +118,7 @@ def answer_for_visitor(
 
 
 def common_seed(builders: Sequence[RunBuilder]) -> int:
-    """That of the first run, which the others share or count on from; -1 where none drew anything."""
+    """The seed of the first run, from which the others are numbered; -1 if no run drew anything."""
     drawn = any(drawn_seed(builder.settings) >= 0 for builder in builders)
     return builders[0].settings.seed if drawn else -1
 

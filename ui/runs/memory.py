@@ -1,7 +1,7 @@
-"""One budget, in bytes, for the server's memory that a visitor's texts may take.
+"""A budget, in bytes, for the memory that one visitor's texts take on the server.
 
 It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
-states for Write's Undo. What several of them share counts once, and is freed with the last of them. Sizes are computed
+states for Write's Undo. Shared objects count once, and are freed with the last text that uses them. Sizes are computed
 from the number of an object's parts; a test compares them with what Python allocates.
 
 When a run ends or is opened, everything over the budget is dropped, the oldest first: attention, which is computed
@@ -26,7 +26,7 @@ MOST_BYTES = 64_000_000  # per visitor
 
 Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
-_OBJECT, _SLOT, _FLOAT, _TUPLE, _STRING = 32, 8, 24, 56, 49  # bytes, with what the garbage collector keeps before it
+_OBJECT, _SLOT, _FLOAT, _TUPLE, _STRING = 32, 8, 24, 56, 49  # bytes, including the garbage collector's header
 
 
 class Ledger:

@@ -1,4 +1,4 @@
-"""A text that a model continued, token by token, with what explains each of them. Plain records."""
+"""A text that a model continued, token by token, with the explanation of each. Plain records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Mode = Literal["chat", "write", "translate", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """One token of a run's context, with what explains it."""
+    """One token of a run's context, with its explanation."""
 
     id: int
     origin: TokenOrigin  # "given": typed, or added by the chat format
@@ -49,9 +49,9 @@ class TokenLabels(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """What is known of a run that was read back while its model wasn't loaded."""
+    """What is known of a run that was read while its model wasn't loaded."""
 
-    packed: str  # all of it, for the time when the model is there
+    packed: str  # the whole run, to be read once the model is loaded
     labels: Mapping[int, str]  # as its tokenizer had them when the run was kept
     special: frozenset[int]
 
@@ -63,7 +63,7 @@ class StoredRun:
 
 
 def new_key() -> str:
-    """A name that nothing else has, in any session."""
+    """A name that is unique among all sessions."""
     return secrets.token_hex(8)
 
 
@@ -94,7 +94,7 @@ class RunRecord:
     # The record of the newest continuation; the trace's prompt and tokens together are all tokens of the run. None for
     # a text that was not continued; a text that is changed becomes another run.
     trace: Trace | None = None
-    key: str = field(default_factory=new_key, compare=False)  # names it for ever; `id` only in this session
+    key: str = field(default_factory=new_key, compare=False)  # unique everywhere; `id` only in this session
     stored: StoredRun | None = None  # until its model is loaded
 
     @property

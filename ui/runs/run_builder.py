@@ -67,7 +67,7 @@ class RunBuilder:
         self._ended.clear()
 
     def _without_attention(self, step: Step) -> Step:
-        """The same step without attention; each hypothesis is one object wherever it is named."""
+        """The same step without attention, in which equal hypotheses are the same object."""
         bare = {_key(hypothesis): _bare(hypothesis) for hypothesis in step.hypotheses}
         known = self._ended | bare
         self._ended |= {key: hypothesis for key, hypothesis in bare.items() if hypothesis.finished}
@@ -80,7 +80,7 @@ class RunBuilder:
 
 
 def run_so_far(run: RunRecord) -> RunRecord:
-    """A run that another thread may be writing, as it would be if it had been stopped by now."""
+    """A copy of a run that another thread may be writing, as if it had been stopped now."""
     if run.trace is None:
         return run
     trace = replace(run.trace, steps=list(run.trace.steps))
@@ -99,7 +99,7 @@ class BestPath:
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
-        """That of a trace so far."""
+        """The path of a trace so far."""
         path = cls("search" if trace.settings.beams else "chosen")
         for step in trace.steps:
             path.add(step)

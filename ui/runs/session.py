@@ -1,6 +1,6 @@
 """One visitor: the conversation, the written text and the runs behind them, as plain records.
 
-A session lives in gradio's `gr.State` and nowhere else, so two visitors never meet. Runs hold numbers and short
+A session lives in gradio's `gr.State` and nowhere else, so visitors share nothing. Runs hold numbers and short
 strings; `ui/runs/memory.py` limits how many. Knows nothing of gradio, of models or of the screen.
 """
 
@@ -125,7 +125,7 @@ class Session:
 
     @property
     def visitor(self) -> str:
-        """Who this is to a scheduler, as long as the page is open."""
+        """Identifies the visitor to a scheduler while the page is open."""
         return str(id(self))
 
     @property
@@ -166,7 +166,7 @@ class Session:
             self.stop, self.growing = None, ()
 
     def next_update(self) -> int:
-        """The number of a new update of the page, which ignores older ones."""
+        """The number of the next update of the page; the page ignores older ones."""
         self.updates += 1
         return self.updates
 

@@ -1,7 +1,7 @@
-"""Who calls an endpoint, and how much of the server one caller may take.
+"""The callers of endpoints, and how much of the server each may use.
 
-Limits are by address before they are for all, so that nobody can take the page from the others. Behind a proxy, such as
-that of a Space, everyone has the proxy's address, and the proxy says whose it is.
+Limits apply to each address before they apply to all calls, so that no caller can block the others. Behind a proxy,
+such as that of a Space, every call comes from the proxy, which forwards the caller's address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from model.errors import AttendError
 
 @dataclass(slots=True)
 class CallSlots:
-    """How many calls each caller has running, of `most`."""
+    """The running calls of each caller, at most `most`."""
 
     most: int
     _held: Counter[str] = field(default_factory=Counter)
@@ -29,7 +29,7 @@ class CallSlots:
 
     @contextmanager
     def held_by(self, caller: str) -> Iterator[None]:
-        """Hold one; `AttendError` where there is none left."""
+        """Take a slot; `AttendError` if the caller has none left."""
         with self._lock:
             if self._held[caller] >= self.most:
                 raise AttendError(
@@ -47,7 +47,7 @@ class CallSlots:
 
 
 def caller() -> str:
-    """The address of whoever called the function that is running; "" outside of a call."""
+    """The address that the current call came from; "" outside a call."""
     request = LocalContext.request.get(None)
     if request is None or request.client is None:
         return ""
@@ -78,7 +78,7 @@ class Unread:
 
 
 def messages_waiting() -> int:
-    """How many messages for the caller nobody has read yet."""
+    """How many messages to the caller are still unread."""
     request, page = LocalContext.request.get(None), LocalContext.blocks.get(None)
     if request is None or page is None:
         return 0

@@ -1,4 +1,4 @@
-"""Endpoints for programs: functions of the tabs, registered so that errors come back as the same plain sentences."""
+"""Endpoints for programs: functions of the tabs, whose errors come back as the same plain sentences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ui.runs.generation import CALLER
 from ui.server.callers import CallSlots, Unread, caller, messages_waiting
 from ui.server.limits import Limits
 
-_RUNS = 32  # at the same time; those of one model share its passes
+_RUNS = 32  # concurrent calls; those to one model share its passes
 
 
 def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:
-    """Add them to the page that is being built, each under its name, its parameters under theirs."""
+    """Add the functions to the page that is being built, under their names and with the names of their parameters."""
     slots = CallSlots(limits.calls)
     for name, function in endpoints.items():
         api(_for_programs(function, slots, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")

@@ -1,8 +1,8 @@
-"""Under which names a page answers.
+"""The host names under which a page answers.
 
 A foreign page can give its own name the address of this machine (DNS rebinding) and so let a visitor's browser drive a
-page that was meant for this machine alone; and any page can send requests to any address. The names in the request's
-Host and Origin tell them apart. An address is no name: nobody can make it lead elsewhere.
+page that was meant for this machine alone; and any page can send requests to any address. The request's Host and Origin
+headers tell them apart. IP addresses are always allowed, since nobody can make them lead elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHARED = ".gradio.live"  # under which --share shows a page
 
 
 def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> frozenset[str]:
-    """The names of a page that is not public; one that begins with a dot stands for all that end so.
+    """The names of a page that is not public; one that begins with a dot stands for all its subdomains.
 
     Args:
         host: what the server listens on.
@@ -29,10 +29,10 @@ def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> f
 
 
 def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
-    """Whether a request is meant for this page and, if a page sent it, for itself.
+    """Whether a request is meant for this page and, if a web page sent it, was sent by this page.
 
     Args:
-        host, origin: the request's headers; the origin is None where no page of a browser sent it.
+        host, origin: the request's headers; the origin is None if it was not sent by a web page.
     """
     name = _name(f"//{host}")
     if name is None or not (_is_address(name) or _is_among(name, names)):

@@ -30,7 +30,7 @@ ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FINISHED_WITHIN = 20.0  # seconds
 _SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
 _GIVEN_BACK_EVERY = 15.0  # seconds
-_THREADS = 160  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
+_THREADS = 160  # for handlers: a run occupies one while it waits for its next token, and Stop needs a free one
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
@@ -67,7 +67,7 @@ def _finish() -> None:
 
 
 def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
-    """Let other pages call a public one, but as strangers: Gradio would let them use a visitor's cookies."""
+    """Let other websites call a public page, but without the visitor's cookies, which Gradio would accept."""
     app.user_middleware = [each for each in app.user_middleware if each.cls is not CustomCORSMiddleware]
     if public:
         for_all = Middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -76,7 +76,7 @@ def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
 
 
 def _give_back_memory() -> None:
-    """Every now and then: under many visitors, freed memory between blocks in use would add up to hundreds of MB."""
+    """Every now and then, since with many visitors free memory between blocks in use adds up to hundreds of MB."""
     while True:
         time.sleep(_GIVEN_BACK_EVERY)
         release_freed_memory()
@@ -112,7 +112,7 @@ def launch(
         ssr_mode=False,
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
-        state_session_capacity=1000,  # visitors whose conversations are kept; the one away longest goes first
+        state_session_capacity=1000,  # visitors whose conversations are kept; the one absent longest is dropped first
         max_threads=_THREADS,
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],

@@ -1,4 +1,4 @@
-"""What one page allows, all in one place; docs/limits.md explains each."""
+"""All limits of a page; docs/limits.md explains each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _limit(private: float, public: float, help: str, *, most: float = 1_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Each may be set in the environment: `run_seconds` is ATTEND_RUN_SECONDS."""
+    """Each can be set by an environment variable: `run_seconds` by ATTEND_RUN_SECONDS."""
 
     run_seconds: float = _limit(600.0, 60.0, "Seconds that one answer may take; then it ends where it is.")
     waiting: int = _limit(256, 64, "Events that may wait for their turn, of all visitors; more are told to try again.")
@@ -30,7 +30,7 @@ class Limits:
     def of(cls, *, public: bool, environment: Mapping[str, str]) -> Self:
         """The limits of a page, changed as the environment says.
 
-        `AttendError` for what is no number or out of range.
+        `AttendError` for anything that is not a number in range.
         """
         chosen: dict[str, Any] = {}
         for limit in fields(cls):
@@ -53,5 +53,5 @@ def _read(limit: Field[Any], given: str) -> float:
 
 
 def variable(name: str) -> str:
-    """The environment's variable for a limit."""
+    """The environment variable of a limit."""
     return _PREFIX + name.upper()

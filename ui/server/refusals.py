@@ -1,6 +1,6 @@
 """Error messages for calls that reach none of our functions: too few values, an unknown endpoint, or invalid JSON.
 
-Gradio would let it fail without a word; what comes in and is no such call, `ui/server/endpoints.py` checks.
+Gradio answers such calls without a reason. `ui/server/endpoints.py` checks the others.
 """
 
 from __future__ import annotations

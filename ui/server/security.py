@@ -1,8 +1,8 @@
-"""What every answer of the server carries, and what it refuses before anyone reads it.
+"""The headers of every response, and the requests that are refused unread.
 
-The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Gradio's
-own limit is on uploaded files alone, so the size of a request is limited here; files, which no part of the page takes,
-are refused, and so is what another page sends to one that is not public. A refusal is JSON in FastAPI's own form,
+The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Gradio only
+limits uploaded files, so the size of a request is limited here. Uploads, which no part of the page uses, are refused,
+and so are requests from other pages unless this one is public. A refusal is JSON in FastAPI's own form,
 {"detail": a sentence}. Pure ASGI, nothing of gradio.
 """
 
@@ -21,7 +21,7 @@ POLICY = (
 
 MOST_BYTES = 1_000_000  # of one request; a conversation that fills the context is a few kilobytes
 
-_UNUSED = ("/gradio_api/upload", "/gradio_api/deep_link")  # both write files, which would stay for ever
+_UNUSED = ("/gradio_api/upload", "/gradio_api/deep_link")  # both write files that would never be deleted
 
 _HEADERS = [
     (b"content-security-policy", POLICY.encode()),
@@ -31,7 +31,7 @@ _HEADERS = [
 
 
 class Guard:
-    """Adds the headers above to every answer, and refuses what is too large, of no use or from elsewhere."""
+    """Adds the headers above to every response, and refuses requests that are too large, useless or from elsewhere."""
 
     def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES, names: frozenset[str] | None = None) -> None:
         """

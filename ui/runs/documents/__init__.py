@@ -1,1 +1,1 @@
-"""What a visitor's browser keeps, as plain values: runs and messages written down, and read again as hostile input."""
+"""Documents, which the visitor's browser keeps: runs and messages as plain values, read back as hostile input."""

@@ -1,7 +1,7 @@
-"""A document: what a visitor's browser keeps of one conversation, text, translation or comparison.
+"""A document: one conversation, text, translation or comparison, as the visitor's browser keeps it.
 
-The browser asks for it after a run and names the runs that it has already; what it keeps comes back as it is when the
-document is opened, and is hostile input then. `ui/history` is the page's side of it.
+The browser asks for it after a run and names the runs that it already has. When the document is opened, it sends back
+what it kept, which is hostile input. `ui/history` is the page's side of it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MOST_BYTES = 16_000_000  # of all runs of a document, unpacked
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is to be kept."""
+    """A document for the browser to keep."""
 
     kind: Mode
-    key: str  # names it for ever
+    key: str  # its permanent name
     title: str  # its first words
     model: str  # the visitor's
     content: Mapping[str, Any]  # what the tab adds: texts, settings, names of runs
@@ -65,18 +65,18 @@ class OpenedDocument:
 
 
 def runs_so_far(session: Session) -> dict[str, RunRecord]:
-    """The session's runs as they stand."""
+    """The session's runs in their current state."""
     return {name: run_so_far(run) if name in session.growing else run for name, run in list(session.runs.items())}
 
 
 def first_words(text: str) -> str:
-    """A title for what begins so."""
+    """A title for a text: its first words."""
     words = " ".join(text[: 4 * MOST_TITLE].split())
     return words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1].rstrip()}…"
 
 
 def read_document(session: Session, models: Models, value: object) -> OpenedDocument:
-    """A document, whose runs are not the session's yet; `AttendError` for what is none."""
+    """Read a document, whose runs are not in the session yet; `AttendError` if it is not valid."""
     try:
         document = as_mapping("its content", value)
         schema, kind = document.get("schema"), document.get("kind")
@@ -97,7 +97,7 @@ def refused(error: InvalidDocument) -> AttendError:
 
 
 def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -> list[tuple[str, str]]:
-    """The runs that the page doesn't have and that can be explained."""
+    """The runs that the page doesn't have and that still have explanations."""
     packed = []
     for run in runs:
         name = run_name(run)
@@ -109,7 +109,7 @@ def _packed(runs: Sequence[RunRecord], models: Models, known: Collection[str]) -
 
 
 def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str, object]) -> dict[str, RunRecord]:
-    """Those that can be read; `InvalidDocument` where one is damaged or all of them are too large."""
+    """The runs that can be read; `InvalidDocument` if one is damaged or they are too large together."""
     runs: dict[str, RunRecord] = {}
     left = MOST_BYTES
     for name, packed in listed.items():
@@ -124,7 +124,7 @@ def _read_runs(session: Session, models: Models, kind: Mode, listed: Mapping[str
 
 
 def complete_runs(session: Session, models: Models) -> None:
-    """Read the rest of the runs whose model was loaded after them; a run of another model of this name stays."""
+    """Finish reading the runs whose model was loaded meanwhile, unless another model has its name now."""
     for run in session.runs.values():
         if run.stored is not None and models.is_loaded(run.model):
             with suppress(InvalidDocument, AttendError):  # it may name languages that the model doesn't have

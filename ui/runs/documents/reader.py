@@ -1,6 +1,6 @@
-"""Reads plain values from outside, such as a parsed file, and says what is wrong with one.
+"""Reads plain values from outside, such as a parsed file, and says what is wrong with them.
 
-Whoever reads a document words the refusal: the errors here hold the reason alone.
+The errors hold only the reason; the caller puts it into a sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_LABEL = 200  # characters of one token or of a stage's name
 
 
 class InvalidDocument(Exception):
-    """Something in a document that cannot be; the message is the reason, as in "the rank of step 3 can't be 0"."""
+    """Something in a document is impossible; the message is the reason, as in "the rank of step 3 can't be 0"."""
 
 
 def as_mapping(subject: str, value: object) -> Mapping[str, Any]:

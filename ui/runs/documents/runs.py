@@ -1,6 +1,5 @@
-"""A run in plain values, packed into one string, and read back: with its trace where its model is loaded, and without
-one where it isn't, so that its tokens and their tables can be shown all the same. Attention is not kept: it is computed
-again.
+"""A run as plain values, packed into one string, and read back. If its model is not loaded, it has no trace, but its
+tokens and their tables can be shown. Attention is not kept; it is computed again.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ MOST_NAME = 300  # characters of a model's name
 
 
 def run_name(run: RunRecord) -> str:
-    """Names a run as it stands in documents: the same run has another name once it has grown."""
+    """The name of a run in documents, which changes when the run grows."""
     return f"{run.key}-{len(run.tokens)}"
 
 
 def packed_run(run: RunRecord, tokenizer: TokenLabels) -> str:
-    """Everything of a run but its attention, as one string: a tenth of its JSON."""
+    """A run without its attention as one string, a tenth as long as its JSON."""
     written = json.dumps(run_document(run, tokenizer), ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(written.encode())).decode("ascii")
 
@@ -62,7 +61,7 @@ def run_document(run: RunRecord, tokenizer: TokenLabels) -> dict[str, Any]:
 
 
 def unpacked(value: object, most: int) -> bytes:
-    """The JSON of a packed run; `InvalidDocument` for what is none.
+    """The JSON of a packed run; `InvalidDocument` if it is not one.
 
     Args:
         most: bytes that it may have.
@@ -78,7 +77,7 @@ def unpacked(value: object, most: int) -> bytes:
 
 
 def parsed_run(written: bytes) -> Mapping[str, Any]:
-    """The plain values of a run; `InvalidDocument` for what is no JSON."""
+    """The plain values of a run; `InvalidDocument` if it is not JSON."""
     try:
         return as_mapping("a run", json.loads(written))
     except (ValueError, RecursionError) as error:
@@ -91,8 +90,8 @@ def read_run(
     """A run under a new name; `InvalidDocument` for what is none of this model's.
 
     Args:
-        loaded: its model; None where it isn't loaded.
-        packed: what the document was made from, to be read once more when the model is there.
+        loaded: its model; None if it isn't loaded.
+        packed: what the values were unpacked from, to be read again once the model is loaded.
     """
     vocabulary = MOST_ID if loaded is None else loaded.model.vocabulary_size
     ids = ids_in("its tokens", document, "ids", MOST_TOKENS, vocabulary)
@@ -135,7 +134,7 @@ def read_run(
 def _read_steps(
     document: Mapping[str, Any], ids: Sequence[int], vocabulary: int
 ) -> tuple[list[Choice], dict[int, str]]:
-    """What the last tokens were chosen from, and how all of these tokens are shown."""
+    """The choices behind the last tokens, and the labels of all tokens in them."""
     choices, labels = list[Choice](), dict[int, str]()
     for number, step in enumerate(list_in("its steps", document, "steps", len(ids)), start=1):
         choice, shown = read_step(number, step)

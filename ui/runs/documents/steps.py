@@ -8,11 +8,11 @@ from typing import Any
 from decoding.step import CandidateRecord, Choice, ContrastiveCandidate, LayerContrast
 from ui.runs.documents.reader import MOST_ID, InvalidDocument, as_mapping, as_number, as_text, list_in, wrong
 
-MOST_STEPS = 4096  # the longest run there is
+MOST_STEPS = 4096  # the longest possible run
 MOST_CANDIDATES = 51  # the most that are kept, and the token chosen
 MOST_STAGES = 64
 MOST_WEIGHED = 64  # candidates of contrastive search
-MOST_LAYERS = 100  # that dola looked at
+MOST_LAYERS = 100  # that DoLa considers
 _NUMBERS = {  # of every stage, in words
     "probabilities": "probabilities",
     "kept": "candidate counts",
@@ -23,7 +23,7 @@ _NUMBERS = {  # of every stage, in words
 
 
 def read_step(number: int, value: object) -> tuple[Choice, dict[int, str]]:
-    """One step, from 1, and how its tokens are shown; `InvalidDocument` for what is none."""
+    """Step `number` (from 1) and the labels of its tokens; `InvalidDocument` if it is not valid."""
     subject = f"step {number}"
     step = as_mapping(subject, value)
     stages = tuple(
@@ -60,7 +60,7 @@ def read_step(number: int, value: object) -> tuple[Choice, dict[int, str]]:
 
 
 def _weighed(subject: str, step: Mapping[str, Any], labels: dict[int, str]) -> tuple[ContrastiveCandidate, ...]:
-    """What contrastive search weighed; `labels` learns how it is shown."""
+    """The candidates of contrastive search; their labels are added to `labels`."""
     weighed = []
     for entry in list_in(f"the contrastive candidates of {subject}", step, "weighed", MOST_WEIGHED):
         token, text = _token(f"a contrastive candidate of {subject}", entry)
@@ -75,7 +75,7 @@ def _weighed(subject: str, step: Mapping[str, Any], labels: dict[int, str]) -> t
 
 
 def _contrast(subject: str, step: Mapping[str, Any]) -> LayerContrast:
-    """Which layers dola looked at, the one it took among them."""
+    """The layers that DoLa considered, among them the one it chose."""
     found = as_mapping(f"the contrast of {subject}", step.get("contrast"))
     divergences = {}
     for entry in list_in(f"the layers of {subject}", found, "divergences", MOST_LAYERS):

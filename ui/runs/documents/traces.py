@@ -1,8 +1,9 @@
-"""A run's trace in plain values, for reading back exactly the same `Trace`: unlike "attend.trace/1", which programs of
-others read as well, it names every hypothesis by its place.
+"""A run's trace as plain values, from which exactly the same `Trace` can be read.
 
-Only the choices of the text that leads are kept, beside it (`ui/runs/documents/runs.py`): those of a search's other
-texts come back without candidates, which nothing shows. What a step would have fed next is left out as well.
+Unlike "attend.trace/1", the format for other programs, it refers to each hypothesis by its step and index.
+
+Only the choices of the best text are kept (`ui/runs/documents/runs.py`). Those of a search's other texts come back
+without candidates, which are never shown. The tokens that a step would have fed next are left out as well.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Place = tuple[int, int]  # of a hypothesis: its step and its index there
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:
-    """Everything of a trace but its prompt's ids, the choices that lead to its text, and what belongs to its model."""
+    """A trace without its prompt's ids, the choices of its best text, and what its model knows."""
     places = {
         (hypothesis.group, hypothesis.tokens): (number, index)
         for number, step in enumerate(trace.steps)
@@ -68,7 +69,7 @@ def trace_document(trace: Trace) -> dict[str, Any]:
 def read_trace(
     value: object, loaded: LoadedModel, source: Sequence[int], ids: Sequence[int], choices: Mapping[int, Choice]
 ) -> Trace:
-    """The trace of a run of this model; `InvalidDocument` for what is none.
+    """Read the trace of a run of this model; `InvalidDocument` if it is not valid.
 
     Args:
         source: the tokens that the encoder read; none without one.
@@ -101,7 +102,7 @@ def read_trace(
         raise InvalidDocument("its search is too large")
 
     def led(tokens: tuple[int, ...]) -> Choice | None:
-        """The choice behind the last of these tokens, if the text that leads begins with them."""
+        """The choice of the last of these tokens, if the best text begins with them."""
         return choices.get(given + len(tokens) - 1) if generated[: len(tokens)] == tokens else None
 
     trace = Trace(
@@ -119,7 +120,7 @@ def read_trace(
 
 
 def _text_count(number: int, step: Mapping[str, Any]) -> int:
-    """How many texts there are after this step, each of as many tokens as there were steps."""
+    """How many texts there are after this step."""
     return len(list_in(f"a text of step {number}", step, "hypotheses", MOST_BEAMS))
 
 
@@ -136,7 +137,7 @@ def _read_steps(
 ) -> list[Step]:
     """
     Args:
-        led: the choice behind the last of the tokens given; None where they begin another text than the one that leads.
+        led: the choice of the last of the given tokens; None if they are not the beginning of the best text.
     """
     made: list[list[Hypothesis]] = []
     for number, step in enumerate(steps, start=1):
@@ -192,7 +193,7 @@ def _read_hypothesis(
 ) -> Hypothesis:
     """
     Args:
-        living: the texts that the step before left to go on.
+        living: the unfinished texts of the step before.
     """
     token, score, step_score, log_probability, parent, reason, final, group = _parts(subject, value, 8)
     before = living[as_count(f"the parent of {subject}", parent, 0, len(living) - 1)]
@@ -223,7 +224,7 @@ def _score(subject: str, value: object) -> float | None:
 
 
 def _unexplained(token: int) -> Choice:
-    """A choice of which only the token is known."""
+    """A choice without candidates: only its token is known."""
     return Choice(
         token,
         rank=1,

@@ -1,4 +1,4 @@
-"""Messages in plain values, and read back. An answer names its run, whose packed form stands beside the messages."""
+"""Messages as plain values, and read back. An answer refers to its run, which is packed separately."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def conversation_document(conversation: Conversation, runs: Mapping[str, RunReco
 
 
 def read_conversation(listed: Sequence[object], runs: Mapping[str, RunRecord], key: str) -> Conversation:
-    """`InvalidDocument` for messages that are no conversation."""
+    """Read a conversation; `InvalidDocument` if the messages are not one."""
     if len(listed) > MOST_MESSAGES:
         raise InvalidDocument(f"{len(listed):,} messages are more than {MOST_MESSAGES:,}")
     placed: list[PlacedTurn] = []

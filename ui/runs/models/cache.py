@@ -1,8 +1,8 @@
 """The models in memory, and those being loaded.
 
 A model stays in memory as long as something refers to it: a visitor's session, a run, an endpoint's call. Nothing needs
-to count its users, so no error can leave a model behind. Each load has a thread of its own; all who ask for the same
-model wait for the same load, and when the last of them leaves, it ends.
+to count its users, so no error can leave a model behind. Each load has its own thread; everyone who asks for the same
+model waits for the same load, which is cancelled when the last of them leaves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LoadProgress:
 
 
 class _Unwanted(Exception):
-    """Ends a download that nobody is waiting for."""
+    """Cancels a load that nobody is waiting for."""
 
 
 class _Job:

@@ -18,7 +18,7 @@ from decoding.strategies.base import Strategy
 from model.loaded import FairLock, LoadedModel
 from ui.runs.comparison import CardStrategy
 
-Passes = Generator[Pass | None, None, None]  # None where none came for a moment; closing it ends the run
+Passes = Generator[Pass | None, None, None]  # None when there was none for a while; closing it ends the run
 DecodeTogether = Callable[[str, tuple[int, ...], Mapping[int, DecodingSettings], bool, str], Passes]
 
 

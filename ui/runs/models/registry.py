@@ -1,7 +1,7 @@
 """The models that this page may use, loaded on demand.
 
-Visitors send names only; one that may not be used is refused before anything is opened. `ui/runs/models/cache.py` keeps
-the models in memory, `ui/runs/models/decoder.py` runs them.
+Visitors only send names; a name that may not be used is refused before anything is opened. `cache.py` keeps the models
+in memory, `decoder.py` runs them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Models:
         return loaded if languages is None else replace(loaded.with_languages(*languages), name=str(name))
 
     def with_languages(self, name: object, source: str, target: str) -> LoadedModel:
-        """The model for these languages, under a name that contains them; an empty one is the model's default."""
+        """The model for these languages, under a name that contains them; "" is the model's default language."""
         loaded = self.get(name)
         if not (source or target):
             return loaded
@@ -117,8 +117,7 @@ class Models:
         return loaded.name
 
     def for_task(self, task: Task, last: Mapping[Task, str] = MappingProxyType({})) -> str:
-        """The model for a task: the last one, or else one that is offered for it and needs no download; "" if there
-        is none.
+        """The model for a task: the one used last, or an embedded one that is offered; "" if there is none.
 
         Args:
             last: the models that a visitor chose last.
@@ -144,12 +143,12 @@ class Models:
         raise AttendError(f"{name} is an encoder, which can't generate text: choose another model.")
 
     def cached(self, name: object) -> LoadedModel | None:
-        """The model, if it is in memory and no encoder alone."""
+        """The model, if it is in memory and can generate."""
         cached = self._cache.cached(name) if isinstance(name, str) else None
         return cached if isinstance(cached, LoadedModel) else None
 
     def is_at_hand(self, name: object) -> bool:
-        """Whether a visitor may use the model and nothing must be downloaded for it."""
+        """Whether a visitor may use the model and needs no download for it."""
         if not isinstance(name, str):
             return False
         plain = names.without_precision(name)[0]

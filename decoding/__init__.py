@@ -1,1 +1,1 @@
-"""From a model's logits to text, every step on record. Knows of models only what is in `model.interface`."""
+"""From a model's logits to text, with a record of every step. Knows models only by `model.interface`."""

@@ -1,4 +1,4 @@
-"""What would other settings have chosen? Every token of a finished text again, with the same draws.
+"""What-if: every token of a finished text is chosen again under other settings, with the same draws.
 
 One pass scores the whole text, and at every position the new settings choose from the model's distribution there. The
 result is exact up to and including the first token that differs; after it, each choice assumes the original text before

@@ -1,4 +1,4 @@
-"""The whole loop of decoding, for every strategy and every model."""
+"""The decoding loop for every strategy and every model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A run as a record: gathers `Step`s, follows the returned hypothesis back, and writes the "attend.trace/1" document.
+"""The record of a run: collects its `Step`s, and writes them as an "attend.trace/1" document.
 
-Knows no model and no tokenizer, only the model's name and a function that labels tokens.
+Has no model and no tokenizer, only the model's name and a function that labels tokens.
 """
 
 from __future__ import annotations

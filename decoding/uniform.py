@@ -1,4 +1,4 @@
-"""The random numbers of a request: two streams of uniform numbers that depend on its seed alone."""
+"""The random numbers of a request: two streams of uniform numbers that depend only on its seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BITS = 2**64 - 1
 
 
 class UniformStream:
-    """Uniform float64 numbers in [0, 1); other requests cannot change them."""
+    """Uniform float64 numbers in [0, 1), independent of other requests."""
 
     def __init__(self, seed: int, skip: int = 0) -> None:
         """`skip`: how many numbers were used already."""

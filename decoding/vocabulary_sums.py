@@ -1,4 +1,4 @@
-"""What a record needs of a whole vocabulary, each in one compiled loop over its logits; all sums are float64.
+"""Statistics of a distribution over the vocabulary, each in one compiled loop; all sums are float64.
 
 Imported when the first record is made: compiled functions take a moment to load. Shapes: V is the vocabulary.
 """

@@ -1,4 +1,4 @@
-"""Stages that ban tokens because of the text so far. A row that would lose its last token keeps them all.
+"""Stages that ban tokens because of the text so far. If a row would lose all its tokens, nothing is banned in it.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """

@@ -1,4 +1,4 @@
-"""What a processor is, what it is built from, what it sees, and how a chain of them runs. Knows none by name.
+"""The interface of a processor, the options it is built from, and how a chain of processors runs.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -81,7 +81,7 @@ def ban(logits: Tensor, unwanted: Iterable[Iterable[int]]) -> Tensor:
 
 
 def require(holds: bool, message: str) -> None:
-    """Check a processor's own value: a wrong one is a programming error, since settings are checked before."""
+    """Check a processor's argument: a wrong one is a programming error, since settings are checked before."""
     if not holds:
         raise ValueError(message)
 

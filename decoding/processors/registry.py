@@ -42,7 +42,7 @@ WARPERS: tuple[type[ConfigurableProcessor], ...] = (  # reshape or cut the distr
     TopA,
     TopNSigma,
 )
-RANDOM: tuple[type[ConfigurableProcessor], ...] = (Xtc,)  # need chance, so only strategies that sample can use them
+RANDOM: tuple[type[ConfigurableProcessor], ...] = (Xtc,)  # random, so only strategies that sample can use them
 PROCESSORS = (*PENALTIES_AND_BANS, *WARPERS, *RANDOM)
 
 _NAMES = tuple(processor.name for processor in PROCESSORS)
@@ -60,7 +60,7 @@ def switches(processor: type[ConfigurableProcessor]) -> tuple[str, ...]:
 
 
 def build_chain(processors: Sequence[type[ConfigurableProcessor]], options: ProcessorOptions) -> tuple[Processor, ...]:
-    """Those of the processors that the settings switch on, in the order that the settings give."""
+    """The processors that the settings switch on, in the order of the settings."""
     position = {name: index for index, name in enumerate(options[ORDER])}
     switched_on = (
         processor

@@ -1,4 +1,4 @@
-"""Temperature, fixed or by how sure the model is: divides the logits and removes nothing.
+"""Temperature, fixed or dependent on the entropy: divides the logits and removes nothing.
 
 Shapes: V is the vocabulary; rows are the sequences of one batch.
 """
@@ -72,7 +72,7 @@ class Temperature:
 
 @dataclass(frozen=True, slots=True)
 class DynamicTemperature:
-    """A temperature between two, the higher the less sure the model is (koboldcpp and llama.cpp call it dynamic).
+    """A temperature that rises with the entropy, between two limits ("dynamic" in koboldcpp and llama.cpp).
 
     It is low + (high - low) * (entropy / highest possible entropy) ** exponent; where only one token is left, nothing
     can be unsure and the row stays as it is.

@@ -43,7 +43,7 @@ PENALTY_ALPHA = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """The tokens that may follow the text, while the model reads each of them."""
+    """The candidates that the model reads before one of them is chosen."""
 
     candidates: tuple[tuple[int, float], ...]  # ids and confidences, in the order they were fed
     recording: Recording

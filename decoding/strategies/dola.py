@@ -1,4 +1,4 @@
-"""Decoding by contrasting layers (DoLa, Chuang et al. 2023): what the model's upper layers added is what counts.
+"""Decoding by contrasting layers (DoLa, Chuang et al. 2023) favours what the upper layers have added.
 
 The last layer's log-probabilities less those that a layer below it would have given, among the tokens that the last one
 finds plausible. Of several layers, each token takes the one whose distribution is farthest from the last's by their
@@ -71,7 +71,7 @@ class CandidateLayers:
 
     @classmethod
     def of(cls, choice: str | Sequence[int], layer_count: int) -> Self:
-        """ "low", "high" or numbers, for a model of so many layers; `AttendError` for one that has not got them."""
+        """ "low", "high" or numbers, for a model of so many layers; `AttendError` for one that doesn't have them."""
         if layer_count == 0:
             raise AttendError(
                 "DoLa compares the predictions of single layers, which this model does not provide: choose another "
@@ -118,7 +118,7 @@ class DolaStrategy(SamplingStrategy):
 
 
 def jensen_shannon(one: Tensor, others: Tensor) -> list[float]:
-    """How far each row's distribution is from that of `one`: 0 for the same, 1 where no token is possible in both.
+    """The distance of each row's distribution from that of `one`: 0 if equal, 1 if no token is possible in both.
 
     Args:
         one: logits (1, V).

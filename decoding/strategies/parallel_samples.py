@@ -1,7 +1,7 @@
 """Independent samples of one prompt in one batch: a strategy made of strategies.
 
-Each has its own seed and its own row of every pass, and makes the very text that it would make alone; one that has
-finished leaves the batch. Knows nothing of how any of them chooses.
+Each has its own seed and its own row of every pass, and generates the same text as it would alone. Finished samples
+leave the batch. Knows nothing of how any of them chooses.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From a repository of the Hugging Face Hub to a checked folder on this machine."""
+"""Downloads repositories of the Hugging Face Hub into checked folders."""

@@ -24,7 +24,7 @@ from model.errors import AttendError
 from model.progress import Progress, in_words
 
 _CHUNK = 1 << 20  # bytes
-_TRIES = 3  # in a row that bring nothing new
+_TRIES = 3  # in a row without new bytes
 _RETRY_DELAY = 1.0  # seconds between them
 
 
@@ -118,7 +118,7 @@ class HubCache:
         return folder
 
     def _here(self, file: HubFile, folder: Path) -> int:
-        """How many bytes of a file are here already."""
+        """How many bytes of a file have been downloaded."""
         if _whole(folder / file.name, file):
             return file.size
         return max((_size(path) for path in (self._blob(file), self._part(file))), default=0)
@@ -170,7 +170,7 @@ class HubCache:
         part.touch()  # a file of no bytes
 
     def _stream(self, part: Path, file: HubFile, commit: str, report: Callable[[int], None]) -> None:
-        """One request for the bytes that are missing."""
+        """Request the missing bytes."""
         here = _size(part)
         headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
         if here:
@@ -181,10 +181,10 @@ class HubCache:
             resumed = answer.status_code == 206
             here = here if resumed else 0
             with open(part, "ab" if resumed else "wb") as content:
-                for chunk in answer.iter_bytes():  # as it comes, so that a break loses nothing
+                for chunk in answer.iter_bytes():  # written at once, so that an interruption loses nothing
                     content.write(chunk)
                     here += len(chunk)
-                    if here > file.size:  # not the file that was listed: its checksum will say so
+                    if here > file.size:  # not the listed file; its checksum will show it
                         return
                     report(here)
 
@@ -197,5 +197,5 @@ def _size(path: Path) -> int:
 
 
 def _whole(path: Path, file: HubFile) -> bool:
-    """Whether a file is here; its content was checked when it came."""
+    """Whether a file is complete; its content was checked after the download."""
     return path.is_file() and path.stat().st_size == file.size

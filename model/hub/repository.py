@@ -35,7 +35,7 @@ from model.progress import Progress, in_words, silent
 _CONFIG, _WEIGHTS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _GGUF = re.compile(r"\w[\w.+-]{0,200}\.gguf", re.ASCII | re.IGNORECASE)
-_BESIDE = frozenset(  # all else that a model, its tokenizer or its chat template may be read from
+_BESIDE = frozenset(  # other files of a model, its tokenizer or its chat template
     {
         "added_tokens.json",
         "chat_template.jinja",
@@ -65,12 +65,12 @@ class Snapshot:
     """A model's files on this machine."""
 
     path: Path  # a folder, or a GGUF file
-    note: str = ""  # one sentence that a person should read, where the Hub could not be reached
+    note: str = ""  # one sentence for the user if the Hub could not be reached
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What the Hub says of a repository."""
+    """The Hub's description of a repository."""
 
     commit: str
     files: list[HubFile]  # those that a model needs, weights last
@@ -96,12 +96,12 @@ def fetch(
         limit: the largest download, in bytes.
         check: called with the folder when only `config.json` is in it, and with the bytes of the weights to come;
             raises for a model that cannot be used.
-        check_gguf: the same for a GGUF file that is to come, called with the name of its architecture, "" where the Hub
-            doesn't say it, how many parameters it has, as far as can be told, and its bytes.
+        check_gguf: the same for a GGUF file, called with the name of its architecture ("" if the Hub doesn't say), an
+            estimate of its number of parameters, and its size in bytes.
         progress: called with the bytes downloaded so far and in total; an exception that it raises ends the download,
             which the next call resumes.
 
-    Raises `AttendError` for whatever keeps the model from being here, complete and as the Hub lists it.
+    Raises `AttendError` if the model can't be downloaded completely and as the Hub lists it.
     """
     cache = HubCache(repository)
     commit = cache.commit(revision)
@@ -132,13 +132,13 @@ def fetch(
 
 
 def is_installed(repository: str, revision: str) -> bool:
-    """Whether a whole copy of the model is on this machine."""
+    """Whether a complete copy of the model is on this machine."""
     cache = HubCache(repository)
     return _copy(cache, cache.commit(revision), "") is not None
 
 
 def _copy(cache: HubCache, commit: str | None, gguf: str) -> Path | None:
-    """The folder of a commit, if all that a model cannot do without is in it, or the GGUF file in it that is meant."""
+    """The folder of a commit, if it has all the files that a model needs, or the GGUF file in it."""
     folder = cache.snapshot(commit) if commit and _COMMIT.fullmatch(commit) else None
     if folder is None or not folder.is_dir():
         return None
@@ -178,7 +178,7 @@ def _listed(repository: str, revision: str, gguf: str) -> _Listing:
 
 
 def _needed(names: set[str], repository: str, gguf: str) -> list[str]:
-    """Of a repository's files those to download; `AttendError` where they make no model that Attend can read."""
+    """The files of a repository to download; `AttendError` if they are not a model that Attend can read."""
     shards = sorted(name for name in names if _SHARD.fullmatch(name))
     weights = [_WEIGHTS] if _WEIGHTS in names else [_INDEX, *shards] if _INDEX in names and shards else []
     files = [name for name in names if _GGUF.fullmatch(name)]
@@ -208,7 +208,7 @@ def _check_size(files: list[HubFile], limit: int, repository: str) -> None:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether all that a model cannot do without is in a folder."""
+    """Whether a folder has all the files that a model needs."""
     names = {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
     if _CONFIG not in names or not any(name.startswith(("tokenizer.", "vocab.", "spiece.")) for name in names):
         return False
@@ -221,7 +221,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _final(error: Exception) -> bool:
-    """Whether the Hub has answered no; false where it is out of reach, busy or out of order."""
+    """Whether the Hub has refused; false if it can't be reached, is busy or is down."""
     return isinstance(error, HfHubHTTPError) and error.response.status_code < 500 and not _is_busy(error)
 
 
@@ -230,7 +230,7 @@ def _is_busy(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Why the Hub does not help now, without the last full stop."""
+    """Why the Hub is unavailable, without the full stop."""
     if is_offline_mode():
         return "Offline (HF_HUB_OFFLINE is set)"
     if _is_busy(error):

@@ -1,1 +1,1 @@
-"""All that knows transformers: checkpoints of other makers, run through it or converted to our own network."""
+"""Everything that uses transformers: checkpoints in its format, run through it or converted to our own network."""

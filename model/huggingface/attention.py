@@ -1,9 +1,8 @@
 """Captures the attention of models of transformers.
 
-No model is copied for it: all that take an attention function are given one of ours, which runs the fused kernel, and
-the family's own explicit softmax only while a pass of this thread asks for weights (a context variable says so), or
-where the fused kernel cannot do what the family's softmax does. Families of an older form return their weights
-themselves.
+Models are not copied. Families that accept an attention function get one of ours, which runs the fused kernel. It uses
+the family's explicit softmax only while this thread asks for weights (a context variable says so), or if the fused
+kernel does not support what that softmax does. Older families return their weights themselves.
 
 Shapes: R rows, T tokens fed in this pass, K keys (all tokens so far), H query heads, G key/value heads, D head width.
 """
@@ -76,7 +75,7 @@ AttentionMaskInterface.register(EXPLICIT, eager_mask)
 
 @contextmanager
 def capturing(queries: int) -> Iterator[list[Tensor]]:
-    """Within it, each layer's weights of the last `queries` queries are gathered; none for 0."""
+    """Capture each layer's weights of the last `queries` queries while the context is open; none for 0."""
     captured = _Captured(queries, [])
     token = _capture.set(captured if queries else None)
     try:
@@ -106,7 +105,7 @@ def _asks_for_eager(family: type) -> bool:
 
 @contextmanager
 def without_us(hf_model: Any) -> Iterator[None]:
-    """Within it, a model computes as transformers alone would; not for use by two threads."""
+    """Let a model compute as transformers alone would while the context is open; not for use by two threads."""
     ours = hf_model.config._attn_implementation
     hf_model.set_attn_implementation(EAGER)
     try:
@@ -122,7 +121,7 @@ def forward_with_attention(hf_model: Any, queries: int, **inputs: Any) -> tuple[
         Its output, and each attention layer's weights of the last `queries` queries, (R, H, queries, K), in the order
         in which the layers ran; none for 0.
 
-    Raises `AttendError` for a model that does not tell its weights.
+    Raises `AttendError` for a model that does not return its weights.
     """
     if not queries:
         return hf_model(**inputs), []

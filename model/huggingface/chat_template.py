@@ -1,9 +1,9 @@
 """Conversations as the chat template of a Hugging Face checkpoint writes them.
 
-A template makes one text of a conversation, and in that text a message that spells a special token could not be told
-from the template's own. So the template is also filled with marks in place of the messages, which shows where its own
-words end; wherever reading the whole text finds other special tokens than the template's, its words and the messages
-are read apart.
+A template turns a conversation into one text, in which a message that spells a special token looks like the template's
+own tokens. So the template is also rendered with marks in place of the messages, which shows where its own text ends.
+If tokenizing the whole text finds other special tokens than the template's, the template's text and the messages are
+tokenized separately.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class TemplateChat:
                 f"The chat template of this model is damaged (line {error.lineno}: {reason}): copy the checkpoint "
                 "folder again."
             ) from _without_frames(error)
-        except Exception as error:  # whatever a template's own expressions raise, {{ 1 / 0 }} for one
+        except Exception as error:  # anything that a template's expressions raise, such as {{ 1 / 0 }}
             raise AttendError(
                 f"The chat template of this model rejects the conversation ({str(error).rstrip('.')})."
             ) from _without_frames(error)

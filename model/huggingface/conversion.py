@@ -1,8 +1,8 @@
 """Checkpoints of other families as our own transformer: GPT-2, Llama (SmolLM too), Mistral, Qwen2 and Qwen3.
 
 Reads a Hugging Face `config.json` and the weights' names; needs no transformers for it. A config is read field by
-field, and one that holds a field unknown here, or a value that our blocks do not have, is no known layout: it is never
-run as something that it only resembles.
+field. If it has an unknown field, or a value that our blocks do not support, its layout is unknown, and the model is
+never run as a similar one.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Layout:
 
 
 def layout_of(values: Mapping[str, Any]) -> Layout | None:
-    """The layout of a `config.json`, or None where our transformer cannot be exactly this model."""
+    """The layout of a `config.json`; None if our transformer can't be exactly this model."""
     layout = layout_or_reason(values)
     return layout if isinstance(layout, Layout) else None
 
@@ -171,7 +171,7 @@ def _qwen3(fields: _Fields) -> TransformerConfig:
 
 
 def _expect_full_attention(fields: _Fields) -> None:
-    """Our transformer has no windows that differ from layer to layer; one that is switched off does not count."""
+    """Refuse sliding windows that differ between layers, which our transformer lacks, unless they are switched off."""
     fields.expect("use_sliding_window", False)
     fields.take("sliding_window", 0)
     if set(fields.take("layer_types", ["full_attention"])) != {"full_attention"}:
@@ -179,7 +179,7 @@ def _expect_full_attention(fields: _Fields) -> None:
 
 
 def _rotary(fields: _Fields, **changes: Any) -> TransformerConfig:
-    """What all that descend from Llama have in common."""
+    """What all descendants of Llama have in common."""
     fields.expect("hidden_act", "silu")
     fields.expect("rope_interleaved", False)
     heads = fields.need("num_attention_heads")

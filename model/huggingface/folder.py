@@ -1,7 +1,8 @@
 """A local folder in Hugging Face form → a loaded model: as our own transformer where its layout is known, else adapted.
 
-Nothing is downloaded, unpickled or run from the folder. What cannot be read exactly is refused with the reason, before
-anything large is loaded: a model that writes no texts, one with code of its own, weights that are pickled or cut short.
+Nothing is downloaded, unpickled or run from the folder. A model that cannot be read exactly is refused with the reason
+before anything large is loaded: one that does not generate text or needs its own code, or whose weights are pickled or
+truncated.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def _answering(
     suppress_tokens: frozenset[int],
     notes: tuple[str, ...],
 ) -> LoadedModel:
-    """An encoder with a decoder: every message is a source of its own, framed as the tokenizer frames texts."""
+    """An encoder-decoder: every message is a separate source, framed by the tokenizer's special tokens."""
     tokenizer: TextTokenizer
     if (files.path / MARIAN_SOURCE).is_file():
         tokenizer = marian = MarianTokenizer.load(files.path, model.vocabulary_size)
@@ -124,7 +125,7 @@ def _answering(
 
 
 def _suppressed(files: Checkpoint, vocabulary_size: int) -> frozenset[int]:
-    """The single tokens among `bad_words_ids`; the makers of a checkpoint rule them out in every text."""
+    """The single tokens among `bad_words_ids`, which the checkpoint excludes from every text."""
     words = files.generation.get("bad_words_ids") or []
     if not isinstance(words, list) or not all(isinstance(word, list) for word in words):
         raise AttendError(
@@ -135,7 +136,7 @@ def _suppressed(files: Checkpoint, vocabulary_size: int) -> frozenset[int]:
 
 
 def _tasks(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a model that was taught several tasks expects before a text, as T5's config.json says it."""
+    """The prefixes of a model's tasks, as in T5's config.json."""
     tasks = values.get("task_specific_params")
     written = (
         [task.get("prefix") for task in tasks.values() if isinstance(task, dict)] if isinstance(tasks, dict) else []
@@ -170,7 +171,7 @@ def check_config(values: Mapping[str, Any], name: str) -> None:
         wanted = not writing.isdisjoint(architectures)
     else:
         continuing = _classes(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
-        # Only families that come as encoders, too, tell by `is_decoder` which one this is.
+        # Only families that also exist as encoders have `is_decoder`.
         reads_alone = values.get("is_decoder", True) is False and kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES
         wanted = not reads_alone and not continuing.isdisjoint(architectures)
     if not wanted and (architectures or layout_of(values) is None):

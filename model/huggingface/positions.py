@@ -1,8 +1,8 @@
-"""How decoders of transformers that count absolute positions learn the position of each row in a batch.
+"""Correct absolute positions for decoders of transformers when the rows of a batch are padded.
 
-They take a row's position from the length of the cache, and that is the same for all rows: one that is padded on the
-left would be counted too far. Here, what the module of positions says is put together anew from what it says of each
-padding, so no family's way to make positions has to be known.
+They derive a row's position from the length of the cache, which is the same for all rows, so a row with padding on the
+left would get positions that are too high. Here the positional module is called once for each amount of padding and the
+results are combined, whatever kind of positions a family has.
 
 Shapes: R rows, T tokens fed in this pass, W model width.
 """
@@ -48,7 +48,7 @@ def first_position(hf_model: Any) -> int:
 
 @contextmanager
 def padded(padding: Sequence[int]) -> Iterator[None]:
-    """Within it, a position is a column less the padding of its row."""
+    """While the context is open, a position is a column minus the padding of its row."""
     token = _padding.set(padding if any(padding) else None)
     try:
         yield
@@ -57,7 +57,7 @@ def padded(padding: Sequence[int]) -> Iterator[None]:
 
 
 def follow_padding(positions: nn.Module) -> None:
-    """Let a decoder's module of positions go by the padding of the rows."""
+    """Make a decoder's positional module respect the padding of the rows."""
     positions.register_forward_hook(_row_by_row, with_kwargs=True)
 
 

@@ -1,9 +1,10 @@
-"""The tokenizer of a Hugging Face checkpoint as exact bytes: byte-level BPE, and SentencePiece with or without bytes.
-Others (whole words, WordPiece, plain letters) drop spaces or capitals, so a text may come back differently.
+"""The tokenizer of a Hugging Face checkpoint, whose tokens are exact bytes for byte-level BPE and SentencePiece.
+
+Other kinds (whole words, WordPiece, plain letters) drop spaces or capitals, so a text may come back differently.
 
 `AutoTokenizer` reads the files and the Rust library splits texts; decoding is ours, from the bytes of each token, so
-that it streams. Two ways lead from text to ids: `encode` is for what people type, where no special token is ever found;
-`parse` is for a chat template, whose special tokens count.
+that it streams. `encode` is for text that people type and never produces special tokens; `parse` is for the output of
+a chat template and does.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A model of transformers behind our interface, held against transformers itself before anyone uses it.
+"""Compares a model of transformers behind our interface with transformers itself, before anyone uses it.
 
-Families differ in what they hand to attention, in how they count positions and in what they remember, and some would
-go on in silence with a part left out. So each model reads a few tokens when it is loaded: in a single pass of
-transformers alone, and token by token as Attend does. That is up to seven passes, which take as long as seven tokens of
-a text.
+Families differ in the arguments of attention, in how they count positions and in what they cache, and some would run
+without an error although a part is missing. So each model reads a few tokens when it is loaded: in a single pass of
+transformers, and token by token as Attend does. That is up to seven passes, which take as long as seven tokens of text.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def verified(build: Callable[[PreTrainedModel], ModelT], hf_model: PreTrainedMod
         raise AttendError(
             f"{name} is a {kind}, which Attend can't run token by token ({reason}): choose another model."
         ) from error
-    if not difference <= tolerance(hf_model.dtype):  # NaN is over it, too
+    if not difference <= tolerance(hf_model.dtype):  # true for NaN
         raise AttendError(
             f"{name} is a {kind}, which Attend runs differently from transformers (its logits are off by up to "
             f"{difference:.2g} standard deviations): choose another model."

@@ -1,6 +1,6 @@
 """A checkpoint's parts: its config, its tokenizer and its weights, and the model of transformers that they fill.
 
-Nothing is unpickled or run from it; what is cut short or belongs to another model is refused in one sentence.
+Nothing is unpickled or run. Files that are truncated or belong to another model are refused in one sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHARE = 0.8  # of each free memory, for weights; the rest is for caches and act
 
 
 class Checkpoint(Protocol):
-    """A model on this machine whose headers were read and whose weights were not: a folder, or a GGUF file."""
+    """A folder or a GGUF file whose headers have been read, but not its weights."""
 
     @property
     def path(self) -> Path: ...

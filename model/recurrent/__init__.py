@@ -1,1 +1,1 @@
-"""What the transformer replaced: an encoder and a decoder that carry one state from token to token."""
+"""The recurrent encoder-decoder that the transformer replaced, with one state passed from token to token."""

@@ -1,7 +1,7 @@
 """A folder with `config.json` and `model.safetensors` of a recurrent encoder-decoder.
 
 Weights are stored in half precision and computed with in single precision, as in `model.transformer.checkpoint`. The
-tokenizer is another's: both embedded ones share that of attend-translate.
+tokenizer is stored elsewhere: both embedded models use that of attend-translate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def save(model: Recurrent, folder: Path) -> None:
 def load(folder: Path) -> Recurrent:
     """The model of a folder, in evaluation mode.
 
-    Raises `AttendError` when the folder, a file of it or a weight is missing, damaged or another model's.
+    Raises `AttendError` if the folder, a file or a weight is missing, damaged or belongs to another model.
     """
     values, weights = read_config(folder), read_weights(folder / WEIGHTS)
     try:

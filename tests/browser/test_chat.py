@@ -126,7 +126,7 @@ def test_an_answer_goes_on_and_another_token_leads_elsewhere(visit: Opener) -> N
     assert user == {"role": "user", "content": "Hello"} and len(assistant["tokens"]) == 24
 
 
-def test_lost_updates_are_asked_for(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_updates_are_requested(tiny: LoadedModel, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page receives only every fifth update."""
     asking: list[Session] = []
     render, resend = ChatTab.render, chat.resend

@@ -75,7 +75,7 @@ def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, fold
     expect(page.locator(".at-map .at-readout")).to_have_text("average of 8 heads")
 
 
-def test_a_text_is_read_as_text_and_walked_with_the_keys(page: Page, folder: Path) -> None:
+def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, folder: Path) -> None:
     box = page.locator("#attend-read-text textarea")
     box.fill(HOSTILE)
     box.press("Enter")
@@ -174,7 +174,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     rest(page)
 
 
-def test_programs_compare_words_and_are_told_that_nothing_is_generated(address: str, folder: Path) -> None:
+def test_programs_compare_words_and_generation_is_refused(address: str, folder: Path) -> None:
     client: Any = Client(address, verbose=False)
     sentences = ["The cat sat", "a cat so small"]
     result = client.predict("cat", sentences, None, api_name="/similarity")

@@ -103,7 +103,7 @@ def reaches(page: Page, model: LoadedModel) -> None:
         assert int(entry.input_value()) <= model.model.context_length
 
 
-def test_chat_is_there_with_the_model_though_it_was_asked_for_before(
+def test_chat_appears_with_its_model_even_if_it_was_chosen_before(
     writer_url: str, visit: Opener, tiny_writer: LoadedModel, hub_server: StandIn
 ) -> None:
     page = visit(at=writer_url)
@@ -151,7 +151,7 @@ def test_a_model_is_named_by_hand_and_a_bad_name_changes_nothing(
     loaded(page, tiny.name)
 
 
-def test_one_choice_is_asked_for_once_with_the_keys_as_well(
+def test_a_choice_by_keyboard_triggers_one_request(
     page_url: str, visit: Opener, tiny: LoadedModel, hub_server: StandIn
 ) -> None:
     hub_server.flowing.set()

@@ -77,7 +77,7 @@ def test_the_contrastive_way_shows_its_own_number_of_candidates(visit: Opener, u
         ("?warmth=1&top_k=7", "warmth=1"),
     ],
 )
-def test_what_of_a_link_is_not_understood_is_said_and_the_rest_applies(visit: Opener, address: str, part: str) -> None:
+def test_unknown_parts_of_a_link_are_reported_and_the_rest_applies(visit: Opener, address: str, part: str) -> None:
     page = visit(address)
     sentence = f"Part of this link is not valid and was ignored: {part}. The rest of the link applies."
     expect(page.locator(".toast-body")).to_contain_text(sentence)

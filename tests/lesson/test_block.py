@@ -121,7 +121,7 @@ CHANGED = {
 
 @pytest.mark.parametrize("changes", CHANGED.values(), ids=CHANGED)
 @pytest.mark.parametrize("heads", HEADS)
-def test_the_walk_ends_where_the_model_s_own_pass_does(heads: int, changes: dict[str, Any]) -> None:
+def test_the_steps_end_with_the_logits_of_the_model(heads: int, changes: dict[str, Any]) -> None:
     settings = BlockSettings(heads=heads, **changes)
     model, traced = make_model(settings), trace_forward(settings)
     source, answer = torch.tensor([settings.source]), torch.tensor([settings.decoder_input])
@@ -209,7 +209,7 @@ def test_names_fit_the_matrices() -> None:
         assert shape(stage) == stage.values.shape[-2:], stage.name
 
 
-def test_a_walk_repeats_itself_and_what_is_changed_changes_it(lecture: ForwardTrace) -> None:
+def test_equal_inputs_give_equal_steps_and_changed_ones_do_not(lecture: ForwardTrace) -> None:
     again = trace_forward(BlockSettings())
     assert all(torch.equal(a.values, b.values) for a, b in zip(lecture.stages, again.stages, strict=True))
     first = (0.5, *BlockSettings().first_bias[1:])

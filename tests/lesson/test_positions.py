@@ -27,7 +27,7 @@ def test_binary_digits_read_as_their_position() -> None:
     assert (digits @ torch.tensor([1.0, 2.0, 4.0, 8.0])).tolist() == list(range(16))
 
 
-def test_what_is_said_of_the_schemes_is_so() -> None:
+def test_the_statements_about_the_schemes_are_true() -> None:
     """From 0 to 1 a step depends on the length, counting grows without end, digits jump, waves do neither."""
     short, long = schemes(4, 4), schemes(16, 4)
     assert short["range"].steps[0].item() == pytest.approx(1 / 3) and long["range"].steps[0].item() == pytest.approx(

@@ -69,7 +69,7 @@ def test_characters_and_bytes_are_their_own_ids() -> None:
 
 @given(ANY_TEXT)
 @settings(max_examples=200, deadline=None)
-def test_every_cut_joins_to_its_text_but_for_what_it_is_said_to_lose(text: str) -> None:
+def test_every_tokenization_joins_to_its_text_except_for_documented_losses(text: str) -> None:
     for cut in (tokens.by_characters(text), tokens.by_bytes(text)):
         assert cut.joined == text and len(cut.pieces) == len(cut.ids)
     words = tokens.by_words(text)

@@ -79,7 +79,7 @@ def test_a_gradient_is_the_slope_of_the_loss() -> None:
         assert update.gradient[row, column].item() == pytest.approx((losses[0] - losses[1]) / 2e-4, abs=1e-5)
 
 
-def test_teacher_forcing_reads_the_true_words_and_is_the_walk_s_loss() -> None:
+def test_teacher_forcing_reads_the_true_words_and_gives_the_same_loss() -> None:
     positions, traced = train(StepSettings()).positions, trace_forward(BlockSettings())
     assert [(position.read, position.target) for position in positions] == [((0,), 6), ((0, 6), 3), ((0, 6, 3), 4)]
     for index, position in enumerate(positions):

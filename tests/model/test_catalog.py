@@ -86,7 +86,7 @@ def test_where_a_name_leads(name: str, repository: str, revision: str, monkeypat
 
 @pytest.mark.parametrize(("name", "words"), HOSTILE)
 @pytest.mark.usefixtures("nobody")
-def test_a_name_of_a_wrong_form_is_refused_unasked(name: str, words: str) -> None:
+def test_a_malformed_name_is_refused_without_a_request(name: str, words: str) -> None:
     with pytest.raises(AttendError, match=words) as refused:
         catalog.load(name)
     assert "\n" not in str(refused.value)

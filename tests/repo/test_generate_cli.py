@@ -186,7 +186,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length_and_the_limit(run:
         (["--strategy", "greedy"], "greedy"),
     ],
 )
-def test_a_translator_searches_with_beams_unless_it_is_told_otherwise(
+def test_a_translator_searches_with_beams_by_default(
     run: Run, tiny_translator: LoadedModel, flags: list[str], strategy: str
 ) -> None:
     code, text, errors = run("Le chat", "--max-new-tokens", "4", "--json", "-", *flags, model=tiny_translator.address)

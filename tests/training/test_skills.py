@@ -71,7 +71,7 @@ def test_no_wording_and_no_kind_of_the_test_is_in_training(training: list[tuple[
 @pytest.mark.parametrize(
     "kind", [kind for kind in kinds() if kind.thing[:1] != "@"], ids=lambda k: f"{k.name} {k.thing}"
 )
-def test_every_kind_can_be_told_and_asked_in_wordings_that_training_lacks(kind: Kind) -> None:
+def test_every_kind_of_fact_has_wordings_that_training_lacks(kind: Kind) -> None:
     assert kind.tell["unseen"] and kind.ask["unseen"] and kind.reply["unseen"]
     if not kind.unseen:
         assert not set(kind.tell["unseen"]) & set(kind.tell["seen"])
@@ -148,7 +148,7 @@ def test_what_comes_next_is_right_in_every_row() -> None:
 
 
 @pytest.mark.parametrize("part", ["seen", "unseen"])
-def test_a_row_is_said_in_order_from_the_first_to_the_last(part: Part) -> None:
+def test_rows_are_recited_in_order(part: Part) -> None:
     days = load_toml("values.toml")["days"]
     orders = [days * 2, load_toml("values.toml")["months"], [chr(65 + at) for at in range(26)]]
     orders.append([str(number) for number in range(101)])

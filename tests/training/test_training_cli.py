@@ -76,7 +76,7 @@ def test_every_flag_of_the_training_is_explained_with_its_default() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_told_to_stop_saves_and_goes_on_to_the_same_weights(
+def test_an_interrupted_run_saves_and_continues_to_the_same_weights(
     data_folder: Path,
     whole: Path,
     tmp_path: Path,
@@ -128,7 +128,7 @@ def test_the_mixture_is_learned_from_the_files_that_are_there(
 
 
 @pytest.mark.parametrize(("bfloat16", "chosen", "words"), [(1.0, "bf16", "bfloat16"), (9.0, "no", "float32")])
-def test_the_faster_precision_is_chosen_and_told(
+def test_the_faster_precision_is_chosen_and_reported(
     monkeypatch: pytest.MonkeyPatch, bfloat16: float, chosen: str, words: str
 ) -> None:
     seconds = {torch.bfloat16: bfloat16, torch.float32: 2.0}

@@ -59,7 +59,7 @@ def test_the_split_does_not_depend_on_the_order_of_the_file() -> None:
     assert all({*first[name]} == {*second[name]} for name in first)
 
 
-def test_a_batch_holds_each_pair_once_and_no_more_tokens_than_asked() -> None:
+def test_batches_have_each_pair_once_and_at_most_the_given_tokens() -> None:
     rng = random.Random(3)
     pairs = [([number] * rng.randint(1, 20), [number] * rng.randint(1, 20)) for number in range(500)]
     batches = list(by_length(pairs, 200, random.Random(0)))

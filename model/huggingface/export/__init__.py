@@ -1,1 +1,1 @@
-"""Models of ours in the layouts of transformers."""
+"""Export of our models to the layouts of transformers."""

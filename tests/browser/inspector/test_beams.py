@@ -123,7 +123,7 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 1 of 3")
 
 
-def test_new_steps_join_the_old_and_a_lost_one_is_asked_for(stage: Stage) -> None:
+def test_new_steps_are_appended_and_a_lost_one_is_requested(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], search=search(0, 2), busy=True))
     stage.show(inspector=inspector(WORDS[:5], since=4, search=search(2), busy=True))
     assert len(rows(stage)) == 3

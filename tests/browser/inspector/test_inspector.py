@@ -180,7 +180,7 @@ def test_a_beam_that_changes_its_mind_replaces_the_end(stage: Stage) -> None:
     assert "Token 4 of 4" in stage.find(".at-headline").inner_text()
 
 
-def test_a_lost_update_is_asked_for_once_the_run_is_over(stage: Stage) -> None:
+def test_a_lost_update_is_requested_once_the_run_is_over(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:3], busy=True))
     stage.show(inspector=inspector(WORDS, since=5, busy=True))
     assert stage.find(".at-box").count() == 3

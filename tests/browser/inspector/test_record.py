@@ -124,7 +124,7 @@ def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page:
     expect(page.locator(".at-whatif")).to_be_hidden()
 
 
-def test_a_continuation_can_be_asked_and_walked_through_by_keyboard(page: Page, tiny: LoadedModel) -> None:
+def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: LoadedModel) -> None:
     to_write(page)
     page.locator("#attend-text textarea").fill("The quick")
     page.locator("#attend-continue").click()

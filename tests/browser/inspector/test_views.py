@@ -70,7 +70,7 @@ def test_tokens_that_come_after_the_inspectors_are_marked_at_once(stage: Stage) 
     sync_api.expect(stage.find(".at-tok.at-shown")).to_have_text(WORDS[-1])
 
 
-def test_a_gap_is_asked_about_and_what_is_shown_stays(stage: Stage) -> None:
+def test_missing_turns_are_requested_and_what_is_shown_stays(stage: Stage) -> None:
     first = turn("assistant", "I am", ["I", " am"], state="streaming")
     stage.show(conversation=conversation(turn("user", "Hello"), first, busy=True))
     stage.show(conversation=update(2, since=3, words=[" fox"]))
@@ -95,7 +95,7 @@ def test_a_click_shows_the_token_at_once_or_asks_for_its_run(stage: Stage) -> No
     assert stage.wait_for_events() == [("token", {"turn": 0, "index": 1})]
 
 
-def test_retry_undo_and_edit_are_asked_for(stage: Stage) -> None:
+def test_retry_undo_and_edit_trigger_their_events(stage: Stage) -> None:
     stage.show(conversation=conversation(turn("user", "Hello"), turn("assistant", "Hi", ["Hi"])))
     stage.find(".at-assistant .at-icon").nth(0).click()
     stage.find(".at-assistant .at-icon").nth(1).click()

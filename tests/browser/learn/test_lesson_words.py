@@ -76,7 +76,7 @@ def test_what_is_refused_leaves_what_is_shown_and_typed(shared_page: Page) -> No
     expect(cut(chapter, "Words")).to_contain_text("quick")
 
 
-def test_merges_are_walked_and_a_new_word_is_cut(shared_page: Page) -> None:
+def test_merges_are_stepped_through_and_a_new_word_is_split(shared_page: Page) -> None:
     chapter = learn(shared_page, VOCABULARY)
     merges, new = chapter.get_by_role("slider", name="Merges"), chapter.locator(".at-segmentations dd").last
     expect(chapter).to_contain_text("Merges: 5 of 15")

@@ -86,7 +86,7 @@ def test_the_stream_of_xtc_is_uniform_reproducible_and_its_own() -> None:
     assert not {stream.next() for _ in range(50)} & {uniform_at(7, index) for index in range(50)}
 
 
-def test_xtc_acts_as_often_as_it_was_told_and_leaves_the_draws_as_they_were() -> None:
+def test_xtc_acts_with_its_probability_and_leaves_the_draws_unchanged() -> None:
     model = TinyModel(lambda text: [0.0, 0.0, -1.0])
     plain = choices(model, DecodingSettings(seed=3, max_new_tokens=400))
     xtc = choices(model, DecodingSettings(seed=3, max_new_tokens=400, xtc_probability=0.3))

@@ -113,7 +113,7 @@ def logits(loaded: LoadedModel, ids: list[int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("family", MODELS)
-def test_a_file_says_what_its_checkpoint_said(family: str, engine: str, tmp_path: Path) -> None:
+def test_a_file_gives_the_same_results_as_its_checkpoint(family: str, engine: str, tmp_path: Path) -> None:
     torch.manual_seed(9)
     model = MODELS[family]()
     with torch.no_grad():
@@ -215,7 +215,7 @@ def test_llama_3_begins_texts_and_keeps_whole_words(tmp_path: Path) -> None:
     assert loaded.notes == ()
 
 
-def test_a_way_of_splitting_text_that_is_unknown_is_told(tmp_path: Path) -> None:
+def test_an_unknown_pre_tokenizer_is_noted(tmp_path: Path) -> None:
     torch.manual_seed(9)
     file = written(tmp_path / "m.gguf", qwen3(), keys={"tokenizer.ggml.pre": "deepseek-llm"})
     (note,) = catalog.load(str(file)).notes

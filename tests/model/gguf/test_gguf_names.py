@@ -102,7 +102,7 @@ def test_an_address_is_turned_into_a_name(address: str, named: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["owner/name:", "owner/name:a b", "owner/name:../x.gguf", "name:Q4_K_M"])
-def test_a_file_of_a_wrong_form_is_refused_unasked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_file_name_is_refused_without_a_request(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.hub.repository.fetch", lambda *_, **__: pytest.fail("the Hub was used"))
     assert "There is no " in refusal(name)
 

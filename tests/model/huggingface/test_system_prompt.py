@@ -189,7 +189,7 @@ def test_a_model_that_takes_none_refuses_by_its_name(
     assert loaded.chat_prompt(talk("Hi!"), reserve=8).ids
 
 
-def test_a_model_is_asked_with_its_own_context(others: dict[str, LoadedModel], tiny_writer: LoadedModel) -> None:
+def test_a_model_is_prompted_within_its_context(others: dict[str, LoadedModel], tiny_writer: LoadedModel) -> None:
     loaded = others["tiny-chatml"]
     assert loaded.chat is not None and loaded.no_system == ""
     messages = talk(*["the cat sat on the mat"] * 9)

@@ -89,7 +89,7 @@ def test_a_decoder_that_starts_with_a_language_starts_with_the_chosen_one(
     assert catalog.load(str(folder)).languages.target == "ro_RO"  # type: ignore[union-attr]
 
 
-def test_a_marian_of_several_languages_is_asked_before_its_source(
+def test_a_multilingual_marian_gets_its_language_before_the_source(
     folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = folders["marian"]

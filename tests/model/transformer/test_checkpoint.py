@@ -153,7 +153,7 @@ def test_a_pointer_of_git_lfs_is_named_as_such(folder: Path) -> None:
         catalog.load(str(folder))
 
 
-def test_a_folder_without_a_config_is_told_from_no_folder(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_config_is_distinguished_from_no_folder(folder: Path, tmp_path: Path) -> None:
     (folder / checkpoint.CONFIG).unlink()
     with pytest.raises(AttendError, match=r"has no config\.json"):
         catalog.load(str(folder))

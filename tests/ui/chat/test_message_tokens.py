@@ -77,7 +77,7 @@ def test_messages_that_no_longer_fit_have_none(tiny: LoadedModel) -> None:
     ]
 
 
-def test_where_they_cannot_be_told_there_are_none(tiny: LoadedModel, tiny_writer: LoadedModel) -> None:
+def test_there_are_none_if_they_cannot_be_found(tiny: LoadedModel, tiny_writer: LoadedModel) -> None:
     session, run = answered(tiny, "Hello")
     models = Models((tiny.name,), lambda *_: tiny)
     assert find_message_tokens(session, models, run.id) == message_tokens(run, tiny) != []

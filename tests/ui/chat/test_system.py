@@ -63,7 +63,7 @@ def read_by(session: Session, turn: int) -> tuple[int, ...]:
     return run.ids[: run.first]
 
 
-def test_it_applies_from_the_next_message_and_earlier_answers_keep_theirs(both: Models, chatml: LoadedModel) -> None:
+def test_it_applies_from_the_next_message_and_earlier_answers_stay(both: Models, chatml: LoadedModel) -> None:
     session = Session()
     chat.set_system(session, both, chatml.name, FOX)
     list(chat.send(session, both, chatml.name, "Hi!", GREEDY))

@@ -178,7 +178,7 @@ def test_a_seed_left_to_chance_is_drawn_once_and_kept_as_it_stands_beside_the_te
     assert document.content["seed"] == -1  # so that the page doesn't take it for changed
 
 
-def test_the_seed_of_the_panel_is_that_of_all_cards_and_told_only_where_something_was_drawn(models: Models) -> None:
+def test_all_cards_use_the_seed_of_the_panel_and_it_is_shown_only_if_something_was_drawn(models: Models) -> None:
     session = Session()
     seeded = [{**WARM[0], "seed": 8}, {**WARM[2], "seed": 9}]
     assert run(session, models, seeded)[-1].seed == 3

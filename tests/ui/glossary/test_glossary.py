@@ -45,7 +45,7 @@ def test_every_term_is_named_in_some_text_of_the_page(glossary: Mapping[str, Any
     assert sorted(glossary["entries"].keys() - set(glossary["found"])) == []
 
 
-def test_what_an_entry_leaves_to_others_is_said_there(glossary: Mapping[str, Any]) -> None:
+def test_entries_refer_to_texts_that_exist(glossary: Mapping[str, Any]) -> None:
     said = {
         **{parameter.name: parameter.help for parameter in parameters()},
         **MEANINGS,

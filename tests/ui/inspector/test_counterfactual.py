@@ -98,7 +98,7 @@ def test_the_sentence_by_hand(models: Models, tiny: LoadedModel) -> None:
     assert whatif.in_words(SAMPLE, one) == "With its original settings, the one token stays the same."
 
 
-def test_runs_that_cannot_be_asked_say_why(models: Models) -> None:
+def test_runs_without_a_what_if_say_why(models: Models) -> None:
     session = Session()
     beam = whatif.answer(session, models, answered(models, "Hello", BEAM, session).id, {})
     assert "is Beam search." in beam["sentence"]
@@ -124,7 +124,7 @@ def test_runs_that_cannot_be_asked_say_why(models: Models) -> None:
         ({"top_p": "all"}, "top_p is 'all'"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(models: Models, changes: object, sentence: str) -> None:
+def test_invalid_what_ifs_are_refused(models: Models, changes: object, sentence: str) -> None:
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
     with pytest.raises(AttendError) as refused:
@@ -132,7 +132,7 @@ def test_what_cannot_be_asked_is_refused(models: Models, changes: object, senten
     assert sentence in str(refused.value)
 
 
-def test_nothing_is_asked_while_the_model_writes_or_of_a_run_that_is_not_there(models: Models) -> None:
+def test_no_what_if_while_the_model_writes_or_for_a_missing_run(models: Models) -> None:
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
     for identifier in (None, "chat-99", 7):
@@ -143,7 +143,7 @@ def test_nothing_is_asked_while_the_model_writes_or_of_a_run_that_is_not_there(m
         whatif.answer(session, models, run.id, {})
 
 
-def test_the_model_is_locked_while_it_is_asked(models: Models, tiny: LoadedModel) -> None:
+def test_the_model_is_locked_during_a_what_if(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     run = answered(models, "Hello", SAMPLE, session)
     held: list[bool] = []

@@ -31,7 +31,7 @@ def refusal(chapter: str, **given: Any) -> str:
     return answer["error"]
 
 
-def test_the_walk_arrives_whole_and_in_order() -> None:
+def test_the_steps_arrive_complete_and_in_order() -> None:
     result, traced = ask("block"), trace_forward(BlockSettings())
     assert [stage["name"] for stage in result["stages"]] == [stage.name for stage in traced.stages]
     assert result["loss"] == pytest.approx(traced.loss, abs=0.0005)
@@ -60,7 +60,7 @@ def test_what_was_changed_is_answered_with_what_it_changed() -> None:
     assert result["given"]["heads"] == 3 and result["given"]["embeddings"][5][0] == 3.5
 
 
-def test_the_largest_walk_is_not_much_to_send() -> None:
+def test_the_largest_value_is_small_to_send() -> None:
     largest = ask("block", source=[5, 8, 9, 5, 8], answer=[6, 3, 4, 1, 2], heads=6, encoder_mask=True)
     assert len(json.dumps(largest, separators=(",", ":"))) < 40_000
     assert len(json.dumps(ask("block"), separators=(",", ":"))) < 25_000

@@ -32,7 +32,7 @@ def no_space(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_it_is_private_unless_asked_or_on_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_private_by_default_and_public_on_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
     assert app.options([]) == app.Options("127.0.0.1", 7860, ModelArguments("attend-chat"), False, False)
     assert app.options(["--public"]).public is True
     monkeypatch.setenv("SPACE_ID", "someone/attend")
@@ -123,7 +123,7 @@ def test_a_public_page_shows_only_its_own_models(
 
 
 @pytest.mark.parametrize(("engine", "kind"), [("adapter", HuggingFaceModel), ("native", Transformer)])
-def test_models_chosen_later_run_on_the_engine_that_was_asked_for(
+def test_models_chosen_later_run_on_the_chosen_engine(
     engine: str, kind: type, tiny_checkpoint: Path, tmp_path: Path, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: list[Models] = []

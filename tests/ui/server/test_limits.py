@@ -133,7 +133,7 @@ def test_calls_whose_streams_nobody_reads_lock_nobody_out(page: tuple[str, Model
     eventually(lambda: threading.active_count() <= before + 60)
 
 
-def test_asked_to_stop_it_lets_a_running_answer_end(free_port: int) -> None:
+def test_on_a_stop_signal_a_running_answer_ends_first(free_port: int) -> None:
     """400 tokens take the embedded model longer than the signal its way. A shell that starts it in the background lets
     it ignore Ctrl-C."""
     command = ["sh", "-c", f"trap '' INT; exec {sys.executable} app.py --port {free_port}"]

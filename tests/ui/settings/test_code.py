@@ -105,7 +105,7 @@ def test_continuations_with_one_set_of_settings_are_repeated_as_one(
     assert executed(reproduction, capsys) == (text.removeprefix(MESSAGE), text.removeprefix(MESSAGE))
 
 
-def test_a_text_that_was_changed_in_between_is_said_not_to_be_repeated_whole(models: Models, tiny: LoadedModel) -> None:
+def test_a_note_says_that_an_edited_text_is_not_repeated_whole(models: Models, tiny: LoadedModel) -> None:
     session, greedy = Session(), replace(SETTINGS, strategy="greedy")
     for settings in (greedy, replace(SETTINGS, seed=5)):
         list(write.write(session, models, models.default, session.draft.text or MESSAGE, settings))

@@ -110,7 +110,7 @@ def test_a_seed_that_is_left_to_chance_is_drawn_once_for_a_text_that_goes_on(mod
     assert run_of(again).ids == run_of(session).ids
 
 
-def test_undo_and_redo_bring_back_what_can_be_saved_and_asked(models: Models) -> None:
+def test_undo_and_redo_restore_runs_that_can_be_saved_and_explored(models: Models) -> None:
     session = go(Session(), models, one_by_one(SAMPLE), times=3)
     for take_back, count in ((history.undo, 2), (history.undo, 1), (history.redo, 2), (history.redo, 3)):
         take_back(session, models, models.default, session.draft.text)

@@ -18,7 +18,7 @@ from tests.conftest import unused_port
 from tests.helpers.visitor import PATIENCE
 from tests.helpers.waiting import eventually
 from ui.chat.contract import ConversationValue
-from ui.chat.markdown import trees
+from ui.chat.formatted.markdown import trees
 from ui.inspector.contract import InspectorValue
 from ui.inspector.values import step_value
 from ui.kit import assets

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { batch } from '../../ui/chat/formatting.js';
+import { batch } from '../../ui/chat/formatted/requests.js';
 
 test('one question takes as many texts as the server does, and at least one', () => {
   const texts = (/** @type {number[]} */ ...lengths) => lengths.map((length) => 'a'.repeat(length));

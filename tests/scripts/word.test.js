@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { tokenOfWord } from '../../ui/chat/word.js';
+import { tokenOfWord } from '../../ui/chat/formatted/word.js';
 
 const TOKENS = ['A ', '**f', 'ox**', ' and a', ' fox', ', `fo', 'x`', '!'];
 const READ = 'A \nfox\n and a fox, \nfox\n!\n'; // as the page shows it

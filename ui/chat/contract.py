@@ -38,7 +38,7 @@ FormattedTag = Literal[
 
 
 class FormattedNode(TypedDict):
-    """An element of formatted text, or a text; made by `ui.chat.markdown.formatted`."""
+    """An element of formatted text, or a text; made by `ui.chat.formatted.markdown.formatted`."""
 
     tag: FormattedTag
     text: NotRequired[str]  # of a text and of code, which have no children

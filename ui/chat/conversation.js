@@ -20,8 +20,8 @@ import { followTurns, stage } from '../runs/turns.js';
 import { makeTint, tintMessages } from './attended.js';
 import { editMessage } from './edit.js';
 import { makeBeginning } from './example.js';
-import { makeReading } from './formatted.js';
-import { formatted } from './formatting.js';
+import { makeReading } from './formatted/formatted.js';
+import { formatted } from './formatted/requests.js';
 import { makeTools } from './tools.js';
 
 /** @param {import('../kit/js/gradio').Component} component */

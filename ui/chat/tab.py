@@ -16,7 +16,7 @@ from model.loaded import LoadedModel
 from ui.chat import actions as chat
 from ui.chat.document import chat_document, open_chat
 from ui.chat.endpoint import chat_endpoint
-from ui.chat.markdown import trees
+from ui.chat.formatted.markdown import trees
 from ui.chat.message_tokens import find_message_tokens
 from ui.chat.prompt_value import prompt_value
 from ui.chat.reproduction import chat_reproduction

@@ -11,7 +11,7 @@ import { textView } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { putMessages, whenMessagesAreWanted } from './attended.js';
-import { put, takeWanted, whenWanted } from './formatting.js';
+import { put, takeWanted, whenWanted } from './formatted/requests.js';
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {

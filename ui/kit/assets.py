@@ -30,7 +30,7 @@ STYLES = (  # of equally specific rules the later one wins
     "history/history",
     "tour/tour",
     "glossary/glossary",
-    *(f"chat/{name}" for name in ("conversation", "formatted")),
+    *(f"chat/{name}" for name in ("conversation", "formatted/formatted")),
     *(f"compare/{name}" for name in ("compare", "card", "metrics", "form")),
     *(f"translate/{name}" for name in ("translation", "alignment")),
     "encoder/reading",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from model.errors import AttendError
 from ui.chat.contract import FormattedNode, FormattedTag
-from ui.chat.markdown import formatted, trees
+from ui.chat.formatted.markdown import formatted, trees
 from ui.kit.validation import MOST_CHARACTERS
 
 

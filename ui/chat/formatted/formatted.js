@@ -2,10 +2,10 @@
  * Formatted text as elements: headings, lists, tables, code to copy, links.
  */
 
-/** @import { FormattedNode } from './contract' */
+/** @import { FormattedNode } from '../contract' */
 
-import { around, iconButton, make } from '../kit/js/dom.js';
-import { copy } from '../kit/js/transfer.js';
+import { around, iconButton, make } from '../../kit/js/dom.js';
+import { copy } from '../../kit/js/transfer.js';
 import { clickedText, tokenOfWord } from './word.js';
 
 /**

@@ -2,7 +2,7 @@
  * The formatted texts that the page has, and those that it wants: the conversation asks here, the switch asks the server.
  */
 
-/** @import { FormattedNode } from './contract' */
+/** @import { FormattedNode } from '../contract' */
 
 const MOST = { texts: 500, characters: 20_000 }; // kept, and asked for at once: as many as the server takes
 

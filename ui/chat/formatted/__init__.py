@@ -1,0 +1,1 @@
+"""Answers as formatted text instead of tokens."""

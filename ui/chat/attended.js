@@ -1,7 +1,7 @@
 /**
  * How much the selected token of an answer attends to the messages before it: their texts in the colours of attention.
  *
- * What tokens a message is made of is known for the prompt of one run; the server is asked for it once the colours are wanted.
+ * The server is asked for the tokens of each message, in the prompt of one run, when the colours are turned on.
  */
 
 /** @import { MessageToken } from './contract' */

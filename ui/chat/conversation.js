@@ -1,8 +1,8 @@
 /**
  * The conversation: bubbles whose answers are made of clickable tokens.
  *
- * It draws what is new alone, so that a streamed token costs one element. It asks for everything else by events:
- * those of `ConversationValue`.
+ * It only draws what is new, so a streamed token costs one element. Everything else is requested by the events of
+ * `ConversationValue`.
  *
  * @typedef {{node: HTMLElement, show: (turn: TurnValue, standing: {last: boolean, busy: boolean}) => void, turn: TurnValue | null,
  *   body: import('../runs/answer.js').ShownAnswer, format: () => void, tint: ReturnType<typeof makeTint>}} TurnView

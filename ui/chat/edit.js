@@ -1,5 +1,5 @@
 /**
- * A message of the visitor's, to be changed in its place.
+ * The editor that takes the place of a visitor's message.
  */
 
 import { find, make } from '../kit/js/dom.js';

@@ -1,5 +1,5 @@
 /**
- * What the conversation shows while there is none: a recorded dialogue whose tokens can be clicked, and messages to begin with.
+ * An empty conversation: a recorded dialogue whose tokens can be clicked, and suggested first messages.
  */
 
 import { make } from '../kit/js/dom.js';

@@ -1,5 +1,5 @@
 /**
- * What can be done with the whole conversation: copy it, or download it.
+ * The menu of the whole conversation: copy or download it.
  */
 
 /** @import { TurnValue } from '../runs/contract' */

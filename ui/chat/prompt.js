@@ -1,5 +1,5 @@
 /**
- * How the conversation is written for the model: in which manner, and the exact prompt with its control tokens.
+ * The conversation as the model reads it: the kind of chat format, and the exact prompt with its control tokens.
  */
 
 import { termLink } from '../glossary/term_link.js';

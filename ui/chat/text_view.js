@@ -1,6 +1,6 @@
 /**
  * The switch between the tokens of the answers and their formatted text, and the questions to the server about texts in
- * view: how they are formatted, and which tokens they are made of.
+ * view: their formatting and their tokens.
  */
 
 /** @import { FormattedValue, MessageTokensValue } from './contract' */

@@ -1,6 +1,6 @@
 /**
- * What all cards are asked: the prompt and what to do with it, whether chance is the same for all, and the buttons that run
- * and stop them.
+ * The prompt of all cards, what to do with it, whether they share their random numbers, and the buttons that run and stop
+ * them.
  *
  * @typedef {{text: string, answer: boolean, history: boolean, common: boolean}} Ask see `CompareRequest`
  */

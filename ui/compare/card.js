@@ -1,5 +1,5 @@
 /**
- * One card of a comparison: its settings in words or as a form, its text, where that leaves the first card's, its numbers.
+ * One card of a comparison: its settings in words or as a form, its text, where it differs from the first card, its metrics.
  *
  * It shows what it is given; what cards there are is the comparison's business.
  *

@@ -1,7 +1,7 @@
 /**
  * The settings of a card: a short summary, and the form that changes them.
  *
- * Which settings there are, their ranges and their help come from the server; it checks again whatever is sent.
+ * The settings, their ranges and their help come from the server, which checks again whatever is sent.
  *
  * @typedef {Record<string, number | string>} Settings what is not as it is by default, as typed
  */

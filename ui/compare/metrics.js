@@ -1,6 +1,6 @@
 /**
- * The numbers of one card, each beside where it lies between the lowest and the highest of all cards, and the one hint
- * that explains whatever asks for it by `data-help`.
+ * The metrics of one card, each with its position between the lowest and the highest of all cards, and the hint that
+ * explains any element with `data-help`.
  *
  * @typedef {{low: number, high: number} | null} Range null where the cards do not differ
  */

@@ -1,5 +1,5 @@
 /**
- * How far a comparison is: a bar while it runs, and a line that says what the cards show.
+ * The progress of a comparison: a bar while it runs, and a status line.
  */
 
 /** @import { Result } from './card.js' */

@@ -1,5 +1,5 @@
 /**
- * What has come of the cards that were run, and what they were run with.
+ * The results of the cards that were run, and the settings they were run with.
  *
  * @typedef {{settings: Settings, run: string | null, sent: Settings | null}} Card
  * @typedef {{prompt: string, seed: number | null | undefined, cards: Settings[]}} Submission the prompt's key, and the settings

@@ -1,5 +1,5 @@
 /**
- * What an encoder's page is for; set as text, whatever the model is called.
+ * The purpose of an encoder's page. Set as text, since the model's name may be anything.
  */
 
 import { find } from '../kit/js/dom.js';

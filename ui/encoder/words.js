@@ -1,5 +1,5 @@
 /**
- * One word in several sentences: how alike a layer's vectors of it are, as a coloured table.
+ * One word in several sentences: the similarity of its vectors in a layer, as a coloured table.
  */
 
 /** @import { WordsValue } from './contract' */

@@ -1,5 +1,5 @@
 /**
- * What opens the glossary: a click on a term, anywhere on the page, or the address.
+ * Opens the glossary: at a click on a term anywhere on the page, or by the address.
  */
 
 import { partOf, whenMoved } from '../kit/address/address.js';

@@ -1,5 +1,5 @@
 /**
- * What the page says elsewhere about a setting, a strategy or a number, so that the glossary need not say it again.
+ * The page's explanations of settings, strategies and metrics, which the glossary reuses.
  *
  * @typedef {{where: string, text: string}} Help `where`: in which part of the page
  */

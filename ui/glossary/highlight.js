@@ -1,5 +1,5 @@
 /**
- * Marks the terms in the texts of a section, each where it stands first.
+ * Marks the first occurrence of each term in the texts of a section.
  */
 
 import { SECTION, UNMARKED, termLink } from './term_link.js';

@@ -1,8 +1,7 @@
 /**
- * How a feature makes the terms in a text of its own, which never changes, open the glossary.
+ * Makes the terms in a feature's fixed texts open the glossary.
  *
- * Nothing a model wrote is ever searched, and no text before it is seen: what finds the terms is fetched when the first
- * text comes into sight.
+ * A model's text is never searched, and other texts only once they are visible: the search is loaded with the first of them.
  */
 
 import { SECTION, UNMARKED } from './term_link.js';

@@ -1,5 +1,5 @@
 /**
- * Where the glossary's terms stand in a text.
+ * Finds the glossary's terms in a text.
  *
  * @typedef {{key: Term, from: number, to: number}} Found a term, and the characters that name it
  */

@@ -1,6 +1,6 @@
 /**
- * What is decided about documents without a browser: which go when there are too many, what of one can be sent, what a
- * search finds, and all of them as one file.
+ * Decisions about documents that need no browser: which are deleted when there are too many, what is sent, what a search
+ * finds, and all of them as one file.
  */
 
 /** @import { DocumentValue } from './contract' */

@@ -2,7 +2,7 @@
  * The history: what the visitor's browser keeps of the tabs comes back when the page is opened again. Its events are those
  * of `HistoryReply`.
  *
- * While what is in sight is being brought back, the body has `data-restoring`: no example is shown in its place
+ * While the visible tab is being restored, the body has `data-restoring`: no example is shown in its place
  * (ui/history/history.css), and the page is not called ready (ui/page/page.js).
  */
 

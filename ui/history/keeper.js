@@ -1,9 +1,9 @@
 /**
- * Keeps what the tabs show in the visitor's browser, and brings it back.
+ * Saves what the tabs show in the visitor's browser, and restores it.
  *
  * Which document each tab shows belongs to the browser's tab (its `sessionStorage`). Two of them may show the same one, as
- * after "Duplicate tab": whoever finds that it was written by another since goes on under a new name, so nothing is
- * overwritten.
+ * after "Duplicate tab". If another tab has written the document meanwhile, this one saves it under a new name, so nothing
+ * is overwritten.
  */
 
 /** @import { DocumentValue } from './contract' */

@@ -1,6 +1,6 @@
 /**
- * The dialog with all that this browser keeps: to open, search, rename and delete it, to save all of it as one file, and
- * to keep nothing.
+ * The dialog with everything that this browser keeps: open, search, rename or delete entries, save all of them as one file,
+ * or turn the history off.
  */
 
 /** @import { Entry, Store } from './store.js' */

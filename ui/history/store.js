@@ -1,5 +1,5 @@
 /**
- * Documents in the visitor's own browser (IndexedDB). Of each there is an entry, small enough to list all of them, and the
+ * Documents in the visitor's own browser (IndexedDB). Each has an entry, small enough to list all of them, and the
  * document itself. Knows nothing of the page.
  */
 

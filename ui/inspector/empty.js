@@ -1,5 +1,5 @@
 /**
- * Why the inspector has nothing to show.
+ * The note of an empty inspector.
  */
 
 import { make } from '../kit/js/dom.js';

@@ -1,5 +1,5 @@
 /**
- * What says that the inspector shows a file, and closes it.
+ * The note that the inspector shows a file, with a button to close it.
  */
 
 import { make } from '../kit/js/dom.js';

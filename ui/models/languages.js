@@ -1,5 +1,5 @@
 /**
- * What a translator translates from and into. Its languages' names are the browser's own, in English as all of the page.
+ * The languages that a translator translates from and into. Their names come from the browser, in English like the page.
  */
 
 import { find } from '../kit/js/dom.js';

@@ -1,11 +1,11 @@
 /**
  * The model in use, its precision, and the progress of one that is loading.
  *
- * Events: 'choose' (`typed` for a name from the box) and 'cancel'. The settings hear from here how much the model reads and
- * which decoding method it begins with.
+ * Events: 'choose' (`typed` for a name from the box) and 'cancel'. It publishes the model's context length and default
+ * decoding method for the settings.
  *
- * The address names the models of the page's own list alone: never a folder, and no link makes a page load what its visitor
- * would have to name. Those stay in the browser's history, for a reload and for Back.
+ * The address only names models of the page's own list, so no link can make a page load a folder or any other model. Those
+ * stay in the browser's history, for a reload and for Back.
  */
 
 /** @import { ChoiceValue, ModelValue, PrecisionValue } from './contract' */

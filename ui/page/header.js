@@ -1,5 +1,5 @@
 /**
- * The first line. Its event `poll` does nothing but open a stream of replies, where one is missing.
+ * The header. Its event `poll` does nothing but open a missing stream of replies.
  */
 
 import { find } from '../kit/js/dom.js';

@@ -1,5 +1,5 @@
 /**
- * Runs once when the page has loaded: the header's buttons, the settings where there is room for them, what Escape
+ * Runs once when the page has loaded: the header's buttons, the settings if there is room for them, what Escape
  * closes or stops, notices, and typing.
  */
 

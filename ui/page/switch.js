@@ -1,8 +1,8 @@
 /**
- * The switch between the tabs. A click counts at once: `data-tab` of the body says what is seen, for the styles, and
- * `data-encoder` that an encoder has taken the place of all tabs. The server then brings the tab up to date. Where the tab
- * needs another model, the switch asks for it ('bring') and says that it is loading; where no model can do what was
- * chosen, the server moves the switch on.
+ * The switch between the tabs. A click counts at once: `data-tab` of the body names the visible tab for the styles, and
+ * `data-encoder` says that an encoder has replaced all tabs. The server then updates the tab. If the tab needs another
+ * model, the switch asks for it ('bring') and says that it is loading; if no model can do what was chosen, the server
+ * selects another tab.
  */
 
 import { onceConnected, partOf, takePart, whenMoved, writeParts } from '../kit/address/address.js';

@@ -1,8 +1,8 @@
 /**
  * The text of an answer, made of tokens that can be clicked: the turns of a conversation, the cards of a comparison.
  *
- * It draws what is new of a text, from the first token that differs on, and marks the token that the inspector shows; where the text comes from is not known
- * here.
+ * It draws a text from the first token that has changed, and marks the token in the inspector. It does not know where the text
+ * comes from.
  *
  * @typedef {{node: HTMLElement, number: number, show: (answer: Answer) => void, mark: (token: any) => void,
  *   run: () => string | null, token: (index: number) => HTMLElement | undefined}} ShownAnswer

@@ -1,6 +1,6 @@
 /**
- * The messages that the page knows of: values bring all of them, updates only what is new of an answer that is being
- * written. Updates may be lost, and what was sent earlier may come later.
+ * The messages of a conversation. A value has all of them, an update only what is new in an answer that is being written.
+ * Updates may be lost or arrive out of order.
  */
 
 /** @import { AnswerUpdate, TurnValue, TurnsValue } from './contract' */

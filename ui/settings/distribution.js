@@ -1,8 +1,8 @@
 /**
- * What filters make of one step's distribution: the arithmetic of decoding/processors, in the browser.
+ * The effect of filters on one step's distribution: the arithmetic of decoding/processors, in the browser.
  *
- * The page knows the most probable tokens of a step one by one. Of the others it knows how many they are, their
- * probability together and, from the entropy of the whole, how evenly they share it. Two groups of equally probable
+ * The page knows the most probable tokens of a step one by one. Of the others it knows their number, their total
+ * probability and, from the entropy of the whole, how evenly they share it. Two groups of equally probable
  * tokens stand in for them: some as probable as the last one known, the most they can be, and some that share evenly. How
  * much falls to each follows from the entropy, which makes a small change of the temperature exact in the first order.
  * Whatever no longer depends on the others, such as a cut among the known tokens, is exact.

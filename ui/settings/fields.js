@@ -1,5 +1,5 @@
 /**
- * The fields of the panel: a setting's name, its control, what it does, and what is wrong with its value.
+ * The fields of the panel: a setting's name, its control, its help, and what is wrong with its value.
  *
  * A field knows no other: the state has the values, and the panel draws all fields whenever one has changed.
  *

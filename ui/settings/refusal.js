@@ -1,5 +1,5 @@
 /**
- * The buttons that begin a run, and why they would be refused: said beside them before anybody presses one.
+ * Shows beside the buttons that begin a run why it would be refused, before one is pressed.
  */
 
 const BUTTONS = '#attend-send, #attend-continue, #attend-translate-tools button.primary, #attend-compare-go';

@@ -1,5 +1,5 @@
 /**
- * The order of the filters, which is a setting: a text of their names between commas.
+ * The order of the filters, a setting: their names, separated by commas.
  */
 
 /** @param {string} order */

@@ -1,5 +1,5 @@
 /**
- * Example system prompts, each a button, and the way back to the text before.
+ * Example system prompts, each a button, and a button that restores the text before.
  */
 
 import { find, make } from '../kit/js/dom.js';

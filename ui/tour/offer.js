@@ -1,5 +1,5 @@
 /**
- * Who takes the tour: whoever asks for it, and a new visitor once, when the example of Chat stands there.
+ * Starts the tour: on request, and once for a new visitor when Chat shows its example.
  */
 
 import { isExample, modeOf } from '../examples/example.js';

@@ -1,5 +1,5 @@
 /**
- * What the tour points at, and what it says there.
+ * The steps of the tour: what each points at, and its text.
  *
  * @typedef {{targets: string[], title: string, text: string}} Step `targets`: selectors; of the first that finds something in
  *   sight, the last thing

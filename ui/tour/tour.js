@@ -1,6 +1,6 @@
 /**
- * The tour: a bubble that points at one thing after another. It lies over the page, takes no room in it and leaves all of
- * it usable. It ends with its last step, when it is skipped, and when the visitor sets to work.
+ * The tour: a bubble that points at one thing after another. It lies over the page and leaves all of it usable. It ends
+ * after its last step, when it is skipped, or when the visitor starts to use the page.
  */
 
 import { around, make } from '../kit/js/dom.js';

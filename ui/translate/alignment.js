@@ -1,5 +1,5 @@
 /**
- * Where a translator looked: the two texts joined by lines, and the maps of its three kinds of attention.
+ * A translator's attention: the two texts joined by lines, and the maps of its three kinds of attention.
  *
  * One choice of layer and head is for all of them. A row of the decoder's maps is called after the token that its pass
  * chose, whose query is the token before.

@@ -1,8 +1,8 @@
 /**
- * A soft alignment: the tokens of two texts, and a line for every look of one at the other, as strong as its weight.
+ * A soft alignment: the tokens of two texts, and a line for every attention weight between them, as strong as the weight.
  *
- * The texts stand one over the other or, where they are too long for that, side by side. The token under the pointer or
- * with the focus lights those that it looked at, or those that looked at it. What the weights are is not known here.
+ * The texts stand one above the other or, if they are too long, side by side. The token under the pointer or with the focus
+ * highlights those that it attends to, or that attend to it.
  */
 
 import { strongest } from '../inspector/attention/attention.js';

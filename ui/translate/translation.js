@@ -1,5 +1,5 @@
 /**
- * What a translator wrote: one text made of clickable tokens, and examples while there is none.
+ * A translation: one text made of clickable tokens, and examples while there is none.
  *
  * Events: 'token' (the inspector shows another run, or none), 'example', and 'missing' (updates were lost; send it whole).
  */

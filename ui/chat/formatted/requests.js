@@ -1,5 +1,5 @@
 /**
- * The formatted texts that the page has, and those that it wants: the conversation asks here, the switch asks the server.
+ * The formatted texts that have arrived, and those to request: the conversation asks this module, and the switch asks the server.
  */
 
 /** @import { FormattedNode } from '../contract' */

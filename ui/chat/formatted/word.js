@@ -1,6 +1,6 @@
 /**
- * From a word of formatted text to the token that it begins with. Markdown leaves words as they are, so the third "fox" of
- * the one is the third of the other; where one has more of them, nobody can tell.
+ * Finds the token at which a word of the formatted text begins. Markdown keeps words unchanged, so the third "fox" of one is
+ * the third of the other; if their numbers differ, there is no answer.
  */
 
 const WORD = /[\p{L}\p{N}]+/gu;

@@ -1,5 +1,5 @@
 /**
- * An axis of the map: the tokens of its rows or columns, as many as there is room for, beside what is shown of the map.
+ * An axis of the map: the tokens of its visible rows or columns, as many as fit.
  */
 
 import { make } from '../../kit/js/dom.js';

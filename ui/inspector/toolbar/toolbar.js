@@ -1,5 +1,5 @@
 /**
- * What can be done with the run that the inspector shows: save it, open another from a file, ask "What if?".
+ * The actions on the run in the inspector: save it, open another from a file, or ask "What if?".
  *
  * It learns from the inspector's signals which run that is. Every question to the server carries a number and the reply
  * repeats it, so that outdated replies are dropped. Events: 'save', 'change_settings', 'open_file'.

@@ -1,6 +1,6 @@
 /**
- * Questions to the server. Each carries a number, which its reply repeats; one that was refused is replied to with its
- * number alone, since the visitor has already seen the reason.
+ * Questions to the server. Each carries a number, which its reply repeats; the reply to one that was
+ * refused is only its number, since the visitor has already seen the reason.
  */
 
 const RETRY_MS = 5000; // after which a question is asked again

@@ -1,5 +1,5 @@
 /**
- * What arrives from the server.
+ * Values from the server.
  */
 
 /** @param {any} value as ui/kit/packing.py packs it; a component that was changed by gr.update sends it as it is */

@@ -1,5 +1,5 @@
 /**
- * Where a bubble stands that points at something: a step of the tour, a term of the glossary.
+ * The position of a bubble that points at something: a step of the tour, or a term of the glossary.
  *
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box in the window, in pixels
  * @typedef {{width: number, height: number}} Size

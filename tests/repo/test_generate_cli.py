@@ -80,25 +80,28 @@ def test_every_strategy_prints_its_text_once(run: Run, strategy: str) -> None:
     assert text == json.loads(document)["text"] + "\n"
 
 
-def test_several_texts_are_printed_numbered(run: Run) -> None:
-    for strategy in ("sample", "beam"):
-        flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
-        _, text, _ = run(*flags)
-        document = json.loads(run(*flags, "--json", "-")[1])
-        assert text == "".join(
-            f"{number}. {sequence['text']}\n" for number, sequence in enumerate(document["sequences"], start=1)
-        )
+@pytest.mark.parametrize("strategy", ["sample", "beam"])
+def test_several_texts_are_printed_numbered(strategy: str, run: Run) -> None:
+    flags = ("A fox", "--strategy", strategy, "--num-return-sequences", "3", "--seed", "1", "--max-new-tokens", "6")
+    _, text, _ = run(*flags)
+    document = json.loads(run(*flags, "--json", "-")[1])
+    assert text == "".join(
+        f"{number}. {sequence['text']}\n" for number, sequence in enumerate(document["sequences"], start=1)
+    )
 
 
-def test_the_document_has_the_seed_that_was_used_and_none_where_nothing_was_drawn(run: Run) -> None:
+def test_the_document_has_the_seed_that_was_used(run: Run) -> None:
     _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8")
     drawn = json.loads(text)
     assert drawn["seed"] == drawn["settings"]["seed"] >= 0
     _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "8", "--seed", str(drawn["seed"]))
     assert json.loads(text) == drawn
-    for strategy in ("greedy", "beam"):
-        _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "4", "--strategy", strategy)
-        assert json.loads(text)["seed"] is None
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "beam"])
+def test_the_document_has_no_seed_if_nothing_was_drawn(strategy: str, run: Run) -> None:
+    _, text, _ = run("The fox", "--json", "-", "--max-new-tokens", "4", "--strategy", strategy)
+    assert json.loads(text)["seed"] is None
 
 
 def test_every_setting_has_a_flag_and_reaches_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,16 +123,16 @@ def train(settings: TrainingSettings, folder: Path, output: Path) -> int:
     return 0
 
 
-def _precision(asked: str, device: torch.device) -> tuple[str, str]:
+def _precision(requested: str, device: torch.device) -> tuple[str, str]:
     """The precision of matrix products as accelerate calls it, and in words; "auto" is the faster one here."""
-    chosen = fastest_precision(device) if asked == "auto" else asked
+    chosen = fastest_precision(device) if requested == "auto" else requested
     words = "float32" if chosen == "no" else "bfloat16 where it is safe"
-    return chosen, f"{words}, the faster here" if asked == "auto" else words
+    return chosen, f"{words}, the faster here" if requested == "auto" else words
 
 
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Within, tells whether Ctrl-C or SIGTERM came; a second one ends the program at once."""
+    """Yields a function that tells whether Ctrl-C or SIGTERM has arrived; a second one ends the program at once."""
     came: list[int] = []
     before = {}
 

@@ -20,8 +20,8 @@ export const isExplained = (key) => Object.hasOwn(ENTRIES, key) && meaning(ENTRI
  * @returns {{where: string, text: string}[]} its paragraphs
  */
 export function meaning({ text, help }) {
-  const told = helps.get(help);
-  return [...(text ? [{ where: '', text }] : []), ...(told ? [{ ...told, where: text ? `${told.where}: ` : '' }] : [])];
+  const explanation = helps.get(help);
+  return [...(text ? [{ where: '', text }] : []), ...(explanation ? [{ ...explanation, where: text ? `${explanation.where}: ` : '' }] : [])];
 }
 
 /**

@@ -101,8 +101,8 @@ export class Keeper {
   /** @param {string} kind @param {string} [key] its new name */
   async #keep(kind, key = '') {
     const before = (await this.#store.read(this.#shown[kind] ?? ''))?.document;
-    const asked = { kind, known: Object.keys(before?.runs ?? {}), key };
-    const question = this.#questions.ask('keep', asked, ({ document, busy }) => {
+    const request = { kind, known: Object.keys(before?.runs ?? {}), key };
+    const question = this.#questions.ask('keep', request, ({ document, busy }) => {
       if (!busy) clearTimeout(this.#pending.get(kind)?.timer); // nothing grows
       if (document && this.isKeeping) this.#writing = this.#writing.then(() => this.#write(document, before)).catch(this.#failed);
     }, {});

@@ -72,9 +72,9 @@ def matrix(
     for row in value:
         for cell in row:
             if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= MOST_NUMBER:
-                held = "an empty cell" if cell is None else shown(cell)
+                found = "an empty cell" if cell is None else shown(cell)
                 raise AttendError(
-                    f"{_subject(name)} can't contain {held}: each must be a number from "
+                    f"{_subject(name)} can't contain {found}: each must be a number from "
                     f"−{MOST_NUMBER:,.0f} to {MOST_NUMBER:,.0f}."
                 )
     return [[float(cell) for cell in row] for row in value]

@@ -52,11 +52,17 @@ def overwrite(path: Path, offset: int, content: bytes) -> None:
         file.write(content)
 
 
-def test_what_is_not_gguf_is_called_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"GGU", b"PK\x03\x04" * 50, b"ggml" * 20], ids=["empty", "cut", "zip", "ggml"]
+)
+def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
-    for content in (b"", b"GGU", b"PK\x03\x04" * 50, b"ggml" * 20):
-        path.write_bytes(content)
-        assert refusal(path) == f"{path} is not a GGUF file, whatever its name: choose another file."
+    path.write_bytes(content)
+    assert refusal(path) == f"{path} is not a GGUF file, whatever its name: choose another file."
+
+
+def test_a_git_lfs_pointer_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 98362432\n")
     assert refusal(path) == f"{path} is a Git LFS pointer without weights: run git lfs pull in its folder."
 

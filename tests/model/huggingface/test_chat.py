@@ -81,9 +81,9 @@ def test_a_blank_message_is_refused(name: str) -> None:
         chat(name).prompt(talk(" \n"), context_length=64, reserve=8)
 
 
-def test_the_end_of_a_turn_is_found() -> None:
-    for name, end in (("chatml", "<|im_end|>"), ("inst", "</s>")):
-        assert chat(name).end_tokens == {TOKENIZERS[name].special_token_id(end)}
+@pytest.mark.parametrize(("name", "end"), [("chatml", "<|im_end|>"), ("inst", "</s>")])
+def test_the_end_of_a_turn_is_found(name: str, end: str) -> None:
+    assert chat(name).end_tokens == {TOKENIZERS[name].special_token_id(end)}
 
 
 def test_what_a_template_rejects_is_reported() -> None:

@@ -57,11 +57,14 @@ def logits_of(loaded: LoadedModel) -> torch.Tensor:
     return loaded.model.step([5], forward.cache).logits
 
 
-def test_a_name_says_a_precision_at_its_end() -> None:
+@pytest.mark.parametrize("name", ["a", "a [4 bits]", "a[8 bits]", "[8 bits]", "a [8 bits] [fr→en]"])
+def test_a_name_without_a_valid_precision_at_its_end_stays_as_it_is(name: str) -> None:
+    assert names.without_precision(name) == (name, "")
+
+
+def test_a_precision_is_the_end_of_a_name() -> None:
     assert names.without_precision(names.with_precision("owner/name@main", 8)) == ("owner/name@main", "int8")
     assert names.without_precision("a [16 bits]") == ("a", "bfloat16")
-    for none in ("a", "a [4 bits]", "a[8 bits]", "[8 bits]", "a [8 bits] [fr→en]"):
-        assert names.without_precision(none) == (none, "")
     assert names.task("attend-translate [8 bits]") == "translation"
 
 

@@ -93,9 +93,12 @@ def test_a_model_that_translates_nothing_refuses_languages_in_a_sentence(page: M
     assert not session.languages and page.current(session) == "tiny-chat"
 
 
-def test_programs_name_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
-    for name in ("nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"):
-        assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
+@pytest.mark.parametrize("name", ["nllb [en->fr]", "nllb [eng_Latn→fra_Latn]"])
+def test_a_program_names_the_languages_with_the_model(name: str, page: Models, translator: LoadedModel) -> None:
+    assert continuation(page, SOURCE, name, GREEDY.to_dict())["ids"] == alone(translator, "en", "fr")
+
+
+def test_a_comparison_of_a_program_names_the_languages_with_the_model(page: Models, translator: LoadedModel) -> None:
     compared = comparison(page, SOURCE, "nllb [fr->es]", [GREEDY.to_dict()] * 2, True, True, [])
     assert compared["cards"][1]["trace"]["ids"] == alone(translator, "fr", "es")
     for name, sentence in (

@@ -54,11 +54,13 @@ export function parseFormula(written) {
     return taken;
   }
 
+  const next = () => /** @type {string | undefined} */ (rest[0]);
+
   /** All up to a closing bracket, or to the end. @param {string} [closing] @returns {MathNode[]} */
   function row(closing) {
     /** @type {MathNode[]} */
     const nodes = [];
-    while (rest && rest[0] !== closing) {
+    while (next() !== undefined && next() !== closing) {
       const node = scripted();
       const before = nodes.at(-1);
       nodes.push(node.text === '−' && before?.tag === 'mo' ? { ...node, isPrefix: true } : node);

@@ -142,8 +142,8 @@ def launch(
         },
     )
     _take_no_cookies(page.app, public=names is None)
-    sessions = page.app.state_holder.session_data
-    metrics.gauge("sessions", "Visitors whose page the server keeps.", lambda: len(sessions))
+    sessions = "Visitors whose page the server keeps."
+    metrics.gauge("sessions", sessions, lambda: len(page.app.state_holder.session_data))
     ready(share_url or local_url)
     if block:
         threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()

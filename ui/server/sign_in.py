@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server.callers import address_of
-from ui.server.responses import header, refuse, send_page
+from ui.server.responses import refuse, send_page
 
 OPEN = ("/healthz", "/metrics", "/gradio_api/startup-events")  # they tell nothing of the page; Gradio starts with it
 
@@ -36,13 +34,13 @@ class SignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
-        path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
-        if path in OPEN or _has_signed_in(scope):
-            return await self._app(scope, receive, send)
-        if scope["type"] == "websocket":
+        if scope["type"] == "websocket":  # Gradio opens none
             return await send({"type": "websocket.close", "code": 1008})
+        path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
         if path == "/login" and scope["method"] == "POST":
             return await self._sign_in(scope, receive, send)
+        if path in OPEN or _has_signed_in(scope):
+            return await self._app(scope, receive, send)
         if path == "/" and scope["method"] in ("GET", "HEAD"):
             return await send_page(send, 401, _PAGE)
         await refuse(send, 401, "Sign in first: this page asks for a name and a password.")
@@ -79,13 +77,6 @@ class SignIn:
 
 def _has_signed_in(scope: Scope) -> bool:
     """Whether a cookie of the request is one that Gradio gave out, as in its own check."""
-    gradio = scope["app"]
+    gradio, cookies = scope["app"], Request(scope).cookies
     names = (f"access-token-{gradio.cookie_id}", f"access-token-unsecure-{gradio.cookie_id}")
-    return any(value in gradio.tokens for name, value in _cookies(scope) if name in names)
-
-
-def _cookies(scope: Scope) -> Iterator[tuple[str, str]]:
-    try:
-        yield from ((name, morsel.value) for name, morsel in SimpleCookie(header(scope, b"cookie")).items())
-    except CookieError:
-        return
+    return any(cookies.get(name) in gradio.tokens for name in names)

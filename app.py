@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import attend
 from model import names
 from model.arguments import ModelArguments
 from model.command_line import Parser, exit_code
 from model.errors import AttendError, EncoderOnly
-from ui.server.limits import Limits
+from ui.limits import Limits
+from ui.server.accounts import Accounts
 
 if TYPE_CHECKING:
     import gradio as gr
+
+    from ui.server.metrics import Metrics
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # no usage statistics are sent
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 PORT = 7860
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Options:
     share: bool
     allowed_hosts: tuple[str, ...] = ()  # other names under which the page answers
     limits: Limits = Limits()
+    accounts: Accounts | None = None  # who may open it; None for everybody
 
 
 def options(arguments: Sequence[str] | None = None) -> Options:
@@ -61,6 +65,9 @@ def options(arguments: Sequence[str] | None = None) -> Options:
         metavar="NAME",
         help="another name under which the page answers, such as that of a proxy; .example.org allows all that end so",
     )
+    parser.add_argument(
+        "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
+    )
     parser.add_argument("--share", action="store_true", help="also give the page a temporary address on gradio.live")
     parser.add_argument("--version", action="version", version=f"Attend {attend.__version__}")
     ModelArguments.add_flags(parser.add_argument_group("model"))
@@ -70,7 +77,8 @@ def options(arguments: Sequence[str] | None = None) -> Options:
         raise AttendError("A public page answers under every name: leave out --allow-host, or --public.")
     limits = Limits.of(public=read.public, environment=os.environ)
     model, hosts = ModelArguments.from_namespace(read), tuple(read.allow_host)
-    return Options(read.host, port, model, read.public, read.share, hosts, limits)
+    accounts = Accounts.read(read.auth, os.environ)
+    return Options(read.host, port, model, read.public, read.share, hosts, limits, accounts)
 
 
 def _port_of_environment() -> int:
@@ -99,13 +107,9 @@ def check_port(host: str, port: int) -> None:
         ) from error
 
 
-def gpu_lender() -> Callable[[F], F] | None:
-    """A decorator that borrows a GPU for each call, on a host that lends one (a ZeroGPU Space); elsewhere None."""
-    try:
-        import spaces  # type: ignore[import-not-found]  # only there, and it must come before torch
-    except ImportError:
-        return None
-    return spaces.GPU
+def import_spaces() -> ModuleType | None:
+    """What a ZeroGPU Space lends its GPU by; None elsewhere. It must come before all that may use CUDA."""
+    return importlib.import_module("spaces") if "SPACES_ZERO_GPU" in os.environ else None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def serve(arguments: Sequence[str] | None) -> int:
     """Load the model and serve the page until it is interrupted."""
     started = time.monotonic()
+    spaces = import_spaces()
     chosen = options(arguments)
     check_port(chosen.host, chosen.port)
     if chosen.public:
@@ -123,14 +128,15 @@ def serve(arguments: Sequence[str] | None) -> int:
 
     # Starting makes 600,000 objects, nearly all of which stay: collecting garbage every 700 took a fifth of the time.
     gc.set_threshold(50_000, 50)
-    lender = gpu_lender()
     # Slow imports come after everything that can be refused without them.
-    from model import catalog
     from model.device import limit_heaps
+    from ui.server.machine import Machine, ZeroGpu
 
     limit_heaps()
+    run_seconds = chosen.limits.run_seconds
+    machine = ZeroGpu(chosen.model, spaces, run_seconds) if spaces else Machine(chosen.model)
     try:
-        first = catalog.load_arguments(chosen.model)
+        first = machine.load_first()
     except EncoderOnly:
         return inspect(chosen, started)
     from model.threads import fastest_threads
@@ -139,33 +145,35 @@ def serve(arguments: Sequence[str] | None) -> int:
     import_gradio()
     from ui.page.layout import build
     from ui.runs.models import Models
+    from ui.server.metrics import Metrics
 
+    metrics = Metrics()
     listed = (entry.name for entry in names.ENTRIES if not entry.embedded or entry.name in names.embedded())
     models = Models(
         tuple(dict.fromkeys((first.name, *listed))),
-        lambda name, progress: first if name == first.name else catalog.load_another(chosen.model, name, progress),
+        lambda name, progress: first if name == first.name else machine.load_another(name, progress),
         any_name=not chosen.public,
-        time_limit=chosen.limits.run_seconds,
-        wrap=lender or (lambda decode: decode),
-        scheduled=lender is None,
+        limits=chosen.limits,
+        wrap=machine.borrowing,
+        alone=machine.borrows,
+        observer=metrics,
     )
+    metrics.gauge("runs_waiting", "Runs that have not begun.", lambda: models.schedulers.waiting)
+    metrics.gauge("prefix_bytes", "What is kept of texts that were read.", lambda: models.schedulers.prefix_bytes)
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
-    threads = fastest_threads(first.model)
-    return launch(
-        build(models, limits=chosen.limits),
-        chosen,
-        f"{first.name}, {threads} thread{'s' * (threads > 1)}",
-        started,
-    )
+    threads = 1 if machine.borrows(first.name) else fastest_threads(first.model)
+    shown = f"{first.name}, {threads} thread{'s' * (threads > 1)}"
+    return launch(build(models), chosen, shown, started, metrics)
 
 
-def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> int:
+def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> int:
     """Serve a page until it is interrupted; returns the exit code.
 
     Args:
         shown: printed beside the address once the page can be opened.
         started: when the program began, by the monotonic clock.
+        metrics: what has been counted; None begins anew.
     """
     from ui.server import launch as serve
     from ui.server.hosts import own_names
@@ -176,8 +184,10 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
             host=chosen.host,
             port=chosen.port,
             share=chosen.share,
-            waiting=chosen.limits.waiting,
+            limits=chosen.limits,
             names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
+            accounts=chosen.accounts,
+            metrics=metrics,
             ready=lambda url: print(
                 f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True
             ),

@@ -117,6 +117,11 @@ class Batch(Generic[CacheT]):
         return cls(model, entries, forward.cache)
 
     @property
+    def rows(self) -> int:
+        """How many the last pass had."""
+        return self._cache.rows
+
+    @property
     def living(self) -> tuple[Entry, ...]:
         """The entries that the next pass advances."""
         return tuple(entry for entry in self.entries if not entry.over)

@@ -17,6 +17,7 @@ from queue import Empty
 from typing import Any
 
 from decoding.batch import Batch, union
+from decoding.observer import Observer
 from decoding.prefixes import KeptPrefixes
 from decoding.scheduled_run import Pass, ScheduledRun
 from decoding.strategies.base import Strategy
@@ -42,6 +43,7 @@ class Scheduler:
         *,
         most_rows: int = MOST_ROWS,
         ahead: int = _AHEAD,
+        observer: Observer = Observer(),
     ) -> None:
         """
         Args:
@@ -49,10 +51,12 @@ class Scheduler:
             kept: the caches of visitors' earlier prompts; None keeps them only as long as the scheduler.
             most_rows: of one pass; further runs wait. A run that needs more than this gets passes of its own.
             ahead: passes that a run may be ahead of its reader before it is paused.
+            observer: is told the rows of each pass.
         """
         self._hold = hold
         self._kept = KeptPrefixes() if kept is None else kept
         self._most_rows, self._ahead = most_rows, ahead
+        self._observer = observer
         self._waiting: deque[ScheduledRun] = deque()
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()  # guards the two above; only the thread uses what follows
@@ -273,5 +277,6 @@ class Scheduler:
                     self._join(run)
             return
         seconds = time.perf_counter() - begun
+        self._observer.stepped(batch.rows)
         for run in runs:
             run.deliver(living, seconds)

@@ -14,7 +14,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from decoding.scheduled_run import Pass
-from decoding.scheduler import MOST_ROWS
 from decoding.settings import DecodingSettings
 from decoding.uniform import SEEDS
 from model.errors import AttendError
@@ -156,7 +155,7 @@ def growths(comparison: Comparison) -> list[tuple[RunBuilder, AnswerText]]:
 def passes_of(comparison: Comparison, models: Models, *, attention: bool, visitor: str = "") -> Passes:
     """Run all cards to their ends; computing is timed separately for each turn."""
     settings = [card.settings for card in comparison.cards]
-    for indices in turns_of(settings):
+    for indices in turns_of(settings, models.limits.rows):
         cards = {index + 1: settings[index] for index in indices}
         with closing(
             models.decode_together(comparison.model, comparison.prompt.ids, cards, attention, visitor)
@@ -178,20 +177,20 @@ def run_cards(
     the work."""
     builders = [builder for builder, _ in growths(comparison)]
     passes = passes_of(comparison, models, attention=attention, visitor=visitor)
-    limits = {"time_limit": models.time_limit, "per_second": per_second}
+    limits = {"time_limit": models.limits.run_seconds, "per_second": per_second}
     for progress in follow(builders, passes, stop=stop, **limits):
         update_cards(comparison, progress)
         yield progress
 
 
-def turns_of(settings: Sequence[DecodingSettings]) -> list[list[int]]:
-    """The indices of the cards that run together, in their order: as many at a time as `MOST_ROWS` has room for."""
+def turns_of(settings: Sequence[DecodingSettings], most_rows: int) -> list[list[int]]:
+    """The indices of the cards that run together, in their order: as many at a time as a pass has rows for."""
     turns: list[list[int]] = []
     room = 0
     for index, card in enumerate(settings):
         if card.rows > room:
             turns.append([])
-            room = MOST_ROWS
+            room = most_rows
         turns[-1].append(index)
         room -= card.rows
     return turns

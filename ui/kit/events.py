@@ -12,7 +12,7 @@ from model.errors import AttendError
 from ui.kit.errors import for_people
 from ui.kit.packing import packed
 
-_RUNS = 64  # at the same time, of all visitors; those of one model share its passes
+RUNS = "runs"  # the group of events that run a model; see `limit_runs`
 
 # Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
 # answer at once; those that run a model.
@@ -20,7 +20,14 @@ QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility
 QUICK: Any = {**QUIET, "concurrency_limit": None}
 # "multiple", because with "once" Gradio drops whatever is pressed between the last token and the end of the event; a
 # second run beside the first is refused in words.
-RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": _RUNS, "concurrency_id": "runs"}
+RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": None, "concurrency_id": RUNS}
+
+
+def limit_runs(page: gr.Blocks, most: int) -> None:
+    """Let so many of a page's runs go on at the same time, of all visitors; those of one model share its passes."""
+    for function in page.fns.values():
+        if function.concurrency_id == RUNS:
+            function.concurrency_limit = most
 
 
 def field(event: gr.EventData, name: str, kind: type) -> Any:

@@ -23,9 +23,10 @@ from ui.inspector.values import empty_inspector
 from ui.kit import assets
 from ui.kit.component import component
 from ui.kit.errors import for_people, warn
-from ui.kit.events import QUICK, field
+from ui.kit.events import QUICK, field, limit_runs
 from ui.kit.labels import LABELS
 from ui.kit.packing import packed
+from ui.limits import Limits
 from ui.models import picker as model_picker
 from ui.page import header
 from ui.page.switch import Switch, SwitchState
@@ -35,7 +36,6 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.screen import Screen
 from ui.server import endpoints
-from ui.server.limits import Limits
 from ui.server.refusals import Page
 from ui.settings import code, system_prompt
 from ui.settings import panel as settings_panel
@@ -44,14 +44,14 @@ from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
 
 
-def build(models: Models, tabs: Sequence[type[Tab]] = TABS, limits: Limits = Limits()) -> gr.Blocks:
+def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
     """The whole page, with the endpoints for programs."""
-    made = [tab() for tab in tabs]
+    made, limits = [tab() for tab in tabs], models.limits
     switch, encoder, history = Switch(made, models), EncoderView(), History(made, models)
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         first = models.first
         first_tab = switch.possible(first, "")
-        session = gr.State(Session(model=models.default))
+        session = gr.State(Session(model=models.default, limits=limits))
         with gr.Sidebar(open=True, width=312, elem_id="attend-settings"):
             gr.HTML(html_template="<h2>Settings</h2>", apply_default_css=False)
             picker = model_picker.build(models)
@@ -88,6 +88,7 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS, limits: Limits = Lim
         toolbar.wire(session, record, inspector, models)
         _wire_settings(frame, switch, made)
         endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()}, limits)
+        limit_runs(page, limits.runs)
     return page
 
 

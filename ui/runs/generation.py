@@ -91,8 +91,8 @@ def run_for_visitor(
     session.growing = tuple(builder.run.id for builder in builders)
     try:
         yield view.started()
-        per_second = _SMOOTH if len(builders) == 1 else _CALM
-        for progress in follow(builders, passes, stop=stop, time_limit=models.time_limit, per_second=per_second):
+        seconds, per_second = models.limits.run_seconds, _SMOOTH if len(builders) == 1 else _CALM
+        for progress in follow(builders, passes, stop=stop, time_limit=seconds, per_second=per_second):
             if progress.ended:
                 session.end(stop)
                 session.seed = common_seed(builders)
@@ -127,7 +127,7 @@ def stream_for_program(models: Models, loaded: LoadedModel, trace: Trace) -> Ite
     """Decode into the trace, beside the page's visitors; yields when there are new steps, and at every heartbeat before
     the first."""
     passes = models.decode(loaded.name, trace.request.input_ids, trace.settings, 0, None, CALLER.get())
-    for batch in stream(passes, stop=threading.Event(), time_limit=models.time_limit):
+    for batch in stream(passes, stop=threading.Event(), time_limit=models.limits.run_seconds):
         for made in batch.steps:
             trace.add(made.steps[0])
         if batch.steps or not trace.steps:

@@ -22,8 +22,6 @@ from decoding.trace import Trace
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
 
-MOST_BYTES = 64_000_000  # per visitor
-
 Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
 _OBJECT, _SLOT, _FLOAT, _TUPLE, _STRING = 32, 8, 24, 56, 49  # bytes, including the garbage collector's header
@@ -58,11 +56,15 @@ class Ledger:
             self.total -= 0 if self._holders[identity] else size
 
 
-def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
-    """Drop what is over the budget."""
-    ledger = Ledger.of(session)
+def limit_memory(session: Session, most: int | None = None) -> None:
+    """Drop what is over the budget.
+
+    Args:
+        most: bytes; None for the limit of the visitor's page.
+    """
+    budget, ledger = session.limits.session_bytes if most is None else most, Ledger.of(session)
     for let_go in _releases(session, ledger):
-        if ledger.total <= most:
+        if ledger.total <= budget:
             return
         let_go()
 

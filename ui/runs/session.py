@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from decoding.trace import Trace
 from model.errors import AttendError
+from ui.limits import Limits
 from ui.runs.comparison import Comparison
 from ui.runs.run import Mode, RunRecord, TokenRecord
 from ui.runs.versions.conversation import Conversation, Turn
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from model.encoder import Encoder
     from model.loaded import LoadedModel
     from model.names import Task
-
-MOST_UNDO = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +116,7 @@ class Session:
     lock: SessionLock = field(default_factory=SessionLock)  # a visitor's events are handled one at a time
     choosing: Choosing | None = None  # while another model is being loaded
     model_changed: bool = False  # whether the page has yet to show a newly loaded model
+    limits: Limits = Limits()
 
     @property
     def turns(self) -> list[Turn]:
@@ -193,7 +193,7 @@ class Session:
     def remember_draft(self, version: Version | None = None, *, typed: bool = False) -> None:
         """Call before the draft changes: Undo will restore its current state, or this version of it. Clears Redo."""
         if not (typed and self.draft.typed):
-            self.draft.undo = [*self.draft.undo[-(MOST_UNDO - 1) :], version or self.draft_version]
+            self.draft.undo = [*self.draft.undo, version or self.draft_version][-self.limits.undo :]
             self.draft.redo = []
         self.draft.typed = typed
 

@@ -89,6 +89,11 @@ _open: set[object] = set()  # the workers of all streams
 _closing = threading.Event()
 
 
+def is_closing() -> bool:
+    """Whether `finish_all` was called."""
+    return _closing.is_set()
+
+
 def finish_all(seconds: float) -> None:
     """Begin no more streams, and wait until those that are open have ended, at most so long."""
     _closing.set()

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradio.context import LocalContext
 
@@ -48,7 +49,11 @@ class CallSlots:
 
 def caller() -> str:
     """The address that the current call came from; "" outside a call."""
-    request = LocalContext.request.get(None)
+    return address_of(LocalContext.request.get(None))
+
+
+def address_of(request: Any) -> str:
+    """The address that a request, Starlette's or Gradio's, came from; "" where there is none."""
     if request is None or request.client is None:
         return ""
     forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""

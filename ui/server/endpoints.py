@@ -12,18 +12,17 @@ from gradio.context import get_blocks_context
 from gradio.events import api
 
 from ui.kit.errors import for_programs
+from ui.limits import Limits
 from ui.runs.generation import CALLER
 from ui.server.callers import CallSlots, Unread, caller, messages_waiting
-from ui.server.limits import Limits
-
-_RUNS = 32  # concurrent calls; those to one model share its passes
 
 
 def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:
     """Add the functions to the page that is being built, under their names and with the names of their parameters."""
     slots = CallSlots(limits.calls)
     for name, function in endpoints.items():
-        api(_for_programs(function, slots, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
+        called = _for_programs(function, slots, limits)
+        api(called, api_name=name, concurrency_limit=limits.program_runs, concurrency_id="programs")
         _label(name, list(inspect.signature(function).parameters))
 
 

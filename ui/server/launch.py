@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import gradio as gr
 from fastapi import FastAPI
@@ -18,19 +19,21 @@ from starlette.middleware.cors import CORSMiddleware
 
 from model.device import release_freed_memory
 from ui.kit import assets
+from ui.limits import Limits
 from ui.runs.stream import finish_all
-from ui.server.limits import Limits
+from ui.server import monitoring
+from ui.server.accounts import Accounts
+from ui.server.metrics import CountRequests, Metrics
 from ui.server.refusals import refusals
 from ui.server.security import Guard
+from ui.server.sign_in import SignIn
 from ui.styles import styles
 
 FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
-_FINISHED_WITHIN = 20.0  # seconds
 _SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
 _GIVEN_BACK_EVERY = 15.0  # seconds
-_THREADS = 160  # for handlers: a run occupies one while it waits for its next token, and Stop needs a free one
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
@@ -59,9 +62,9 @@ def theme() -> gr.Theme:
     )
 
 
-def _finish() -> None:
+def _finish(seconds: float) -> None:
     """What hosts ask for before they stop a process: let running answers end, then end at once, as without this."""
-    finish_all(_FINISHED_WITHIN)
+    finish_all(seconds)
     time.sleep(_SENT_WITHIN)
     os._exit(0)
 
@@ -88,20 +91,25 @@ def launch(
     host: str,
     port: int,
     share: bool = False,
-    waiting: int = Limits().waiting,
+    limits: Limits = Limits(),
     names: frozenset[str] | None = None,
+    accounts: Accounts | None = None,
+    metrics: Metrics | None = None,
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
 ) -> None:
     """Serve the page until interrupted, or in the background of this process.
 
     Args:
-        waiting: how many requests may wait for their turn; more are told that the page is busy.
+        limits: of the page.
         names: under which the page answers; None, of a public page, for any, but then with nobody's cookies.
+        accounts: who may open it, after signing in; None for everybody.
+        metrics: what it counts; None begins anew.
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
-    page.queue(max_size=waiting, api_open=False)
+    metrics = metrics or Metrics()
+    page.queue(max_size=limits.waiting, api_open=False)
     page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
     _, local_url, share_url = page.launch(
         server_name=host,
@@ -112,26 +120,34 @@ def launch(
         ssr_mode=False,
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
-        state_session_capacity=1000,  # visitors whose conversations are kept; the one absent longest is dropped first
-        max_threads=_THREADS,
+        state_session_capacity=limits.sessions,
+        max_threads=limits.threads,
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],
         show_error=False,
+        auth=accounts and accounts.admits,
         theme=theme(),
         css=styles(),
         favicon_path=FAVICON,
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
         js=assets.call("page/page.js", "start"),
         app_kwargs={
-            "middleware": [Middleware(Guard, names=names)],
+            "middleware": [
+                Middleware(CountRequests, metrics=metrics),
+                Middleware(Guard, most_bytes=limits.request_bytes, names=names),
+                *([] if accounts is None else [Middleware(SignIn)]),
+            ],
             "exception_handlers": refusals(page),
-            "routes": assets.routes(),
+            "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],
         },
     )
     _take_no_cookies(page.app, public=names is None)
+    sessions = "Visitors whose page the server keeps."
+    metrics.gauge("sessions", sessions, lambda: len(page.app.state_holder.session_data))
     ready(share_url or local_url)
     if block:
         threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
         if threading.current_thread() is threading.main_thread():  # no other may say what a signal does
-            signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_finish, daemon=True).start())
+            finish = partial(_finish, limits.finish_seconds)
+            signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=finish, daemon=True).start())
         page.block_thread()

@@ -2,24 +2,21 @@
 
 The policy names no other host: scripts, styles, pictures and connections come from this page or not at all. Gradio only
 limits uploaded files, so the size of a request is limited here. Uploads, which no part of the page uses, are refused,
-and so are requests from other pages unless this one is public. A refusal is JSON in FastAPI's own form,
-{"detail": a sentence}. Pure ASGI, nothing of gradio.
+and so are requests from other pages unless this one is public. Pure ASGI, nothing of gradio.
 """
 
 from __future__ import annotations
 
-import json
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.limits import Limits
 from ui.server.hosts import is_own
+from ui.server.responses import header, refuse
 
 POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )  # inline and eval are Gradio's own way of loading; huggingface.co shows a Space inside its frame
-
-MOST_BYTES = 1_000_000  # of one request; a conversation that fills the context is a few kilobytes
 
 _UNUSED = ("/gradio_api/upload", "/gradio_api/deep_link")  # both write files that would never be deleted
 
@@ -33,7 +30,9 @@ _HEADERS = [
 class Guard:
     """Adds the headers above to every response, and refuses requests that are too large, useless or from elsewhere."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES, names: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, most_bytes: int = Limits().request_bytes, names: frozenset[str] | None = None
+    ) -> None:
         """
         Args:
             most_bytes: of one request.
@@ -46,12 +45,18 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        if self._names is not None and not is_own(_header(scope, b"host"), _origin(scope), self._names):
-            return await _refuse(send, 403, _ELSEWHERE)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+            await send(message)
+
+        if self._names is not None and not is_own(header(scope, b"host"), _origin(scope), self._names):
+            return await refuse(answer, 403, _ELSEWHERE)
         if scope["path"].rstrip("/").endswith(_UNUSED):
-            return await _refuse(send, 404, "This page takes no files.")
+            return await refuse(answer, 404, "This page takes no files.")
         if _announced(scope) > self._most_bytes:
-            return await _refuse(send, 413, self._too_large)
+            return await refuse(answer, 413, self._too_large)
         taken = 0
         refused = False
 
@@ -65,11 +70,8 @@ class Guard:
             return message
 
         async def guarded(message: Message) -> None:
-            if refused:
-                return
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
-            await send(message)
+            if not refused:
+                await answer(message)
 
         try:
             await self._app(scope, limited, guarded)
@@ -77,7 +79,7 @@ class Guard:
             if not refused:
                 raise
         if refused:
-            await _refuse(send, 413, self._too_large)
+            await refuse(answer, 413, self._too_large)
 
     @property
     def _too_large(self) -> str:
@@ -90,21 +92,10 @@ _ELSEWHERE = (
 )
 
 
-async def _refuse(send: Send, status: int, sentence: str) -> None:
-    headers = [(b"content-type", b"application/json"), *_HEADERS]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps({"detail": sentence}).encode()})
-
-
-def _header(scope: Scope, name: bytes) -> str:
-    """The first of this name, "" without one."""
-    return next((value.decode("latin-1") for each, value in scope["headers"] if each == name), "")
-
-
 def _origin(scope: Scope) -> str | None:
-    return _header(scope, b"origin") or None
+    return header(scope, b"origin") or None
 
 
 def _announced(scope: Scope) -> int:
-    length = _header(scope, b"content-length")
+    length = header(scope, b"content-length")
     return int(length) if length.isascii() and length.isdigit() else 0

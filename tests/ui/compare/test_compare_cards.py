@@ -72,7 +72,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         wide,
     ]
     assert [each.rows for each in settings] == [64, 1, 8, 4, 64]
-    assert compare.turns_of(settings) == [[0], [1, 2, 3], [4]]
+    assert compare.turns_of(settings, 64) == [[0], [1, 2, 3], [4]]
     fed, step = [], tiny.model.step
     monkeypatch.setattr(
         tiny.model, "step", lambda tokens, *rest, **want: fed.append(len(tokens)) or step(tokens, *rest, **want)
@@ -82,7 +82,7 @@ def test_cards_that_need_too_many_rows_together_take_turns(
         if comparison.cards[1].ids:
             assert comparison.cards[0].finish_reason != "cancelled"  # the first has had its turn
         assert len(update.since) == len(settings)
-    assert max(fed) == compare.MOST_ROWS == 64
+    assert max(fed) == models.limits.rows == 64
     for card in comparison.cards:
         alone = steps_of(models.decode(tiny.name, comparison.prompt.ids, card.settings))[-1].best
         assert alone is not None and card.ids == alone.tokens

@@ -18,7 +18,8 @@ from tests.ui.inspector.test_trace import BEAM, SAMPLE, answered
 from ui.chat import actions as chat
 from ui.compare import actions as compare
 from ui.inspector.opening import open_token
-from ui.runs.memory import MOST_BYTES, Ledger, limit_memory
+from ui.limits import Limits
+from ui.runs.memory import Ledger, limit_memory
 from ui.runs.models import Models
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.run_builder import RunBuilder
@@ -143,10 +144,9 @@ def test_the_states_of_undo_go_the_oldest_first(models: Models) -> None:
     assert session.run(session.draft.run).tokens[-1].choice is not None, "the text that is shown stays explained"
 
 
-def test_a_session_stays_within_its_budget_whatever_is_done(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_stays_within_its_budget_whatever_is_done(models: Models) -> None:
     """Only what is on the screen may exceed it; everything else is dropped."""
-    monkeypatch.setattr("ui.runs.memory.limit_memory.__defaults__", (60_000,))
-    session = Session()
+    session = Session(limits=Limits(session_mb=0.06))
     for number in range(5):
         list(chat.send(session, models, models.default, f"Hello {number}", BEAM))
         assert session.shown is not None
@@ -192,7 +192,3 @@ def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
     assert compare.file(session, "csv") == (name, table)
     with pytest.raises(Exception, match="too large to store"):
         compare.file(session, "json")
-
-
-def test_the_budget_is_documented() -> None:
-    assert MOST_BYTES == 64_000_000

@@ -6,6 +6,7 @@ import pytest
 
 from decoding.step import CandidateRecord, Choice
 from model.errors import AttendError
+from ui.limits import Limits
 from ui.runs.run import TokenRecord
 from ui.runs.session import Session
 from ui.runs.versions.conversation import Conversation, Turn
@@ -82,4 +83,4 @@ def test_undo_states_keep_the_numbers_without_the_attention() -> None:
     assert [token.choice for token in earlier.tokens] == [token.choice for token in run.tokens]
     for _ in range(200):
         session.remember_draft()
-    assert len(session.draft.undo) == 50
+    assert len(session.draft.undo) == Limits().undo == 50

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -128,7 +127,7 @@ def test_models_chosen_later_run_on_the_chosen_engine(
 ) -> None:
     pages: list[Models] = []
     monkeypatch.setattr("model.threads.fastest_threads", lambda model: 1)
-    monkeypatch.setattr("ui.page.layout.build", lambda models, limits: pages.append(models))
+    monkeypatch.setattr("ui.page.layout.build", lambda models: pages.append(models))
     monkeypatch.setattr(app, "launch", lambda *page: 0)
     assert app.main(["--port", str(free_port), "--model", str(tiny_checkpoint), "--engine", engine]) == 0
     models = pages[0]
@@ -154,12 +153,3 @@ def test_the_fastest_number_of_threads_is_found_and_set(tiny: LoadedModel) -> No
         assert fastest_threads(tiny.model, most=1) == 1
     finally:
         use_threads(before)
-
-
-def test_a_gpu_is_borrowed_only_where_the_host_lends_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert app.gpu_lender() is None
-    host = types.ModuleType("spaces")
-    host.GPU = lambda function: ("borrowed", function)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "spaces", host)
-    lender = app.gpu_lender()
-    assert lender is not None and lender(len) == ("borrowed", len)

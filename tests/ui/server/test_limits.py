@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,22 +13,28 @@ from collections.abc import Generator, Iterator
 from dataclasses import fields
 from typing import Any
 
+import gradio as gr
 import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from decoding.stop import TOKEN_LIMIT
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import LONGEST, eventually, paused
+from ui.kit.validation import MOST_CHARACTERS
+from ui.limits import Limits, variable
 from ui.page.layout import build
 from ui.runs import stream as streaming
+from ui.runs.documents import document
 from ui.runs.models import Models
+from ui.runs.prompts import MOST_MESSAGES
+from ui.runs.versions import conversation
 from ui.server import launch as serve
 from ui.server.callers import CallSlots, Unread
-from ui.server.limits import Limits, variable
 
 LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all of the context
 
@@ -35,7 +42,8 @@ LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all
 def test_a_public_page_allows_less() -> None:
     private, public = (Limits.of(public=public, environment={}) for public in (False, True))
     assert private == Limits()
-    assert all(getattr(public, limit.name) < getattr(private, limit.name) for limit in fields(Limits))
+    assert all(getattr(public, limit.name) <= getattr(private, limit.name) for limit in fields(Limits))
+    assert public.run_seconds < private.run_seconds and public.calls < private.calls
 
 
 def test_the_environment_changes_them() -> None:
@@ -55,11 +63,33 @@ def test_a_value_that_is_none_is_refused_with_its_name(value: str) -> None:
         Limits.of(public=False, environment={"ATTEND_CALLS": value})
 
 
-def test_all_are_explained() -> None:
-    page = (ROOT / "docs" / "limits.md").read_text()
-    for limit in fields(Limits):
-        private, public = (f"{value:g}" for value in (limit.default, limit.metadata["public"]))
-        assert f"| `{variable(limit.name)}` | {private} | {public} | {limit.metadata['help']} |" in page
+def test_all_are_explained_and_no_others() -> None:
+    """Those of the environment, and those that documents of visitors' browsers are held to."""
+    rows = re.findall(r"^\| .* \|$", (ROOT / "docs" / "limits.md").read_text(), flags=re.MULTILINE)
+    assert [row for row in rows if "`" in row and "--public" not in row] == [
+        f"| `{variable(limit.name)}` | {limit.default:g} | {limit.metadata['public']:g} | {limit.metadata['help']} |"
+        for limit in fields(Limits)
+    ]
+    fixed = (
+        *(MOST_CHARACTERS, conversation.MOST_TURNS, conversation.MOST_VERSIONS, conversation.MOST_MESSAGES),
+        *(TOKEN_LIMIT, document.MOST_BYTES),
+    )
+    shown = [f"{value // 10**6} MB" if value >= 10**6 else f"{value:,}" for value in fixed]
+    assert [row.split(" | ")[0] for row in rows if re.match(r"\| [\d,]+ ", row)] == [f"| {value}" for value in shown]
+    assert conversation.MOST_TURNS == MOST_MESSAGES  # of a history that a program sends
+
+
+def test_the_limits_reach_what_they_limit(tiny: LoadedModel) -> None:
+    limits = Limits(runs=3, program_runs=2, rows=5, undo=7, session_mb=2.5, prefixes_mb=1.5)
+    models = Models((tiny.name,), lambda name, _: tiny, limits=limits)
+    page = build(models)
+    groups = {(fn.concurrency_id, fn.concurrency_limit) for fn in page.fns.values()}
+    assert {("runs", 3), ("programs", 2)} <= groups and not {("runs", None), ("programs", None)} & groups
+    (session,) = (block.value for block in page.blocks.values() if isinstance(block, gr.State))
+    assert session.limits == limits
+    assert models.schedulers.of(tiny.lock)._most_rows == 5
+    assert limits.threads == 3 + 2 + 64  # a thread is left for whoever presses Stop
+    assert (limits.session_bytes, limits.prefix_bytes, limits.request_bytes) == (2_500_000, 1_500_000, 1_000_000)
 
 
 def test_a_caller_has_so_many_slots_and_no_more() -> None:
@@ -98,8 +128,9 @@ def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(mo
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Models]]:
     """A page on which an address may have two calls, and one that nobody reads ends after ten seconds."""
-    models, port = Models((tiny.name,), lambda name, _: tiny, wrap=paused(0.5)), unused_port()
-    blocks = build(models, limits=Limits(calls=2, unread_seconds=10))
+    limits, port = Limits(calls=2, unread_seconds=10), unused_port()
+    models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=paused(0.5))
+    blocks = build(models)
     serve.launch(blocks, host="127.0.0.1", port=port, block=False)
     yield f"http://127.0.0.1:{port}", models
     blocks.close()

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Protocol
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from decoding.prefixes import KeptPrefixes
 from decoding.request import Request
 from decoding.scheduled_run import Pass, run_alone
-from decoding.scheduler import Scheduler
+from decoding.schedulers import Schedulers
 from decoding.settings import DecodingSettings
 from decoding.step import Hypothesis
 from decoding.strategies.base import Strategy
-from model.loaded import FairLock, LoadedModel
+from model.loaded import LoadedModel
 from ui.runs.comparison import CardStrategy
 
 Passes = Generator[Pass | None, None, None]  # None when there was none for a while; closing it ends the run
@@ -40,17 +37,16 @@ class Decode(Protocol):
 class Decoder:
     """Runs strategies with models by name. Arguments and results are plain, so a host may run it in another process."""
 
-    def __init__(self, get: Callable[[object], LoadedModel], *, scheduled: bool) -> None:
+    def __init__(
+        self, get: Callable[[object], LoadedModel], schedulers: Schedulers, *, alone: Callable[[str], bool]
+    ) -> None:
         """
         Args:
             get: returns a model by its name.
-            scheduled: whether all runs of a model share its passes.
+            schedulers: let the runs of a model share its passes.
+            alone: whether each run of a model of this name has passes of its own instead.
         """
-        self._get = get
-        self._scheduled = scheduled
-        self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the model's lock; as long as anyone runs it
-        self._kept_prefixes = WeakKeyDictionary[FairLock, KeptPrefixes]()  # as long as the model is in memory
-        self._lock = threading.Lock()  # guards both
+        self._get, self._schedulers, self._alone = get, schedulers, alone
 
     def decode(
         self,
@@ -97,12 +93,7 @@ class Decoder:
     def _run(
         self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
     ) -> Passes:
-        if not self._scheduled:
+        if self._alone(loaded.name):
             return run_alone(loaded.model, prompt, strategies, loaded.lock)
-        with self._lock:
-            scheduler = self._schedulers.get(id(loaded.lock))
-            if scheduler is None:
-                scheduler = self._schedulers[id(loaded.lock)] = Scheduler(
-                    loaded.lock.held_ahead, self._kept_prefixes.setdefault(loaded.lock, KeptPrefixes())
-                )
+        scheduler = self._schedulers.of(loaded.lock)
         return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)

@@ -12,12 +12,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
+from decoding.observer import Observer, observing
+from decoding.schedulers import Schedulers
 from model import names
 from model.encoder import Encoder
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from model.names import Task
 from model.text.languages import marked, unmarked
+from ui.limits import Limits
 from ui.runs.models.cache import AnyModel, Load, LoadProgress, ModelCache, when_loaded
 from ui.runs.models.decoder import Decode, Decoder, DecodeTogether
 from ui.runs.prompts import task_of
@@ -41,27 +44,30 @@ class Models:
         load: Load,
         *,
         any_name: bool = False,
-        time_limit: float = 600.0,
+        limits: Limits = Limits(),
         wrap: Wrap = lambda decode: decode,
-        scheduled: bool = True,
+        alone: Callable[[str], bool] = lambda name: False,
+        observer: Observer = Observer(),
     ) -> None:
         """
         Args:
             names: those that are offered; the first is the default.
             load: loads a model by name; an exception raised by its progress callback cancels it.
             any_name: whether visitors may also name folders and repositories.
-            time_limit: seconds that one run may take.
+            limits: of the page.
             wrap: the host's decorator for decoding, such as one that borrows a GPU.
-            scheduled: whether all runs of a model share its passes; not where the host lends a GPU to each.
+            alone: whether each run of this model has passes of its own, since the host lends a GPU to it.
+            observer: measures all runs.
         """
         if not names:
             raise ValueError("a page needs at least one model")
         self.names = tuple(names)
         self.any_name = any_name
-        self.time_limit = time_limit
-        decoder = Decoder(self.get, scheduled=scheduled)
-        self.decode: Decode = wrap(decoder.decode)
-        self.decode_together: DecodeTogether = wrap(decoder.decode_together)
+        self.limits = limits
+        self.schedulers = Schedulers(most_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
+        decoder = Decoder(self.get, self.schedulers, alone=alone)
+        self.decode: Decode = observing(wrap(decoder.decode), observer)
+        self.decode_together: DecodeTogether = observing(wrap(decoder.decode_together), observer)
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, AnyModel] | None = None

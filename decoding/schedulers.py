@@ -1,0 +1,60 @@
+"""A scheduler for each model in use, and what the models have read for their visitors."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from decoding.observer import Observer
+from decoding.prefixes import MOST_BYTES, KeptPrefixes
+from decoding.scheduler import MOST_ROWS, Scheduler
+
+
+class ModelLock(Protocol):
+    """What guards a model; models that share their weights share it."""
+
+    def held_ahead(self) -> AbstractContextManager[Any]:
+        """Hold it for one turn, before all who wait."""
+        ...
+
+
+class Schedulers:
+    """The schedulers of one page, each for as long as anyone runs its model."""
+
+    def __init__(
+        self, *, most_rows: int = MOST_ROWS, prefix_bytes: int = MOST_BYTES, observer: Observer = Observer()
+    ) -> None:
+        """
+        Args:
+            most_rows: of one pass.
+            prefix_bytes: that each model may keep.
+            observer: learns the rows of each pass.
+        """
+        self._most_rows, self._prefix_bytes, self._observer = most_rows, prefix_bytes, observer
+        self._lock = threading.Lock()  # guards the two below
+        self._schedulers = WeakValueDictionary[int, Scheduler]()  # by the lock's identity
+        self._prefixes = WeakKeyDictionary[ModelLock, KeptPrefixes]()  # as long as the model is in memory
+
+    def of(self, lock: ModelLock) -> Scheduler:
+        """The scheduler of the model that this guards."""
+        with self._lock:
+            scheduler = self._schedulers.get(id(lock))
+            if scheduler is None:
+                kept = self._prefixes.setdefault(lock, KeptPrefixes(self._prefix_bytes))
+                scheduler = Scheduler(lock.held_ahead, kept, most_rows=self._most_rows, observer=self._observer)
+                self._schedulers[id(lock)] = scheduler
+            return scheduler
+
+    @property
+    def waiting(self) -> int:
+        """How many runs have not begun."""
+        with self._lock:
+            return sum(scheduler.waiting for scheduler in self._schedulers.values())
+
+    @property
+    def prefix_bytes(self) -> int:
+        """What all models keep for their visitors."""
+        with self._lock:
+            return sum(kept.bytes for kept in self._prefixes.values())

@@ -1,0 +1,48 @@
+"""Signing in to a page that asks for a password, in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from model.loaded import LoadedModel
+from tests.conftest import unused_port
+from tests.helpers.browsing import READY
+from tests.helpers.stage import BROWSER, context_of
+from tests.helpers.visitor import say
+from ui.page.layout import build
+from ui.runs.models import Models
+from ui.server import launch as serve
+from ui.server.accounts import VARIABLE, Accounts
+from ui.tour import SEEN
+
+pytestmark = BROWSER
+
+
+@pytest.fixture
+def url(tiny: LoadedModel) -> Iterator[str]:
+    blocks = build(Models((tiny.name,), lambda name, _: tiny))
+    accounts = Accounts.read("", {VARIABLE: "ada:correct horse"})
+    serve.launch(blocks, host="127.0.0.1", port=unused_port(), accounts=accounts, block=False)
+    yield str(blocks.local_url)
+    blocks.close()
+
+
+def test_a_visitor_signs_in_after_a_mistake_and_chats(url: str, browser: Browser) -> None:
+    with context_of(browser) as context:
+        context.add_init_script(SEEN)
+        page, faults = context.new_page(), []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(url)
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill("wrong")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("alert").get_by_text("This name and password don't match: try again.").wait_for()
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(READY)
+        say(page, "Hello")
+        assert page.locator(".at-assistant .at-tok").count() > 0
+        assert not faults

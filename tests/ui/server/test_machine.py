@@ -1,0 +1,214 @@
+"""What borrows the GPU of a ZeroGPU Space, and for how long.
+
+The real `spaces` lends GPUs on Spaces alone. The one here does what it does with a call: it asks how long the call will
+take, runs it in a fork, and pickles its arguments and all that comes back.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, wraps
+from inspect import isgeneratorfunction
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import app
+from decoding.settings import DecodingSettings
+from model import catalog
+from model.arguments import ModelArguments
+from model.errors import AttendError
+from model.interface import Want
+from model.loaded import LoadedModel
+from model.progress import silent
+from tests.helpers.waiting import LONGEST, steps_of
+from ui.runs.attention import explain
+from ui.runs.models import Models
+from ui.server.machine import LentModel, ZeroGpu
+
+SETTINGS = DecodingSettings(max_new_tokens=6, min_new_tokens=6, seed=1)
+PROMPT = (1, 5, 9)
+LARGE, SMALL = "Qwen2.5-0.5B-Instruct", "attend-chat"
+_FORKS = multiprocessing.get_context("fork")
+
+
+class Spaces(ModuleType):
+    """Lends the processor."""
+
+    def __init__(self) -> None:
+        super().__init__("spaces")
+        self.loans: list[Any] = []  # seconds of each
+        self.imitated = 0  # how often CUDA was to be imitated
+        self.zero = SimpleNamespace(torch=SimpleNamespace(enter_mode=self._enter_mode))
+
+    def _enter_mode(self) -> None:
+        self.imitated += 1
+
+    def GPU(self, task: Any = None, *, duration: Any = 60) -> Any:
+        if task is None:
+            return partial(self.GPU, duration=duration)
+
+        @wraps(task)
+        def values(*arguments: Any) -> Any:
+            self.loans.append(duration(*arguments) if callable(duration) else duration)
+            mine, theirs = _FORKS.Pipe()
+            process = _FORKS.Process(target=_work, args=(theirs, task), daemon=True)
+            process.start()
+            mine.send(arguments)
+            try:
+                while (received := mine.recv())[0] != "end":
+                    if received[0] == "error":
+                        raise RuntimeError(received[1])
+                    yield received[1]
+            finally:
+                process.terminate()
+                process.join(LONGEST)
+
+        return values if isgeneratorfunction(task) else wraps(task)(lambda *arguments: next(values(*arguments)))
+
+
+def _work(pipe: Any, task: Callable[..., Any]) -> None:
+    """In the fork."""
+    torch.set_num_threads(1)
+    try:
+        result = task(*pipe.recv())
+        for value in result if isgeneratorfunction(task) else [result]:
+            pipe.send(("value", value))
+    except Exception as error:
+        pipe.send(("error", type(error).__name__))  # all that spaces sends
+    pipe.send(("end", None))
+    pipe.recv()  # tensors that were sent are fetched from this process, which waits for its end
+
+
+@pytest.fixture
+def spaces() -> Spaces:
+    return Spaces()
+
+
+@pytest.fixture
+def devices(tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The device that each model was loaded to; all of them are the tiny one, on the processor."""
+    found: dict[str, str] = {}
+
+    def load(arguments: ModelArguments, name: str, _: object) -> LoadedModel:
+        found[name] = arguments.device
+        return replace(tiny, name=name)
+
+    monkeypatch.setattr(catalog, "load_another", load)
+    monkeypatch.setattr(catalog, "load_arguments", lambda arguments: load(arguments, arguments.name, None))
+    return found
+
+
+@pytest.fixture
+def machine(spaces: Spaces, devices: dict[str, str]) -> ZeroGpu:
+    return ZeroGpu(ModelArguments(), spaces, 60)
+
+
+@pytest.fixture
+def models(machine: ZeroGpu) -> Models:
+    return Models((SMALL, LARGE), machine.load_another, wrap=machine.borrowing, alone=machine.borrows)
+
+
+@pytest.mark.parametrize(
+    ("name", "borrows"),
+    [
+        (SMALL, False),
+        (LARGE, True),
+        (f"{LARGE} [8 bits]", False),
+        (f"{LARGE} [16 bits]", True),
+        ("attend-translate", False),
+    ],
+)
+def test_only_larger_models_borrow_and_none_in_8_bits(
+    machine: ZeroGpu, devices: dict[str, str], name: str, borrows: bool
+) -> None:
+    assert machine.borrows(name) is borrows
+    loaded = machine.load_another(name, silent)
+    assert isinstance(loaded, LoadedModel) and isinstance(loaded.model, LentModel) is borrows
+    assert devices == {name: "cuda" if borrows else "cpu"}
+
+
+def test_who_names_a_device_gets_it(spaces: Spaces, devices: dict[str, str]) -> None:
+    machine = ZeroGpu(ModelArguments(LARGE, device="cpu"), spaces, 60)
+    assert not isinstance(machine.load_first().model, LentModel)
+    assert devices == {LARGE: "cpu"}
+
+
+def test_the_embedded_model_runs_here_and_shares_its_passes(models: Models, spaces: Spaces, tiny: LoadedModel) -> None:
+    steps = steps_of(models.decode(SMALL, PROMPT, SETTINGS))
+    assert len(steps) == 6 and spaces.loans == []
+    assert models.schedulers.of(models.get(SMALL).lock) is models.schedulers.of(tiny.lock)
+
+
+def test_a_larger_model_writes_the_same_on_loan_for_as_long_as_it_can_take(models: Models, spaces: Spaces) -> None:
+    here, there = (steps_of(models.decode(name, PROMPT, SETTINGS)) for name in (SMALL, LARGE))
+    chosen = [
+        [(each.tokens, each.choice.candidates) for step in steps for each in step.hypotheses] for steps in (here, there)
+    ]
+    assert chosen[0] == chosen[1] and len(chosen[0]) == 6
+    assert spaces.loans == [11]  # ten seconds to begin, and a tenth for each token
+    cards = {1: SETTINGS, 2: replace(SETTINGS, max_new_tokens=40)}
+    list(models.decode_together(LARGE, PROMPT, cards, True, ""))
+    assert spaces.loans == [11, 14]
+
+
+def test_no_loan_is_longer_than_a_run_may_take(machine: ZeroGpu) -> None:
+    assert machine.seconds(LARGE, PROMPT, replace(SETTINGS, max_new_tokens=4096)) == 70
+
+
+def test_a_run_that_is_left_gives_the_gpu_back(models: Models, spaces: Spaces) -> None:
+    passes = models.decode(LARGE, PROMPT, SETTINGS)
+    next(passes)
+    passes.close()
+    assert len(spaces.loans) == 1
+    assert not multiprocessing.active_children()
+
+
+def test_a_refusal_on_loan_is_the_same_sentence(models: Models) -> None:
+    with pytest.raises(AttendError, match="context"):
+        list(models.decode(LARGE, (5,) * 500, SETTINGS))
+
+
+def test_to_look_into_a_text_the_gpu_is_borrowed_for_one_pass(models: Models, spaces: Spaces) -> None:
+    lent, own = models.get(LARGE), models.get(SMALL)
+    (there, shape), (here, _) = (
+        explain((1, 5, 9, 7), loaded.model, loaded.lock, candidates=3) for loaded in (lent, own)
+    )
+    assert [token.row for token in there] == [token.row for token in here] and shape == (2, 4)
+    assert lent.model.logits((1, 5), (9,)).equal(own.model.logits((1, 5), (9,)))
+    assert spaces.loans == [15, 15]
+
+
+def test_outside_of_a_loan_no_pass_runs_on_what_only_imitates_cuda(models: Models) -> None:
+    model = models.get(LARGE).model
+    with pytest.raises(AttendError, match="borrowed GPU"):
+        model.prefill(PROMPT, want=Want())
+    with pytest.raises(AttendError, match="borrowed GPU"):
+        model.step([1], None)
+
+
+def test_cuda_is_imitated_where_a_larger_model_is_loaded(models: Models, spaces: Spaces) -> None:
+    models.get(SMALL)
+    assert spaces.imitated == 0
+    models.get(LARGE)  # in a thread, where spaces does not do so by itself
+    assert spaces.imitated == 1
+
+
+def test_spaces_is_imported_first_and_on_zero_gpu_alone(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "spaces", spaces)
+    monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
+    assert app.import_spaces() is None
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    assert app.import_spaces() is spaces
+    monkeypatch.delitem(sys.modules, "spaces")
+    with pytest.raises(ModuleNotFoundError):  # before the flags are read
+        app.main(["--no-such-flag"])
+    assert os.environ["SPACES_ZERO_GPU"] == "true"

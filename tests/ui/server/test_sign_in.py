@@ -1,0 +1,197 @@
+"""A page that asks for a password: who is let in, and that strangers get nothing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AuthenticationError
+from starlette.routing import Route
+
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from tests.conftest import unused_port
+from ui.page.layout import build
+from ui.runs.models import Models
+from ui.server import launch as serve
+from ui.server.accounts import VARIABLE, Accounts
+from ui.server.sign_in import OPEN, SignIn
+
+NAME, PASSWORD = "ada", "correct: hörse"
+STRANGER = "Sign in first: this page asks for a name and a password."
+WRONG = "This name and password don't match: try again."
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "accounts"
+    path.write_text(f"{NAME}:{PASSWORD}\n\n bob:b\n", encoding="utf-8")
+    return path
+
+
+def test_accounts_come_from_a_file_or_else_from_the_environment(file: Path) -> None:
+    read, given = Accounts.read(str(file), {VARIABLE: "eve:e"}), Accounts.read("", {VARIABLE: "eve:e\nbob:b"})
+    assert read is not None and given is not None
+    assert read.admits(NAME, PASSWORD) and read.admits("bob", "b") and not read.admits("eve", "e")
+    assert given.admits("eve", "e") and given.admits("bob", "b")
+    assert Accounts.read("", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [("ada", "correct"), ("ada", ""), ("", PASSWORD), ("bob", PASSWORD), ("ada:correct", " hörse")],
+)
+def test_no_other_pair_is_admitted(file: Path, name: str, password: str) -> None:
+    accounts = Accounts.read(str(file), {})
+    assert accounts is not None and not accounts.admits(name, password)
+    assert PASSWORD not in repr(accounts)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "ada", "ada:", ":secret", "ada:secret\nbob", "secret \x00"])
+def test_what_is_no_list_of_accounts_is_refused_without_repeating_it(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "accounts"
+    path.write_text(text)
+    with pytest.raises(AttendError, match="NAME:PASSWORD, one on each line") as refused:
+        Accounts.read(str(path), {})
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "fifo", "large", "binary"])
+def test_a_file_that_cannot_be_one_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "accounts"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "large":
+        path.write_text("a:b\n" * 100_000)
+    elif kind == "binary":
+        path.write_bytes(b"\xff\xfe")
+    with pytest.raises(AttendError, match="accounts"):
+        Accounts.read(str(path), {})
+
+
+@pytest.fixture(scope="module")
+def page(tiny: LoadedModel) -> Iterator[gr.Blocks]:
+    """A served page that only NAME may open."""
+    blocks = build(Models((tiny.name,), lambda name, _: tiny))
+    accounts = Accounts.read("", {VARIABLE: f"{NAME}:{PASSWORD}"})
+    serve.launch(blocks, host="127.0.0.1", port=unused_port(), accounts=accounts, block=False)
+    yield blocks
+    blocks.close()
+
+
+@pytest.fixture
+def url(page: gr.Blocks) -> str:
+    return str(page.local_url).rstrip("/")
+
+
+def test_strangers_get_one_sentence_whatever_they_ask_for(page: gr.Blocks, url: str) -> None:
+    """Every route there is, with its parameters as they stand in its path."""
+    included = [getattr(route, "original_router", None) for route in page.app.routes]
+    routes = [*page.app.routes, *(route for router in included if router for route in router.routes)]
+    asked = [(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()]
+    files = ("/upload", "/deep_link")  # which nobody may send
+    closed = [
+        each for each in asked if each[1].rstrip("/") not in (*OPEN, "/login", "") and not each[1].endswith(files)
+    ]
+    assert len(closed) > 60
+    with httpx.Client(base_url=url) as stranger:
+        for method, path in closed:
+            answer = stranger.request(method, path)
+            assert answer.status_code == 401, (method, path)
+            assert method == "HEAD" or answer.json()["detail"] == STRANGER
+            assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_to_sign_in_holds_nothing_of_the_other(url: str, tiny: LoadedModel) -> None:
+    answer = httpx.get(url)
+    assert answer.status_code == 401 and "Sign in" in answer.text
+    assert "gradio" not in answer.text and tiny.name not in answer.text and "set-cookie" not in answer.headers
+
+
+def test_a_program_signs_in_and_its_answer_is_streamed(url: str, tiny: LoadedModel) -> None:
+    client = Client(url, auth=(NAME, PASSWORD), verbose=False)
+    updates: list[Any] = list(client.submit("Hi", [], tiny.name, {"max_new_tokens": 5}, "", api_name="/chat"))
+    assert updates[-1]["trace"]["ids"]
+    with pytest.raises(AuthenticationError):
+        Client(url, auth=(NAME, "wrong"), verbose=False)
+
+
+def test_only_a_cookie_that_was_given_out_opens_it_and_only_until_its_owner_signs_out(url: str) -> None:
+    with httpx.Client(base_url=url) as visitor:
+        assert visitor.post("/login", data={"username": NAME, "password": "wrong"}).json() == {"detail": WRONG}
+        assert visitor.post("/login", data={"username": NAME, "password": PASSWORD}).json() == {"success": True}
+        name, token = next(iter(visitor.cookies.items()))
+        assert status(url, f"{name}={token}") == visitor.get("/config").status_code == 200
+        assert status(url, f'other={{"a": [1]}}; {name}={token}') == 200  # of another page under this name
+        for cookie in (
+            "",
+            name,
+            f"{name}=",
+            f"{name}=None",
+            f"{name}={token[:-1]}",
+            f"{name}={token}a",
+            "a=[",
+            f"a={token}",
+        ):
+            assert status(url, cookie) == 401
+        visitor.get("/logout")
+        assert status(url, f"{name}={token}") == 401
+
+
+def status(url: str, cookie: str) -> int:
+    return httpx.get(f"{url}/config", headers={"cookie": cookie}).status_code
+
+
+class Gradio:
+    """As much of Gradio as signing in needs: nobody has, and every password is wrong."""
+
+    cookie_id, tokens = "x", {}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 400, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+
+def answers(sign_in: SignIn, scope: dict[str, Any]) -> list[Any]:
+    """What comes back; in a thread of its own, since Playwright's loop may be running in this one."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, sign_in({"headers": [], "app": Gradio(), **scope}, receive, send)).result()
+    return sent
+
+
+def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sign_in = [0.0], SignIn(Gradio())
+    monkeypatch.setattr("ui.server.sign_in.time.monotonic", lambda: now[0])
+
+    def guess(address: str) -> int:
+        login = {"type": "http", "method": "POST", "path": "/login", "client": (address, 1)}
+        return answers(sign_in, login)[0]["status"]
+
+    assert [guess("1.1.1.1") for _ in range(12)] == [401] * 10 + [429] * 2
+    assert guess("2.2.2.2") == 401
+    now[0] += 61
+    assert guess("1.1.1.1") == 401
+
+
+def test_no_socket_opens() -> None:
+    assert answers(SignIn(Gradio()), {"type": "websocket", "path": "/socket"}) == [
+        {"type": "websocket.close", "code": 1008}
+    ]

@@ -122,15 +122,14 @@ class Recording:
             known = len(logits) - logits.count(-math.inf)
             # Where no other token remains, the rest is exactly 0.
             rest.append(0.0 if known == stage.kept else max(0.0, 1.0 - sum(probabilities)))
-        columns = zip(*by_stage, strict=True)  # one of S a token
-        return tuple(CandidateRecord(token, column) for token, column in zip(ids, columns, strict=True)), tuple(rest)
+        return tuple(map(CandidateRecord, ids, zip(*by_stage, strict=True))), tuple(rest)
 
 
 class Unexplained:
     """Records only the probability of the chosen token, for callers who need nothing but the text."""
 
-    def __init__(self, log_probabilities: Tensor) -> None:
-        self._log_probabilities = log_probabilities.numpy()  # (V,), the model's own
+    def __init__(self, log_probabilities: NDArray[np.float32]) -> None:
+        self._log_probabilities = log_probabilities  # (V,), the model's own
 
     def log_probability(self, token: int, *, stage: int) -> float:
         """In nats, the model's own; the other stages are not recorded."""

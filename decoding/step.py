@@ -9,7 +9,7 @@ full-vocabulary tensor, so a long run stays small.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from model.errors import AttendError
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 FinishReason = Literal["stop", "length", "stop_text", "cancelled"]
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateRecord:
+class CandidateRecord(NamedTuple):  # a tuple, since ten of them are made for every token
     """A token that could have been chosen, with its probability after every stage."""
 
     id: int

@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from decoding.recorder import Recording, Unexplained
 from decoding.request import Request
 from decoding.step import Dropped, DropReason, FinishReason, Hypothesis
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from decoding import vocabulary_sums as sums
 else:
     sums = LazyModule("decoding.vocabulary_sums")
+
+Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +120,9 @@ class BeamGroup:
         if penalty is not None:
             final = final - penalty
             stages.append(final)
-        scores = torch.tensor([beam.score for beam in self.beams])  # (r,) float32
-        totals = final + scores[:, None]  # (r, V)
+        step_scores = final.numpy()  # (r, V); one number at a time comes out of NumPy much faster
+        scores = np.array([beam.score for beam in self.beams], np.float32)
+        totals = step_scores + scores[:, None]  # (r, V)
         continuations = self._continuations(totals)
         # Of the continuations that end, only those among the first count; of the others, as many as there are beams.
         ending = [continuation for continuation in continuations[: self._size] if continuation.reason]
@@ -127,7 +133,6 @@ class BeamGroup:
         recordings = dict(zip(parents, self._record(processed, stages, parents), strict=True))
         keys = len(self._request.prompt) + len(self.beams[0].tokens)
         attention = {row: newest_attention(processed.forward, self.first + row, keys) for row in parents}
-        step_scores = final.numpy()  # (r, V); one number at a time comes out of NumPy much faster
 
         def hypothesis(continuation: _Continuation) -> Hypothesis:
             score, row, token, draw, reason = continuation
@@ -159,11 +164,12 @@ class BeamGroup:
             of_rows = [stage.numpy() for stage in stages]  # (r, V) each
             names, count = processed.names, self._options.top_candidates
             return [Recording(names, [stage[row] for stage in of_rows], count) for row in rows]
-        return [Unexplained(processed.log_probabilities[self.first + row]) for row in rows]
+        log_probabilities = processed.log_probabilities.numpy()  # (R, V)
+        return [Unexplained(log_probabilities[self.first + row]) for row in rows]
 
-    def _continuations(self, totals: Tensor) -> list[_Continuation]:
+    def _continuations(self, totals: Scores) -> list[_Continuation]:
         """The best continuations of all rows together, best first; or those drawn, in the order of the draws."""
-        flat, vocabulary = totals.numpy().reshape(-1), totals.shape[-1]  # (r * V,)
+        flat, vocabulary = totals.reshape(-1), totals.shape[-1]  # (r * V,)
 
         def scored(indices: Sequence[int], draws: Sequence[float | None]) -> list[_Continuation]:
             continuations = []
@@ -177,7 +183,8 @@ class BeamGroup:
         if self._stream is not None:
             # As many numbers in every step, needed or not, so that a continued run knows how many were drawn.
             draws = [self._stream.next() for _ in range(self._num_continuations)]
-            return scored(draw_without_replacement(draws, totals.flatten().double().softmax(dim=-1).numpy()), draws)
+            probabilities = torch.from_numpy(flat).double().softmax(dim=-1)
+            return scored(draw_without_replacement(draws, probabilities.numpy()), draws)
         count = min(self._num_continuations, flat.size)
         while True:
             continuations = scored(sums.best_tokens(flat, count).tolist(), [None] * count)
@@ -187,7 +194,7 @@ class BeamGroup:
                 return continuations
             count = min(4 * count, flat.size)  # stop texts may end more of them than there are end tokens
 
-    def _not_continued(self, step: GroupStep, totals: Tensor, continuations: Sequence[_Continuation]) -> list[Dropped]:
+    def _not_continued(self, step: GroupStep, totals: Scores, continuations: Sequence[_Continuation]) -> list[Dropped]:
         """The living hypotheses of the previous step that nothing continues."""
         rows = sorted(set(range(len(self.beams))) - {child.parent - self.first for child in step.living})
         if not rows or not self.beams[0].tokens:  # before the first token there is no hypothesis
@@ -195,7 +202,7 @@ class BeamGroup:
         with_ends = {child.parent - self.first for child in step.ended}
         drawn = {continuation.row for continuation in continuations}
         to_beat = min(child.score for child in step.living or step.ended)
-        dropped_totals = totals.numpy()[rows]  # (dropped rows, V), a copy
+        dropped_totals = totals[rows]  # (dropped rows, V), a copy
         if step.living:
             dropped_totals[:, [token for token in self._request.end_tokens if token < totals.shape[-1]]] = -math.inf
         dropped = []

@@ -10,7 +10,7 @@ Shapes: R is the living rows of all groups, V the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from decoding.processors import Context, run_chain
 from decoding.request import Request
@@ -21,6 +21,9 @@ from decoding.strategies.beam_group import BeamGroup, GroupStep, LivingBeam, Pro
 from decoding.strategies.hypotheses import BeamHypotheses, EarlyStopping, best_first
 from model.interface import Forward, Want
 from model.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 DIVERSITY = "diversity"  # the stage that keeps groups apart, the last of their chain
 
@@ -76,17 +79,21 @@ class BeamSearch:
         outputs = run_chain(self._processors, log_probabilities, context)
         # The model's own stage shows its logits untouched; the softmax of either is the same distribution.
         processed = ProcessedPass(forward, log_probabilities, self._stages, (logits, *outputs[1:]), outputs[-1])
-        counts = torch.zeros(logits.shape[-1])  # (V,) how often earlier groups have taken each token in this step
         steps: list[GroupStep] = []
         for group in self._groups:
             if group.beams:
-                steps.append(
-                    group.advance(processed, self._diversity_penalty * counts if len(self._groups) > 1 else None)
-                )
-                for hypothesis in steps[-1].hypotheses:
-                    if hypothesis.tokens[-1] not in self._request.end_tokens:
-                        counts[hypothesis.tokens[-1]] += 1
+                penalty = self._penalty(steps, logits.shape[-1]) if len(self._groups) > 1 else None
+                steps.append(group.advance(processed, penalty))
         return self._merge(steps)
+
+    def _penalty(self, steps: Sequence[GroupStep], vocabulary: int) -> Tensor:
+        """What each token (V,) costs for the hypotheses of earlier groups that have taken it in this step."""
+        counts = torch.zeros(vocabulary)  # (V,)
+        for step in steps:
+            for hypothesis in step.hypotheses:
+                if hypothesis.tokens[-1] not in self._request.end_tokens:
+                    counts[hypothesis.tokens[-1]] += 1
+        return self._diversity_penalty * counts
 
     def _merge(self, steps: Sequence[GroupStep]) -> Step:
         """The step of all groups together; gives each the rows that are now its own."""

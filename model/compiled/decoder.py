@@ -9,6 +9,7 @@ import torch
 
 from model.compiled.arrays import Architecture, Array
 from model.compiled.attention import SourceColumns, TextColumns
+from model.compiled.network import make_network
 from model.compiled.step import StepResult, run_step, unembed
 from model.compiled.weights import Weights, pack
 from model.interface import Attention, Forward, Want
@@ -25,6 +26,7 @@ class CompiledDecoder:
         self._architecture = Architecture.of(model.config)
         self._weights = pack(model, quantized=quantized)
         with announced():
+            self._network = make_network(self._weights, self._architecture)
             self._warm_up(model)
 
     @property
@@ -56,7 +58,7 @@ class CompiledDecoder:
         want.check_layers(len(self._weights.qkv_proj.bias))
         text, source = _text_columns(cache), _source_columns(cache)
         result = self._empty_result(cache, source, want)
-        run_step(np.array(tokens), self._weights, self._architecture, text, source, result)
+        run_step(np.array(tokens), self._network, text, source, result)
         attention = hidden = layer_logits = None
         if want.attention:
             cross = torch.from_numpy(result.to_source).unsqueeze(3) if cache.source else None  # (R, L, H, 1, S)
@@ -72,11 +74,11 @@ class CompiledDecoder:
         layers, width = len(self._weights.qkv_proj.bias), self._weights.embedding.inputs
         kept = layers if want.attention else 1  # otherwise each layer's weights overwrite those of the one before
         return StepResult(
-            logits=_empty(rows, self._weights.unembedding.outputs),
+            logits=np.empty((rows, self._weights.unembedding.outputs), np.float32),
             hidden=_empty(rows, width),
-            outputs=_empty(rows, layers + 1, width),
-            to_text=_empty(rows, kept, heads, cache.length),
-            to_source=_empty(rows, kept, heads, source.columns.shape[4]),
+            outputs=np.empty((rows, layers + 1 if want.layers else 0, width), np.float32),
+            to_text=np.empty((rows, kept, heads, cache.length), np.float32),
+            to_source=np.empty((rows, kept, heads, source.columns.shape[4]), np.float32),
         )
 
     def _layer_logits(self, outputs: Array, layers: Sequence[int]) -> torch.Tensor:
@@ -89,7 +91,7 @@ class CompiledDecoder:
 
 
 def _empty(*shape: int) -> Array:
-    """Memory to be filled, in whole lines of the processor's cache."""
+    """Memory to be filled, from the start of a cache line on, for the factors of a product."""
     return torch.empty(*shape).numpy()
 
 

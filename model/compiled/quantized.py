@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from model.compiled.arrays import Array, empty
+from model.compiled.arrays import Array, empty, memory_for_weights
 from model.jit import compiled
 
 _GROUP = 32
@@ -56,8 +56,8 @@ def _rounded(weight: Tensor, tile_sizes: tuple[int, ...]) -> tuple[Tensor, Tenso
     tile = next((size for size in tile_sizes if outputs % size == 0), _LEAST_TILE)
     group = next((size for size in range(min(_GROUP, inputs), 1, -1) if inputs % size == 0), 1)
     tiles, groups = -(-outputs // tile), inputs // group
-    codes = torch.empty(layers, tiles, groups, group, tile, dtype=torch.int8)
-    scales = torch.empty(layers, tiles, groups, tile)
+    codes = memory_for_weights((layers, tiles, groups, group, tile), torch.int8)
+    scales = memory_for_weights((layers, tiles, groups, tile), torch.float32)
     for layer, matrix in enumerate(weight):
         padded = functional.pad(matrix.float(), (0, 0, 0, tiles * tile - outputs))  # (K * T, I)
         grouped = padded.view(tiles, tile, groups, group).permute(0, 2, 3, 1)  # (K, G, N, T)

@@ -16,6 +16,7 @@ from model.compiled.arrays import Architecture, Array, Norm, empty
 from model.compiled.attention import Counts, SourceColumns, TextColumns, attend_to_source, attend_to_text
 from model.compiled.kernels import activate, normalize, rotate
 from model.compiled.matrix import Matrix, multiply, read_output
+from model.compiled.network import Network
 from model.compiled.weights import Weights
 from model.jit import compiled
 
@@ -25,25 +26,19 @@ class StepResult(NamedTuple):
 
     logits: Array  # (R, V)
     hidden: Array  # (R, W), normed
-    outputs: Array  # (R, L + 1, W), of the embeddings and of every block
+    outputs: Array  # (R, L + 1, W), of the embeddings and of every block; (R, 0, W) where none are wanted
     to_text: Array  # (R, L, H, K), or (R, 1, H, K) where no attention is wanted
     to_source: Array  # (R, L or 1, H, S)
 
 
 @compiled
-def run_step(
-    tokens: Counts,
-    weights: Weights,
-    architecture: Architecture,
-    text: TextColumns,
-    source: SourceColumns,
-    result: StepResult,
-) -> None:
+def run_step(tokens: Counts, network: Network, text: TextColumns, source: SourceColumns, result: StepResult) -> None:
     """Feed one token a row, (R,)."""
+    weights, architecture = network.weights, network.architecture
     epsilon, norm_first = architecture.epsilon, architecture.norm_first
     positions = text.prefix_length + text.suffix_length - 1 - text.padding  # (R,)
     hidden = _embed(tokens, positions, weights, architecture.embedding_scale)  # (R, W)
-    result.outputs[:, 0] = hidden
+    _keep(hidden, 0, result.outputs)
     for layer in range(len(weights.qkv_proj.bias)):
         normed = _normed(hidden, weights.attention_norm, layer, epsilon) if norm_first else hidden
         update = _self_attention(normed, positions, weights, layer, architecture, text, result.to_text)
@@ -55,8 +50,14 @@ def run_step(
         normed = _normed(hidden, weights.feed_forward_norm, layer, epsilon) if norm_first else hidden
         update = _feed_forward(normed, weights, layer, architecture)
         hidden = _added(hidden, update, weights.feed_forward_norm, layer, architecture)
-        result.outputs[:, layer + 1] = hidden
+        _keep(hidden, layer + 1, result.outputs)
     unembed(hidden, weights, epsilon, result.hidden, result.logits)
+
+
+@compiled
+def _keep(hidden: Array, layer: int, outputs: Array) -> None:
+    if outputs.shape[1]:
+        outputs[:, layer] = hidden
 
 
 @compiled

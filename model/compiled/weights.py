@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from model.compiled.arrays import Array, Norm
+from model.compiled.arrays import Array, Norm, memory_for_weights
 from model.compiled.dense import DenseMatrix
 from model.compiled.matrix import CompactEmbedding, CompactLinear, Matrix, PackedLinear
 from model.compiled.quantized import QuantizedMatrix
@@ -125,7 +125,7 @@ def _stacked(modules: Sequence[nn.Module], name: str, dimensions: int) -> Tensor
     parameters = [parameter for module in modules if (parameter := getattr(module, name, None)) is not None]
     if not parameters:
         return torch.empty(len(modules), *[0] * (dimensions - 1))
-    stacked = parameters[0].data.new_empty(len(parameters), *parameters[0].shape)
+    stacked = memory_for_weights((len(parameters), *parameters[0].shape), parameters[0].dtype)
     for parameter, part in zip(parameters, stacked, strict=True):  # one by one, so that nothing is in memory twice
         parameter.data = part.copy_(parameter.data)
     return stacked

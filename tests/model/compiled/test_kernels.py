@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.compiled.arrays import ACTIVATIONS, Norm, empty
+from model.compiled.arrays import ACTIVATIONS, Norm, empty, memory_for_weights
 from model.compiled.dense import DenseMatrix
 from model.compiled.kernels import activate, exp, normalize, rotate, softmax
 from model.compiled.matrix import PackedLinear, multiply, read_outputs
@@ -99,6 +99,14 @@ def test_memory_starts_where_a_cache_line_does(rows: int, width: int) -> None:
     memory = [empty(rows, width) for _ in range(20)]
     assert {each.shape for each in memory} == {(rows, width)}
     assert {each.ctypes.data % 64 for each in memory} == {0}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8])
+@pytest.mark.parametrize("shape", [(2, 3, 5), (3, 1024, 1025)])  # the latter has 3 to 12 MB
+def test_so_does_memory_for_weights(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    memory = [memory_for_weights(shape, dtype).fill_(1) for _ in range(3)]
+    assert all(each.shape == shape and each.dtype == dtype and each.is_contiguous() for each in memory)
+    assert {each.data_ptr() % 64 for each in memory} == {0}
 
 
 def test_a_softmax_of_large_and_missing_scores() -> None:

@@ -20,6 +20,7 @@ from model.device import release_freed_memory
 from ui.kit import assets
 from ui.runs.stream import finish_all
 from ui.server.limits import Limits
+from ui.server.preload import Preload
 from ui.server.refusals import refusals
 from ui.server.security import Guard
 from ui.styles import styles
@@ -101,6 +102,8 @@ def launch(
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
+    start = assets.call("page/page.js", "start")
+    loading = [start, *(block.js_on_load or "" for block in page.blocks.values() if isinstance(block, gr.HTML))]
     page.queue(max_size=waiting, api_open=False)
     page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
     _, local_url, share_url = page.launch(
@@ -121,9 +124,9 @@ def launch(
         css=styles(),
         favicon_path=FAVICON,
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
-        js=assets.call("page/page.js", "start"),
+        js=start,
         app_kwargs={
-            "middleware": [Middleware(Guard, names=names)],
+            "middleware": [Middleware(Guard, names=names), Middleware(Preload, links=assets.preloads(loading))],
             "exception_handlers": refusals(page),
             "routes": assets.routes(),
         },

@@ -45,7 +45,9 @@ def test_nothing_else_is_changed(client: TestClient) -> None:
 
 
 def test_what_a_page_loads_is_preloaded_with_all_that_it_imports() -> None:
-    links = assets.preloads([assets.loader("chat/conversation.js", "token"), assets.call("page/page.js", "start"), "alert(1)"])
+    links = assets.preloads(
+        [assets.loader("chat/conversation.js", "token"), assets.call("page/page.js", "start"), "alert(1)"]
+    )
     for name in ("chat/conversation.js", "kit/js/signals.js", "page/page.js", assets.STYLESHEET):
         assert links.count(f'"{assets.address(name)}"') == 1
     assert "compare/compare.js" not in links

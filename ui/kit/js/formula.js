@@ -66,7 +66,7 @@ export function parseFormula(written) {
   function row(closing) {
     /** @type {MathNode[]} */
     const nodes = [];
-    while (rest && rest[0] !== closing) {
+    for (let next = rest[0]; next && next !== closing; next = rest[0]) {
       const node = scripted();
       const before = nodes.at(-1);
       nodes.push(node.text === '−' && before?.tag === 'mo' ? { ...node, isPrefix: true } : node);

@@ -28,7 +28,7 @@ def tables(chapter: Locator, caption: str) -> Locator:
 
 
 def explanation(chapter: Locator) -> str:
-    return chapter.locator(".at-explanation").inner_text().replace("\u2060", "")
+    return (chapter.locator(".at-explanation").text_content() or "").replace("\u2060", "")
 
 
 def written(number: float, digits: int = 2) -> str:

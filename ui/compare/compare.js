@@ -45,6 +45,10 @@ export function start({ element, props, trigger, watch }) {
   /** @type {string[]} what the cards said of it when they were drawn */
   let stale = [];
   let continued = ''; // the last words of the text that the cards continue
+  /** @type {string[][]} the settings of each card in words, and what those were of */
+  let words = [];
+  /** @type {Settings[]} */
+  let worded = [];
   /** @type {Record<string, number | null>} what the panel says where a card says nothing else */
   let panel = {};
   /** @type {number | null | undefined} */
@@ -243,12 +247,16 @@ export function start({ element, props, trigger, watch }) {
 
   function draw() {
     const all = cards.map((card) => card.settings);
+    if (!same(all, worded)) { // which takes longer than drawing a card that has grown
+      words = all.map((settings) => summary(offered, settings, all));
+      worded = all;
+    }
     const shown = cards.map((card) => results.of(card));
     const started = shown.filter((result) => result !== null);
     stale = cards.map(staleness);
     const ranges = rangesOf(started.map((result) => result.metrics));
     cards.forEach((card, index) => card.view.show({
-      number: index + 1, words: summary(offered, card.settings, all), result: shown[index], first: started[0] || null,
+      number: index + 1, words: words[index], result: shown[index], first: started[0] || null,
       stale: stale[index], prompt: shown[index] ? continued : '', ranges, busy, removable: cards.length > offered.fewest,
     }));
     const nodes = cards.map((card) => card.view.node);

@@ -28,7 +28,7 @@ import { attentionSheet, beamSheet, candidateSheet } from './sheets.js';
 import { makeStepPane } from './step_pane.js';
 import { makeColours, makeStrip } from './tokens.js';
 
-const THROTTLE_MS = 100; // between two drawings while a text streams: drawing it takes longer than writing it
+const THROTTLE_MS = 200; // between two drawings while a text streams: nobody reads a table faster
 
 /** @param {import('../kit/js/gradio').Component} component */
 export function start({ element, props, trigger, watch }) {
@@ -58,6 +58,7 @@ export function start({ element, props, trigger, watch }) {
   let frame = 0;
   let timer = 0;
   let refreshed = 0; // when
+  let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
   let lastSettled = ''; // the text that was kept last
 
   const empty = makeEmptyNote();
@@ -85,6 +86,10 @@ export function start({ element, props, trigger, watch }) {
     attentionPanel.forgetColours();
     redraw();
   });
+  new IntersectionObserver((entries) => {
+    isInSight = entries.at(-1).isIntersecting;
+    if (isInSight && run.isBusy) refresh();
+  }).observe(element);
   watch('value', receive);
   receive();
 
@@ -143,8 +148,9 @@ export function start({ element, props, trigger, watch }) {
     if (choice.following) choice.index = run.newest; // at once, since a drawing may be on its way
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
     const rest = refreshed + THROTTLE_MS - performance.now();
-    if (!run.isBusy || rest <= 0) refresh(value.unloaded);
-    else timer ||= setTimeout(refresh, rest);
+    const isDue = rest <= 0 && (isInSight || !refreshed); // of a new run at least its beginning
+    if (!run.isBusy || isDue) refresh(value.unloaded);
+    else if (isInSight) timer ||= setTimeout(refresh, rest);
   }
 
   /** Draw what has arrived. @param {string} [unloaded] the model that wrote the text, no longer loaded */

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -64,11 +64,15 @@ def version() -> str:
     return digest(files())
 
 
+def _place() -> str:
+    return f"attend/{version()}/"
+
+
 def address(name: str) -> str:
     """Where a file is, relative to the page."""
     if name not in files():
         raise ValueError(f"ui/ has no file {name} for the page.")
-    return f"attend/{version()}/{name}"
+    return f"{_place()}{name}"
 
 
 def imported(script: str) -> set[str]:
@@ -98,10 +102,20 @@ def template(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def head(script: str) -> str:
-    """What a component puts into the document's head: the styles, and its modules, which are fetched all at once."""
-    links = [f'<link rel="stylesheet" href="{address(STYLESHEET)}">']
-    return "".join(links + [f'<link rel="modulepreload" href="{address(name)}">' for name in needed(script)])
+def head() -> str:
+    """What a component puts into the document's head: the styles."""
+    return f'<link rel="stylesheet" href="{address(STYLESHEET)}">'
+
+
+def preloads(loading: Iterable[str]) -> str:
+    """What a page's head says of its scripts and styles, which are then fetched all at once.
+
+    Args:
+        loading: what loads the first scripts, as `loader` and `call` made it.
+    """
+    named = re.compile(rf"{re.escape(_place())}([\w./]+\.js)")
+    modules = {name for text in loading for script in named.findall(text) for name in needed(script)}
+    return head() + "".join(f'<link rel="modulepreload" href="{address(name)}">' for name in sorted(modules))
 
 
 def loader(script: str, *events: str) -> str:

@@ -5,7 +5,7 @@
  *   sight, the last thing
  */
 
-export const WANTED = '.at-examples, #attend-message-row'; // what the bubble does not cover where it can stand elsewhere
+export const WANTED = '.at-recorded .at-turn, .at-examples, #attend-message-row'; // not covered where the bubble can stand elsewhere
 
 /** @type {Step[]} */
 export const STEPS = [

@@ -73,7 +73,7 @@ def test_positions_of_any_width_and_length(shared_page: Page) -> None:
     expect(waves).to_have_js_property("height", 12)
     waves.focus()
     waves.press("ArrowDown")
-    expect(part.get_by_text("position 1, column 0: 0.84 = sin(1 / 10000^(0/7))")).to_be_visible()  # sin 1 = .841
+    expect(part.get_by_text("position 1, column 0: 0.84 = sin(1/100000/7)")).to_be_visible()  # sin 1 = .841
     part.get_by_label("Shift, as a number", exact=True).fill("-3")
     expect(part.get_by_text("position 0 in the table: (0.00, 1.00), the same").first).to_be_visible()
     expect(part.get_by_text("not the same")).to_have_count(0)

@@ -121,8 +121,8 @@ export const DECODING = {
   },
   'sampling': {
     name: 'Sampling',
-    text: 'Each token has a part of the line from 0 to 1, as long as its probability. A random number is drawn, and the token '
-      + 'whose part it falls on is chosen.',
+    text: 'Each token has a stretch of the line from 0 to 1, as long as its probability. A random number is drawn, and the token '
+      + 'whose stretch it falls on is chosen.',
     help: 'sample',
     chapter: 'generation',
   },

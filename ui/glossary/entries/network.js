@@ -60,7 +60,7 @@ export const NETWORK = {
   'decoder': {
     name: 'Decoder',
     text: 'The part of a model that writes. Each of its tokens sees itself and what comes before it, and in a translator the '
-      + 'source as well. Most chat models are a decoder alone.',
+      + 'source as well. Most chat models have a decoder only.',
     chapter: 'today',
   },
   'encoder': {

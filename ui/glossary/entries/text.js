@@ -24,7 +24,7 @@ export const TEXT = {
   },
   'context-window': {
     name: 'Context window',
-    text: 'How many tokens a model can take in at once, the prompt and its own answer together. What is outside, it cannot see.',
+    text: 'How many tokens a model can take in at once, the prompt and its own answer together. It can’t see anything outside.',
     chapter: 'today',
   },
   'cosine': {
@@ -83,7 +83,7 @@ export const TEXT = {
   },
   'vector': {
     name: 'Vector',
-    text: 'A list of numbers. A model turns every token into one, and all that it computes is done on vectors.',
+    text: 'A list of numbers. A model turns every token into one, and everything it computes is done with vectors.',
     chapter: 'vectors',
   },
   'vocabulary': {

@@ -7,7 +7,8 @@
  *
  * Characters such as ² and ₁ stand for ^2 and _1; two spaces set two formulas apart.
  *
- * @typedef {{tag: string, text?: string, children?: MathNode[], isPrefix?: boolean}} MathNode an element of MathML
+ * @typedef {{tag: string, text?: string, children?: MathNode[], isPrefix?: boolean, isTall?: boolean}} MathNode an element of
+ *   MathML; `isTall`: a bracket around a fraction
  */
 
 const RAISED = { signs: '⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣᵀᵗ', plain: '0123456789−xTt' };
@@ -20,25 +21,32 @@ const TOKEN = { // what a formula is read in, at its beginning
   mo: /^./u,
 };
 const AROUND_OPERATORS = /(?<! ) ?([=+−·/,≥≤←→⊙≈]) ?(?! )/gu; // MathML has its own spaces there
+const BRACKETS = /^[()[\]|]$/u;
 const NAMESPACE = 'http://www.w3.org/1998/Math/MathML';
 
-/** @param {string} written @returns {Element} */
-export function formula(written) {
+/**
+ * @param {string} written
+ * @param {boolean} [isInline] within a line of text, where fractions are small
+ * @returns {Element}
+ */
+export function formula(written, isInline = false) {
   const math = document.createElementNS(NAMESPACE, 'math');
+  if (!isInline) math.setAttribute('displaystyle', 'true');
   math.append(...parseFormula(written).map(element));
   return math;
 }
 
 /** A text of the page's own whose formulas stand between dollar signs. @param {string} text @returns {(string | Element)[]} */
-export const withFormulas = (text) => text.split('$').map((part, index) => (index % 2 ? formula(part) : part));
+export const withFormulas = (text) => text.split('$').map((part, index) => (index % 2 ? formula(part, true) : part));
 
 /** @param {MathNode} node @returns {Element} */
-function element({ tag, text = '', children = [], isPrefix = false }) {
+function element({ tag, text = '', children = [], isPrefix = false, isTall = false }) {
   const made = document.createElementNS(NAMESPACE, tag);
   made.textContent = text;
   if (tag === 'mi') made.setAttribute('mathvariant', 'normal'); // few fonts have Unicode's slanted letters: a style slants these
   if (tag === 'mi' && /^\p{L}\p{M}*′?$/u.test(text)) made.setAttribute('class', 'at-variable');
   if (isPrefix) made.setAttribute('form', 'prefix');
+  if (BRACKETS.test(text)) made.setAttribute('stretchy', String(Boolean(isTall)));
   made.append(...children.map(element));
   return made;
 }
@@ -102,7 +110,9 @@ export function parseFormula(written) {
     }
     if (rest[0] === '(' || rest[0] === '[') {
       const opening = rest[0];
-      return group([{ tag: 'mo', text: opening }, ...bracketed(), { tag: 'mo', text: CLOSING[opening] }]);
+      const inside = bracketed();
+      const isTall = inside.some(({ tag }) => tag === 'mfrac');
+      return group([{ tag: 'mo', text: opening, isTall }, ...inside, { tag: 'mo', text: CLOSING[opening], isTall }]);
     }
     for (const [tag, pattern] of Object.entries(TOKEN)) {
       const text = take(pattern);

@@ -5,7 +5,7 @@
  * @typedef {{width: number, height: number}} Size
  */
 
-export const GAP = 12; // pixels between the bubble and what it points at
+export const GAP = 14; // pixels between the bubble and what it points at
 export const EDGE = 8; // and between the bubble and the edge of the window
 
 const SIDES = /** @type {const} */ (['below', 'above', 'right', 'left']);

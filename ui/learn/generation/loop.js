@@ -74,7 +74,7 @@ function chosenLine({ next: { token, draw, share, candidates }, vocabulary_size:
   const [, label, p] = candidates.find(([id]) => id === token) ?? [token, 'another token', null];
   const quoted = p === null ? label : `“${visibleText(label)}”`;
   if (draw === null) return `Of ${counted.format(size)} tokens, ${quoted} is the most probable, with ${percent(p)}.`;
-  const where = share ? `, whose part of the line from 0 to 1 goes from ${share.map((end) => end.toFixed(3)).join(' to ')}` : '';
+  const where = share ? `, whose stretch of the line from 0 to 1 runs from ${share.map((end) => end.toFixed(3)).join(' to ')}` : '';
   return `The random number ${draw.toFixed(3)} falls on ${quoted}${where}.`;
 }
 

@@ -113,7 +113,7 @@ function shapesPart(change) {
   function draw(result) {
     sliders.forEach(({ key, put }) => put(result[key]));
     tables.replaceChildren(shapeTable('Computed', result.computed), shapeTable('Learned', result.weights));
-    total.textContent = `Learned in all: ${counted.format(result.parameters)} numbers.`;
+    total.textContent = `Training learns ${counted.format(result.parameters)} numbers in all.`;
   }
 
   return { nodes: [node], draw };

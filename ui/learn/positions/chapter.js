@@ -44,14 +44,16 @@ export function build(root, ask, first) {
 
   root.append(
     paragraph('Attention sees a set of vectors, without order. So a second vector is added to every word vector '
-      + 'to say where the word is: $PE(pos, 2i) = sin({pos / 10000^(2i/d)})$ and $PE(pos, 2i+1) = cos({pos / 10000^(2i/d)})$ '
-      + '(Vaswani et al., 2017), where $d$ is the width of the vector and $i$ counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
+      + 'to say where the word is (Vaswani et al., 2017):'),
+    make('p', { class: 'at-equation' },
+      formula('PE(pos, 2i) = sin({pos / 10000^(2i/d)})'), formula('PE(pos, 2i+1) = cos({pos / 10000^(2i/d)})')),
+    paragraph('Here $pos$ is the position, $d$ is the width of the vector and $i$ counts its pairs of columns. In the code: `sinusoids` in model/transformer/positions.py.'),
     sideBySide(sliders.length.node, sliders.width.node, again), pictures.node,
     paragraph('The second picture shows the cosine of every two positions. The farther apart two positions are, the less alike their vectors become, though not '
       + 'steadily: the sum of many waves has ripples.'),
     lessonPart('A shift is a rotation',
       paragraph('Each pair (sin, cos) is a point on a circle. Moving on by $φ$ positions turns it by an angle '
-        + 'that depends only on $φ$ and the pair, not on the position $p$. With $ω = {1 / 10000^(2i/d)}$, the frequency of pair $i$:'),
+        + 'that depends only on $φ$ and the pair, not on the position $p$. With $ω = 1 / 10000^(2i/d)$, the frequency of pair $i$:'),
       make('p', { class: 'at-equation' },
         formula('sin(ω(p + φ)) = cos(ωφ) · sin(ωp) + sin(ωφ) · cos(ωp)'), formula('cos(ω(p + φ)) = −sin(ωφ) · sin(ωp) + cos(ωφ) · cos(ωp)')),
       paragraph('So for each shift one matrix, of these sines and cosines of $ωφ$, does it from any '
@@ -59,9 +61,9 @@ export function build(root, ask, first) {
       sideBySide(sliders.position.node, sliders.shift.node), turns),
     lessonPart('Other ways to encode positions', sideBySide(sliders.compared.node), schemes.node),
     lessonPart('Rotary positions',
-      paragraph('attend-chat adds nothing to its word vectors. It turns two others that it makes of them. In attention, which the '
-        + 'next chapter computes, each word has a query (what it asks for) and a key (what it can be found by). How well the two '
-        + 'fit, their score, is the dot product: multiply them number by number and add up. Rotary positions turn every query and '
+      paragraph('attend-chat adds nothing to its word vectors. For attention, which the next chapter computes, it makes two more '
+        + 'vectors from each: a query (what the word asks for) and a key (what it can be found by). How well a query fits a key, '
+        + 'their score, is the dot product: multiply them number by number and add up. Rotary positions turn every query and '
         + 'key by an angle that depends on its position (Su et al., 2021; `rotate` in model/transformer/positions.py), so a score '
         + 'depends on how far one word stands before or after the other. Below, every row has the same query and every column the '
         + 'same key: the numbers along each diagonal are equal.'), rotary.node));

@@ -59,7 +59,7 @@ export function translationPart({ typed, change }) {
 const translatorCard = ({ name, text, complete }) => make('section', { class: 'at-translator', 'aria-label': TRANSLATORS[name].title },
   make('h4', {}, TRANSLATORS[name].title, make('small', { class: 'at-quiet', text: ` ${TRANSLATORS[name].note}` })),
   make('p', { dir: 'auto', text: complete ? text : `${text} …` }),
-  ...(complete ? [] : [make('p', { class: 'at-quiet', text: 'It found no end and was stopped.' })]));
+  ...(complete ? [] : [make('p', { class: 'at-quiet', text: 'It never came to an end, so it was cut off.' })]));
 
 /** @param {LessonTranslation} translation */
 function alignmentTable({ name, source, tokens, alignment }) {

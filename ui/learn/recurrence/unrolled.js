@@ -35,12 +35,12 @@ export function unrolledPart({ typed }) {
   } });
   const next = plainButton('Next word', () => choose((chosen + 1) % shown.words.length));
   const node = lessonPart('One state, carried from word to word',
-    paragraph('Each network is a GRU (Cho et al., 2014), in the form that PyTorch computes. It reads a word’s vector x and the state before it, h, and makes a '
-      + 'new state h′. It has two gates, which are numbers from 0 to 1, one for each number of the state; σ squeezes any number '
+    paragraph('Each network is a GRU (Cho et al., 2014), in the form that PyTorch computes. It reads a word’s vector $x$ and the state before it, $h$, and makes a '
+      + 'new state $h′$. It has two gates, which are numbers from 0 to 1, one for each number of the state; $σ$ squeezes any number '
       + 'into that range.'),
     make('ul', { class: 'at-equations' }, ...EQUATIONS.map(([written, meaning]) =>
       make('li', {}, formula(written), make('span', { text: meaning })))),
-    paragraph('⊙ multiplies number by number. Where z is near 1 the old state stays, so a GRU can carry something over many '
+    paragraph('$⊙$ multiplies number by number. Where $z$ is near 1 the old state stays, so a GRU can carry something over many '
       + 'words. The weights here are random and nobody trained them: the picture shows what is passed on, not what is '
       + 'learned. Click a word to see its step.'),
     sideBySide(typed('source', 'The encoder reads', { class: 'at-lesson-wide' }),

@@ -171,8 +171,8 @@ function adamPart({ say }) {
   const node = lessonPart('What Adam does with it',
     paragraph('Adam (Kingma and Ba, 2015) keeps two running averages: $m ← β₁ m + (1 − β₁) g$ of the gradient and '
       + '$v ← β₂ v + (1 − β₂) g²$ of its square. Both start at zero, so at step $t$ they are divided by $1 − β₁ᵗ$ and '
-      + '$1 − β₂ᵗ$: $m̂$ and $v̂$. Then $Δw = −η · {m̂ / √v̂ + ε}$, where $η$ is the learning rate and the tiny $ε$ prevents '
-      + 'division by zero. In the first step, ${m̂ / √v̂}$ is the sign of the gradient: a weight moves by the learning rate, however small '
+      + '$1 − β₂ᵗ$: $m̂$ and $v̂$. Then $Δw = −η · m̂ / (√v̂ + ε)$, where $η$ is the learning rate and the tiny $ε$ prevents '
+      + 'division by zero. In the first step, $m̂ / √v̂$ is the sign of the gradient: a weight moves by the learning rate, however small '
       + 'its gradient, and stays only where the gradient is 0. In the code: `adam` in lesson/training.py, which a '
       + 'test compares with PyTorch’s.'),
     make('div', { class: 'at-tables' }, ...tables.map((table) => table.node)));

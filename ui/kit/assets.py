@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -64,15 +64,11 @@ def version() -> str:
     return digest(files())
 
 
-def _place() -> str:
-    return f"attend/{version()}/"
-
-
 def address(name: str) -> str:
     """Where a file is, relative to the page."""
     if name not in files():
         raise ValueError(f"ui/ has no file {name} for the page.")
-    return f"{_place()}{name}"
+    return f"attend/{version()}/{name}"
 
 
 def imported(script: str) -> set[str]:
@@ -102,20 +98,13 @@ def template(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def head() -> str:
-    """What a component puts into the document's head: the styles."""
-    return f'<link rel="stylesheet" href="{address(STYLESHEET)}">'
+def head(script: str) -> str:
+    """What a component puts into the document's head: the styles, and its modules, which are fetched all at once.
 
-
-def preloads(loading: Iterable[str]) -> str:
-    """What a page's head says of its scripts and styles, which are then fetched all at once.
-
-    Args:
-        loading: what loads the first scripts, as `loader` and `call` made it.
+    Named in the page's own HTML they would come before Gradio's scripts, which the page waits for longest.
     """
-    named = re.compile(rf"{re.escape(_place())}([\w./]+\.js)")
-    modules = {name for text in loading for script in named.findall(text) for name in needed(script)}
-    return head() + "".join(f'<link rel="modulepreload" href="{address(name)}">' for name in sorted(modules))
+    links = [f'<link rel="stylesheet" href="{address(STYLESHEET)}">']
+    return "".join(links + [f'<link rel="modulepreload" href="{address(name)}">' for name in needed(script)])
 
 
 def loader(script: str, *events: str) -> str:

@@ -28,7 +28,7 @@ def component(script: str, *events: str, name: str = "", **props: Mapping[str, o
     return gr.HTML(
         html_template=f'<div class="attend-{name} at-view"></div>',
         js_on_load=assets.loader(script, *events),
-        head=assets.head(),  # `launch(css=…)` drops container queries and rewrites selectors wrongly
+        head=assets.head(script),  # `launch(css=…)` drops container queries and rewrites selectors wrongly
         apply_default_css=False,  # Gradio's prose styles are made for articles
         padding=False,
         elem_id=f"attend-{name}",

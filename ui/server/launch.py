@@ -24,7 +24,6 @@ from ui.runs.stream import finish_all
 from ui.server import monitoring
 from ui.server.accounts import Accounts
 from ui.server.metrics import CountRequests, Metrics
-from ui.server.preload import Preload
 from ui.server.refusals import refusals
 from ui.server.security import Guard
 from ui.server.sign_in import SignIn
@@ -110,8 +109,6 @@ def launch(
         block: False returns as soon as the page can be opened (tests).
     """
     metrics = metrics or Metrics()
-    start = assets.call("page/page.js", "start")
-    loading = [start, *(block.js_on_load or "" for block in page.blocks.values() if isinstance(block, gr.HTML))]
     page.queue(max_size=limits.waiting, api_open=False)
     page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
     _, local_url, share_url = page.launch(
@@ -133,13 +130,12 @@ def launch(
         css=styles(),
         favicon_path=FAVICON,
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
-        js=start,
+        js=assets.call("page/page.js", "start"),
         app_kwargs={
             "middleware": [
                 Middleware(CountRequests, metrics=metrics),
                 Middleware(Guard, most_bytes=limits.request_bytes, names=names),
                 *([] if accounts is None else [Middleware(SignIn)]),
-                Middleware(Preload, links=assets.preloads(loading)),
             ],
             "exception_handlers": refusals(page),
             "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],

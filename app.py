@@ -19,7 +19,7 @@ from model.errors import AttendError, EncoderOnly
 from ui.server.limits import Limits
 
 if TYPE_CHECKING:
-    import gradio as gr
+    from ui.server.refusals import Page
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing about anybody leaves this machine
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -160,7 +160,7 @@ def serve(arguments: Sequence[str] | None) -> int:
     )
 
 
-def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> int:
+def launch(blocks: Page, chosen: Options, shown: str, started: float) -> int:
     """Serve a page until it is interrupted; returns the exit code.
 
     Args:
@@ -176,7 +176,7 @@ def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float) -> in
             host=chosen.host,
             port=chosen.port,
             share=chosen.share,
-            waiting=chosen.limits.waiting,
+            limits=chosen.limits,
             names=None if chosen.public else own_names(chosen.host, added=chosen.allowed_hosts, share=chosen.share),
             ready=lambda url: print(
                 f"Attend is ready at {url} ({shown}, {time.monotonic() - started:.1f} s)", flush=True

@@ -60,6 +60,7 @@ export function start({ element, props, trigger, watch }) {
   let refreshed = 0; // when
   let lastSettled = ''; // the text that was kept last
   let stepDrawn = null;
+  let whole = ''; // the run that was last asked for because a part of it had been left out
 
   const follow = make('button', { type: 'button', class: 'at-follow', text: 'Newest', title: 'Follow the newest token' });
   const earlier = iconButton('previous', 'Earlier token', () => select(choice.index - 1));
@@ -143,7 +144,8 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {InspectorValue} value @param {boolean} [isLate] it was begun before what is shown */
   function accept(value, isLate = false) {
-    if (value.run !== run.name) startRun(value);
+    if (value.continues && value.continues === run.name) continueRun(value);
+    else if (value.run !== run.name) startRun(value);
     run.mode = value.mode;
     run.first = value.first;
     if (!isLate || value.since) { // of an older whole, only what it selects is news
@@ -209,6 +211,13 @@ export function start({ element, props, trigger, watch }) {
     refreshed = 0;
   }
 
+  /** The text was changed: what is shown of it stands as far as it is the same. @param {InspectorValue} value */
+  function continueRun(value) {
+    Object.assign(run, { name: value.run, gap: false });
+    Object.assign(choice, { following: true, requested: null });
+    search.put(null);
+  }
+
   /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
   function merge(value) {
     const since = value.since || 0;
@@ -218,7 +227,7 @@ export function start({ element, props, trigger, watch }) {
     const from = Math.max(run.first, since);
     run.steps.length = Math.min(run.steps.length, from);
     value.steps.forEach((step, i) => {
-      run.steps[from + i] = step;
+      run.steps[from + i] = step ?? undefined;
     });
     if (since) attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);
@@ -230,6 +239,9 @@ export function start({ element, props, trigger, watch }) {
     if (!run.tokens[index]) return;
     choice.following = false;
     choice.index = index;
+    const isWhole = index < run.first || isExample(run.name) || (run.steps[index]
+      && (attention.first < 0 || attention.weights(index - 1, AVERAGE, AVERAGE)));
+    if (!isWhole && !run.busy && whole !== run.name) trigger('missing', { run: whole = run.name });
     settle();
   }
 

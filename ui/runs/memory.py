@@ -1,4 +1,4 @@
-"""One budget, in bytes, for the server's memory that a visitor's texts may take.
+"""One budget, in bytes, for the server's memory that a visitor's texts may take, and one for those of all visitors.
 
 It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
 states for Write's Undo. What several of them share counts once, and is freed with the last of them. Sizes are computed
@@ -12,10 +12,12 @@ distributions always stay.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
+from weakref import WeakValueDictionary
 
 from decoding.step import Choice, Dropped, Hypothesis
 from decoding.trace import Trace
@@ -23,6 +25,9 @@ from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
 
 MOST_BYTES = 64_000_000  # per visitor
+MOST_BYTES_OF_ALL = 512_000_000
+
+_sessions = WeakValueDictionary[int, Session]()  # whose texts have been counted
 
 Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
@@ -58,13 +63,29 @@ class Ledger:
             self.total -= 0 if self._holders[identity] else size
 
 
-def limit_memory(session: Session, most: int = MOST_BYTES) -> None:
-    """Drop what is over the budget."""
+def limit_memory(session: Session, most: int = MOST_BYTES, *, most_of_all: int = MOST_BYTES_OF_ALL) -> None:
+    """Drop what is over the budget of the visitor and, of those whose last text is the oldest, over that of all."""
+    _limit(session, most)
+    session.counted = time.monotonic()
+    _sessions[id(session)] = session
+    total = 0
+    for each in sorted(_sessions.values(), key=lambda each: each.counted, reverse=True):
+        total += each.bytes
+        if total > most_of_all and each is not session:
+            with each.lock.if_free() as free:
+                if free:
+                    before = each.bytes
+                    _limit(each, 0)
+                    total -= before - each.bytes
+
+
+def _limit(session: Session, most: int) -> None:
     ledger = Ledger.of(session)
     for let_go in _releases(session, ledger):
         if ledger.total <= most:
-            return
+            break
         let_go()
+    session.bytes = ledger.total
 
 
 def _all_runs(session: Session) -> list[RunRecord]:

@@ -307,6 +307,11 @@ class Models:
                 )
         return scheduler.run(loaded.model, prompt, strategies, rows=rows, visitor=visitor or None)
 
+    def forget(self, visitor: str) -> None:
+        """Let go of what was read for a visitor, who has left."""
+        for kept in tuple(self._kept_prefixes.values()):
+            kept.forget(visitor)
+
     @classmethod
     def prepare(
         cls,

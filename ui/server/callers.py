@@ -12,11 +12,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradio.context import LocalContext
 
 from model.errors import AttendError
+
+ADDRESS = ContextVar("address", default="")  # that the request being answered came from
 
 
 @dataclass(slots=True)
@@ -48,7 +52,11 @@ class CallSlots:
 
 def caller() -> str:
     """The address of whoever called the function that is running; "" outside of a call."""
-    request = LocalContext.request.get(None)
+    return address_of(LocalContext.request.get(None))
+
+
+def address_of(request: Any) -> str:
+    """The address that a request, Starlette's or Gradio's, came from; "" where there is none."""
     if request is None or request.client is None:
         return ""
     forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""

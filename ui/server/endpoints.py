@@ -15,6 +15,7 @@ from ui.kit.errors import for_programs
 from ui.runs.generation import CALLER
 from ui.server.callers import CallSlots, Unread, caller, messages_waiting
 from ui.server.limits import Limits
+from ui.server.queue import PROGRAMS
 
 _RUNS = 32  # at the same time; those of one model share its passes
 
@@ -23,7 +24,7 @@ def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> Non
     """Add them to the page that is being built, each under its name, its parameters under theirs."""
     slots = CallSlots(limits.calls)
     for name, function in endpoints.items():
-        api(_for_programs(function, slots, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id="programs")
+        api(_for_programs(function, slots, limits), api_name=name, concurrency_limit=_RUNS, concurrency_id=PROGRAMS)
         _label(name, list(inspect.signature(function).parameters))
 
 

@@ -20,8 +20,10 @@ from model.device import release_freed_memory
 from ui.kit import assets
 from ui.runs.stream import finish_all
 from ui.server.limits import Limits
-from ui.server.refusals import refusals
+from ui.server.queue import FairQueue
+from ui.server.refusals import Page, refusals
 from ui.server.security import Guard
+from ui.server.sessions import Visitors
 from ui.styles import styles
 
 FAVICON = assets.FOLDER / "favicon.svg"
@@ -30,7 +32,7 @@ ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FINISHED_WITHIN = 20.0  # seconds
 _SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
 _GIVEN_BACK_EVERY = 15.0  # seconds
-_THREADS = 160  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
+_THREADS = 192  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
@@ -83,12 +85,12 @@ def _give_back_memory() -> None:
 
 
 def launch(
-    page: gr.Blocks,
+    page: Page,
     *,
     host: str,
     port: int,
     share: bool = False,
-    waiting: int = Limits().waiting,
+    limits: Limits = Limits(),
     names: frozenset[str] | None = None,
     ready: Callable[[str], None] = lambda url: None,
     block: bool = True,
@@ -96,13 +98,13 @@ def launch(
     """Serve the page until interrupted, or in the background of this process.
 
     Args:
-        waiting: how many requests may wait for their turn; more are told that the page is busy.
+        limits: of what one visitor, and all together, may have waiting.
         names: under which the page answers; None, of a public page, for any, but then with nobody's cookies.
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
-    page.queue(max_size=waiting, api_open=False)
-    page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
+    page.queue(api_open=False)
+    queue = page._queue = FairQueue(page, limits)
     _, local_url, share_url = page.launch(
         server_name=host,
         server_port=port,
@@ -112,7 +114,6 @@ def launch(
         ssr_mode=False,
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
-        state_session_capacity=1000,  # visitors whose conversations are kept; the one away longest goes first
         max_threads=_THREADS,
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],
@@ -123,11 +124,15 @@ def launch(
         head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
         js=assets.call("page.js", "start"),
         app_kwargs={
-            "middleware": [Middleware(Guard, names=names)],
+            "middleware": [
+                Middleware(Guard, names=names),
+                Middleware(Visitors, visits=queue.visits),
+            ],
             "exception_handlers": refusals(page),
             "routes": assets.routes(),
         },
     )
+    page.app.state_holder = page.state_holder = queue.visits
     _take_no_cookies(page.app, public=names is None)
     ready(share_url or local_url)
     if block:

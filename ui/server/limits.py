@@ -22,8 +22,14 @@ class Limits:
     """Each may be set in the environment: `run_seconds` is ATTEND_RUN_SECONDS."""
 
     run_seconds: float = _limit(600.0, 60.0, "Seconds that one answer may take; then it ends where it is.")
-    waiting: int = _limit(256, 64, "Events that may wait for their turn, of all visitors; more are told to try again.")
+    waiting: int = _limit(
+        256, 64, "Events of pages, and as many calls of programs, that may wait; more are told to try again."
+    )
     calls: int = _limit(32, 6, "Calls of programs that one address may have running at the same time.")
+    visits: int = _limit(
+        1000, 100, "Open pages of one address; one more takes the place of its oldest, if that is closed."
+    )
+    events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be answered or wait at the same time.")
     unread_seconds: float = _limit(60.0, 20.0, "Seconds after which a program's answer that nobody reads is stopped.")
 
     @classmethod

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from model.errors import AttendError
 from ui.kit.errors import for_programs
+from ui.runs.session import Session
 
 Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 
@@ -26,6 +27,8 @@ Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 class Page(gr.Blocks):
     """The page's blocks. A call with too few values fails before any function of ours runs, as a fault whose words
     Gradio keeps to itself; here it is told what the endpoint takes."""
+
+    departed: Callable[[Session], None] = staticmethod(lambda session: None)  # called when a visitor has left
 
     def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
         names = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []

@@ -20,6 +20,7 @@ _HELP = {
     "starts": "starts of the program to measure",
     "tokens": "tokens of the answer",
     "visitors": "how many visitors chat at once",
+    "typists": "how many visitors type at once",
     "seconds": "seconds for which they chat",
 }
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import HTTPException
+from fastapi import HTTPException, Request
 from gradio.context import Context
+from gradio.data_classes import PredictBodyInternal
+from gradio.queueing import Event
 from gradio_client import Client
 
 from model.loaded import LoadedModel
@@ -23,7 +23,7 @@ from ui.server import launch as serve
 from ui.server import sessions
 from ui.server.callers import ADDRESS
 from ui.server.limits import Limits
-from ui.server.queue import FairQueue
+from ui.server.queue import PROGRAMS, FairQueue
 from ui.server.refusals import Page
 from ui.server.sessions import Visit, Visits
 
@@ -92,9 +92,7 @@ def test_many_addresses_together_throw_out_nobody_who_is_there(stage: Stage) -> 
     assert stage.names == [f"open {number}" for number in range(5)]
 
 
-def test_those_who_left_are_kept_while_they_are_small_together(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_those_who_left_are_kept_while_they_are_small_together(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_BYTES_DEPARTED", 100)
     for name in ("first", "second", "third"):
         stage.come(name, name, stay=True, size=60)
@@ -117,11 +115,14 @@ def test_those_who_left_long_ago_go(stage: Stage, monkeypatch: pytest.MonkeyPatc
     assert stage.names == ["there"]
 
 
+LIMITS = Limits(visits=4, events=3, waiting=6, calls=2)
+
+
 @pytest.fixture
 def page(tiny: LoadedModel) -> Iterator[tuple[str, Page]]:
-    """A real page, on which an address may have four visits and three events at once."""
-    blocks, port = build(Models((tiny.name,), lambda name, _: tiny), limits=Limits(visits=4, events=3)), unused_port()
-    serve.launch(blocks, host="127.0.0.1", port=port, limits=Limits(visits=4, events=3), block=False)
+    """A real page with small limits."""
+    blocks, port = build(Models((tiny.name,), lambda name, _: tiny), limits=LIMITS), unused_port()
+    serve.launch(blocks, host="127.0.0.1", port=port, limits=LIMITS, block=False)
     yield f"http://127.0.0.1:{port}", blocks
     blocks.close()
 
@@ -131,7 +132,7 @@ def event(page: Page, name: str) -> int:
     return next(number for number, fn in page.fns.items() if fn.fn is not None and fn.fn.__name__ == name)
 
 
-def test_a_thousand_invented_visits_leave_a_real_one_alone(page: tuple[str, Page]) -> None:
+def test_a_hundred_invented_visits_leave_a_real_one_alone(page: tuple[str, Page]) -> None:
     url, blocks = page
     visitor = Client(url, verbose=False)
     queue = blocks._queue
@@ -139,9 +140,9 @@ def test_a_thousand_invented_visits_leave_a_real_one_alone(page: tuple[str, Page
     eventually(lambda: bool(queue.visits._open[visitor.session_hash]))
     visitor.predict("Hi", api_name="/chat")
     kept = queue.visits[visitor.session_hash]
-    typed = {"fn_index": event(blocks, "format"), "event_data": None, "trigger_id": None}
+    typed = {"fn_index": event(blocks, "formatted"), "event_data": None, "trigger_id": None}
     with httpx.Client() as client:
-        for number in range(1005):
+        for number in range(105):
             body = {"data": [], "session_hash": f"invented{number}", **typed}
             client.post(f"{url}/gradio_api/queue/join", json=body)
     assert queue.visits.session_data[visitor.session_hash] is kept
@@ -150,11 +151,48 @@ def test_a_thousand_invented_visits_leave_a_real_one_alone(page: tuple[str, Page
     visitor.close()
 
 
+def asked(queue: FairQueue, number: int, address: str, visit: str = "a") -> tuple[PredictBodyInternal, Event]:
+    """A request, and the event that it becomes."""
+    body = PredictBodyInternal(data=[], fn_index=number, session_hash=visit)
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": (address, 1), "query_string": b""}
+    return body, Event(visit, queue.blocks.fns[number], Request(scope), None)
+
+
 def test_programs_that_wait_are_not_in_the_way_of_pages(page: tuple[str, Page]) -> None:
-    """Nor is one address in that of another, which Gradio's one limit for all would let it be."""
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
-    assert json.dumps(queue.max_size) == "null"
+    chat, click = event(page[1], "chat"), event(page[1], "formatted")
+    for number in (chat, click):
+        queue.create_event_queue_for_fn(queue.blocks.fns[number])
+    programs = queue.event_queue_per_concurrency_id[PROGRAMS].queue
+    programs += [asked(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
+    try:
+        assert queue._refusal(asked(queue, click, "visitor")[0], "visitor") == ""
+        assert "of all visitors are waiting" in queue._refusal(asked(queue, chat, "visitor")[0], "visitor")
+        del programs[LIMITS.calls :]
+        for waiting in programs:
+            waiting.request.scope["client"] = ("greedy", 1)
+        assert "from your address are waiting" in queue._refusal(asked(queue, chat, "greedy")[0], "greedy")
+        assert queue._refusal(asked(queue, chat, "visitor")[0], "visitor") == ""
+    finally:
+        programs.clear()
+
+
+def test_whoever_clicks_more_than_a_person_can_is_told_so(page: tuple[str, Page]) -> None:
+    queue = page[1]._queue
+    assert isinstance(queue, FairQueue)
+    click = event(page[1], "formatted")
+    queue.create_event_queue_for_fn(queue.blocks.fns[click])
+    clicks = queue.event_queue_per_concurrency_id[queue.blocks.fns[click].concurrency_id].queue
+    held = queue.blocks.fns[click].concurrency_id
+    limit, queue.event_queue_per_concurrency_id[held].concurrency_limit = 32, 0  # none is answered meanwhile
+    clicks += [asked(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
+    try:
+        assert "still being answered" in queue._refusal(asked(queue, click, "greedy", "another")[0], "greedy")
+        assert queue._refusal(asked(queue, click, "visitor", "another")[0], "visitor") == ""
+    finally:
+        clicks.clear()
+        queue.event_queue_per_concurrency_id[held].concurrency_limit = limit
 
 
 def test_calls_that_name_no_visit_leave_none(page: tuple[str, Page], tiny: LoadedModel) -> None:
@@ -173,7 +211,6 @@ def test_stop_waits_for_no_thread(page: tuple[str, Page]) -> None:
     assert blocks.limiter is not None
     number = event(blocks, "halt")
     body = {"data": [None], "fn_index": number, "session_hash": "a", "event_data": None, "trigger_id": None}
-    taken = [threading.Event() for _ in range(3)]
     blocks.limiter.total_tokens = 0  # as if every thread waited for the model
     answer = httpx.post(f"{url}/gradio_api/run/predict", json=body, timeout=20)
-    assert answer.status_code == 200 and not any(each.is_set() for each in taken)
+    assert answer.status_code == 200

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import runpy
 import sys
 import threading
@@ -69,10 +70,15 @@ class ServedPage:
 
 
 @contextmanager
-def serving(model: str, port: int, *flags: str) -> Iterator[ServedPage]:
-    """The page, which is over at the end."""
+def serving(model: str, port: int, *flags: str, calls: int = 32) -> Iterator[ServedPage]:
+    """The page, which is over at the end.
+
+    Args:
+        calls: that may run at the same time, since all are from one address.
+    """
     command = [sys.executable, "-m", "benchmarks.load.page", "--port", str(port), "--model", model, *flags]
-    with Popen(command, cwd=_ROOT, stdin=PIPE, stdout=PIPE, text=True) as child:
+    environment = {**os.environ, "ATTEND_CALLS": str(calls), "ATTEND_UNREAD_SECONDS": "10"}
+    with Popen(command, cwd=_ROOT, stdin=PIPE, stdout=PIPE, text=True, env=environment) as child:
         try:
             assert child.stdout is not None
             line = child.stdout.readline()

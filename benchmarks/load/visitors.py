@@ -85,7 +85,7 @@ class Visitor:
         if self._random.random() < 0.5:
             answer = f"{self._address}/gradio_api/call/chat/{begun.json()['event_id']}"
             with httpx.stream("GET", answer, timeout=_TIMEOUT) as stream:
-                next(line for line in stream.iter_lines() if "generating" in line or "complete" in line)
+                next(line for line in stream.iter_lines() if line.startswith("event:") and "heartbeat" not in line)
 
     def come_back(self, end: float) -> None:
         """The page closed, and opened again."""

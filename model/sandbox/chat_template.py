@@ -8,7 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import jinja2
+from jinja2 import Environment
 from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import Node
+from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from model.sandbox.child import serve
@@ -20,9 +23,11 @@ _MOST_CHARACTERS = 8_000_000  # of a conversation
 class _Generation(Extension):
     """`{% generation %}` marks what the model writes, which only training needs to know."""
 
-    tags = frozenset({"generation"})
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self.tags = {"generation"}
 
-    def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
+    def parse(self, parser: Parser) -> list[Node]:
         next(parser.stream)
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 

@@ -69,7 +69,7 @@ class InspectorValue(TypedDict):
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
     source: int  # how many tokens, the first ones, the encoder read; 0 where there is none
     first: int  # number of the first token that has a step
-    steps: list[StepValue | None]  # steps[i] explains token max(first, since) + i; None where the page must ask for it
+    steps: list[StepValue]  # steps[i] explains token max(first, since) + i, or steps_from + i
     layers: int
     heads: int
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
@@ -78,6 +78,7 @@ class InspectorValue(TypedDict):
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
+    steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains
     continues: NotRequired[str]  # the run that was shown before, which has the tokens before `since`, too
     number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
     file: NotRequired[str]  # the name of the file that the run was opened from

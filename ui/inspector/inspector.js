@@ -226,8 +226,9 @@ export function start({ element, props, trigger, watch }) {
     run.tokens = run.tokens.slice(0, since).concat(value.tokens);
     const from = Math.max(run.first, since);
     run.steps.length = Math.min(run.steps.length, from);
+    const stepsFrom = value.steps_from ?? from;
     value.steps.forEach((step, i) => {
-      run.steps[from + i] = step ?? undefined;
+      run.steps[stepsFrom + i] = step;
     });
     if (since) attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);

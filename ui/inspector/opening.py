@@ -68,7 +68,9 @@ def typed(session: Session, run: RunRecord, loaded: LoadedModel, *, before: str 
         run, loaded.tokenizer, busy=False, since=0 if whole else since, most_rows=_TYPED_ROWS, most_steps=_TYPED_STEPS
     )
     limit_memory(session)
-    return value if whole or not since else {**value, "continues": before}
+    if "since" in value and before:
+        value["continues"] = before
+    return value
 
 
 def open_token(session: Session, models: Models, run: RunRecord, index: int, *, again: str) -> InspectorValue:

@@ -30,7 +30,7 @@ def inspector_value(
     """
     first = run.first
     explained = run.tokens[max(first, since) :]
-    left_out = 0 if most_steps is None else len(explained) - most_steps
+    left_out = 0 if most_steps is None else max(0, len(explained) - most_steps)
     rows: list[str] = []
     size = 0
     for token in reversed(explained):
@@ -46,8 +46,8 @@ def inspector_value(
         "source": len(run.source),
         "first": first,
         "steps": [
-            step_value(token.choice, tokenizer.label, token.origin) if number >= left_out else None
-            for number, token in enumerate(explained)
+            step_value(token.choice, tokenizer.label, token.origin)
+            for token in explained[left_out:]
             if token.choice is not None
         ],
         "layers": run.shape[0],
@@ -60,6 +60,8 @@ def inspector_value(
     }
     if since:
         value["since"] = since
+    if left_out:
+        value["steps_from"] = max(first, since) + left_out
     return value
 
 

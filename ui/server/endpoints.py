@@ -17,7 +17,7 @@ from ui.server.callers import CallSlots, Unread, caller, messages_waiting
 from ui.server.limits import Limits
 from ui.server.queue import PROGRAMS
 
-_RUNS = 32  # at the same time; those of one model share its passes
+_RUNS = 64  # at the same time; those of one model share its passes
 
 
 def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:

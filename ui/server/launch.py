@@ -32,7 +32,7 @@ ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
 _FINISHED_WITHIN = 20.0  # seconds
 _SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
 _GIVEN_BACK_EVERY = 15.0  # seconds
-_THREADS = 192  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
+_THREADS = 256  # of handlers: a run holds one while it waits for its next token, and Stop must find one free
 FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 

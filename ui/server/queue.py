@@ -6,14 +6,15 @@ and the events of pages are counted apart, and each by who sent them before all 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from fastapi import Request
+from gradio.block_function import BlockFunction
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
+from gradio.utils import LRUCache
 
 from ui.server.callers import address_of
 from ui.server.limits import Limits
@@ -23,7 +24,7 @@ from ui.server.sessions import Visits
 PROGRAMS = "programs"  # the concurrency id of endpoints
 _OF_VISIT = 24  # events of one page that are being answered or wait
 _UNREAD = 2000  # answers
-_NO_SUMMARIES = 1 << 60  # events between two of Gradio's own statistics: all of its records each time
+_UNLIMITED = 1 << 60
 
 
 class FairQueue(Queue):
@@ -39,8 +40,9 @@ class FairQueue(Queue):
         )
         self._limits = limits
         self.visits = Visits(blocks, limits.visits, lambda: self.busy, self.forget, blocks.departed)
-        self.pending_messages_per_session: OrderedDict[str, Any] = OrderedDict()  # Gradio's drops those of anybody
-        self.ANAYLTICS_CACHE_FREQUENCY, self.ANALYTICS_MAX_EVENTS = _NO_SUMMARIES, 1
+        self.pending_messages_per_session = LRUCache(_UNLIMITED)  # else those of anybody are dropped
+        # Gradio's statistics go through all of their records after each event, and nobody reads them.
+        self.ANAYLTICS_CACHE_FREQUENCY, self.ANALYTICS_MAX_EVENTS = _UNLIMITED, 1
         self.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
 
     async def push(self, body: PredictBodyInternal, request: Request, username: str | None) -> tuple[bool, Any, Any]:
@@ -51,10 +53,10 @@ class FairQueue(Queue):
         self._drop_unread()
         return await super().push(body, request, username)
 
-    async def process_events(self, events: list[Event], *arguments: Any) -> None:
+    async def process_events(self, events: list[Event], batch: bool, begin_time: float, fn: BlockFunction) -> None:
         """See `Queue.process_events`."""
         try:
-            await super().process_events(events, *arguments)
+            await super().process_events(events, batch, begin_time, fn)
         finally:
             for event in events:
                 if event.session_hash == event._id:  # a call that named no visit has nothing to come back to

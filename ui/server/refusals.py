@@ -38,7 +38,24 @@ class Page(gr.Blocks):
                 raise AttendError(
                     f"/{block_fn.api_name} was sent {given}, but takes {len(names)}: send {', '.join(names)}."
                 )
+        if _holds_a_file(inputs):
+            with for_programs():
+                raise AttendError("This page takes no files: send text.")
         super().validate_inputs(block_fn, inputs)
+
+
+def _holds_a_file(value: object) -> bool:
+    """Whether Gradio would look for a file that some part of a value names."""
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            if "path" in part and "meta" in part:
+                return True
+            parts += part.values()
+        elif isinstance(part, list):
+            parts += part
+    return False
 
 
 def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:

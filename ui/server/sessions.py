@@ -25,7 +25,7 @@ from ui.runs.session import Session
 from ui.server.callers import ADDRESS, address_of
 
 MOST = 1000  # of all visitors
-_BYTES_DEPARTED = 48_000_000  # of what explains the texts of all who have left
+_BYTES_DEPARTED = 16_000_000  # of what explains the texts of all who have left
 _KEPT = 3600.0  # seconds after a visitor has left
 _HEARTBEAT = "/heartbeat/"
 

@@ -22,9 +22,8 @@ from ui.limits import Limits
 from ui.server.accounts import Accounts
 
 if TYPE_CHECKING:
-    import gradio as gr
-
     from ui.server.metrics import Metrics
+    from ui.server.refusals import Page
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # no usage statistics are sent
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -167,7 +166,7 @@ def serve(arguments: Sequence[str] | None) -> int:
     return launch(build(models), chosen, shown, started, metrics)
 
 
-def launch(blocks: gr.Blocks, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> int:
+def launch(blocks: Page, chosen: Options, shown: str, started: float, metrics: Metrics | None = None) -> int:
     """Serve a page until it is interrupted; returns the exit code.
 
     Args:

@@ -21,6 +21,7 @@ _HELP = {
     "tokens": "tokens of the answer",
     "replicas": "replicas of the model",
     "visitors": "how many visitors chat at once",
+    "typists": "how many visitors type at once",
     "seconds": "seconds for which they chat",
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from operator import eq
+from threading import Lock
 
 from model.interface import PrefixCache
 
@@ -32,6 +33,7 @@ class KeptPrefixes:
         self._most_bytes = most_bytes
         self._by_visitor: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._bytes = 0
+        self._lock = Lock()  # a visitor may leave while a text is kept
 
     @property
     def bytes(self) -> int:
@@ -40,13 +42,19 @@ class KeptPrefixes:
 
     def keep(self, visitor: Hashable, tokens: Sequence[int], cache: PrefixCache) -> None:
         """Remember that these tokens, and no more, are in the cache's only row."""
-        self._forget(visitor)
-        if cache.bytes > self._most_bytes:
-            return
-        self._by_visitor[visitor] = _Kept(tuple(tokens), cache)
-        self._bytes += cache.bytes
-        while self._bytes > self._most_bytes:
-            self._forget(next(iter(self._by_visitor)))
+        with self._lock:
+            self._forget(visitor)
+            if cache.bytes > self._most_bytes:
+                return
+            self._by_visitor[visitor] = _Kept(tuple(tokens), cache)
+            self._bytes += cache.bytes
+            while self._bytes > self._most_bytes:
+                self._forget(next(iter(self._by_visitor)))
+
+    def forget(self, visitor: Hashable) -> None:
+        """Let go of a visitor's text."""
+        with self._lock:
+            self._forget(visitor)
 
     def longest(self, visitor: Hashable, prompt: Sequence[int]) -> tuple[int, PrefixCache | None]:
         """How many tokens of a prompt, but never its last, the visitor's newest text begins with, and their cache."""

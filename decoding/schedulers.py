@@ -47,6 +47,12 @@ class Schedulers:
                 self._schedulers[id(lock)] = scheduler
             return scheduler
 
+    def forget(self, visitor: str) -> None:
+        """Let go of what all models keep for a visitor, who has left."""
+        with self._lock:
+            for kept in self._prefixes.values():
+                kept.forget(visitor)
+
     @property
     def waiting(self) -> int:
         """How many runs have not begun."""

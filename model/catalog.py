@@ -7,7 +7,8 @@ seconds, so they are imported only when there is something to read: a mistyped n
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from model.arguments import ENGINES, ModelArguments
 from model.device import INT8, DeviceConfig, native_shortage, not_in_int8, release_freed_memory, total_memory
 from model.errors import AttendError, EncoderOnly
 from model.loaded import LoadedModel
-from model.names import display_name, locate, without_precision
+from model.names import EMBEDDED, display_name, locate, without_precision
 from model.progress import Progress, silent, terminal_bar
 from model.text.sentencepiece_tokenizer import Tokenizer
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from model.encoder import Encoder
 
 _UNCOMPILED = "numba is not installed, so each token takes 15 to 30 times as long: run pip install numba."
-_MEMORY = threading.Lock()  # one model is allocated at a time, since each first measures the free memory
+_MEMORY = threading.Lock()
+_PATIENCE = 600.0  # seconds for which a load waits for others
 
 
 def load(
@@ -104,7 +106,8 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
     from model.transformer.decoder import Transformer
 
     rounded = device_config.dtype == INT8
-    with _MEMORY:
+    _check(path)
+    with _memory():
         loaded = _read(path, name, engine, device_config)
         if rounded:
             quantize(loaded.model)
@@ -112,6 +115,25 @@ def _prepared(path: Path, name: str, engine: str, device_config: DeviceConfig) -
             prepare_for_decoding(loaded.model)
         release_freed_memory()
     return loaded if jit.AVAILABLE else replace(loaded, notes=(*loaded.notes, _UNCOMPILED))
+
+
+def _check(path: Path) -> None:
+    """`AttendError` for a folder that would block or crash the process; what comes with Attend needs no check."""
+    if path.is_dir() and path.parent != EMBEDDED:
+        from model.sandbox.folder import check_folder
+
+        check_folder(path)
+
+
+@contextmanager
+def _memory() -> Iterator[None]:
+    """One model is allocated at a time, since each first measures the free memory."""
+    if not _MEMORY.acquire(timeout=_PATIENCE):
+        raise AttendError("Another model has been loading for minutes: try again later, or restart the page.")
+    try:
+        yield
+    finally:
+        _MEMORY.release()
 
 
 def load_encoder(
@@ -127,7 +149,8 @@ def load_encoder(
     if device_config.dtype == INT8:
         raise not_in_int8(location.display_name)
     if location.path is not None:
-        with _MEMORY:
+        _check(location.path)
+        with _memory():
             return huggingface_encoder.load(
                 location.path, location.display_name, device_config, address=location.address
             )
@@ -140,7 +163,8 @@ def load_encoder(
 
     limit = total_memory() if limit is None else limit
     snapshot = hub.fetch(location.repository, location.revision, limit=limit, check=check, progress=progress)
-    with _MEMORY:
+    _check(snapshot.path)
+    with _memory():
         return huggingface_encoder.load(snapshot.path, location.display_name, device_config, address=location.address)
 
 

@@ -11,7 +11,7 @@ from model.errors import AttendError
 
 _PREFIX = "ATTEND_"  # of the environment's variables
 _MB = 1_000_000  # bytes
-_OTHER_THREADS = 64  # of handlers that answer at once, Stop among them: they must find one free beside all runs
+_OTHER_THREADS = 96  # of handlers that answer at once, read what is typed or load a model; see `ui.kit.events`
 
 
 def _limit(private: float, public: float, help: str, *, least: float = 1, most: float = 1_000_000) -> Any:
@@ -27,14 +27,23 @@ class Limits:
     finish_seconds: float = _limit(
         20.0, 20.0, "Seconds that running answers get to end once the page is asked to stop."
     )
-    waiting: int = _limit(256, 64, "Waiting events of all visitors; further ones are refused and asked to try again.")
+    waiting: int = _limit(
+        256, 64, "Events of pages, and as many calls of programs, that may wait; more are told to try again."
+    )
     runs: int = _limit(64, 64, "Runs of visitors at the same time; more wait for their turn.", most=1000)
     calls: int = _limit(32, 6, "Calls of programs that one address may have running at the same time.")
-    program_runs: int = _limit(32, 32, "Calls of programs at the same time, of all addresses; more wait.", most=1000)
+    program_runs: int = _limit(64, 64, "Calls of programs at the same time, of all addresses; more wait.", most=1000)
+    visits: int = _limit(
+        1000, 100, "Open pages of one address; one more takes the place of its oldest, if that is closed."
+    )
+    events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be answered or wait at the same time.")
     unread_seconds: float = _limit(60.0, 20.0, "Seconds after which a program's answer that nobody reads is stopped.")
     rows: int = _limit(64, 64, "Rows of one pass of a model, of all who run it; a run that needs more runs alone.")
-    sessions: int = _limit(1000, 1000, "Visitors whose page the server keeps; the one away longest goes first.")
+    sessions: int = _limit(1000, 1000, "Visits that the server keeps; one that is in use is never dropped.")
     session_mb: float = _limit(64.0, 64.0, "MB of explanations kept for one visitor; older attention goes first.")
+    all_sessions_mb: float = _limit(
+        512.0, 512.0, "MB of explanations kept for all visitors; those of the oldest texts go first."
+    )
     undo: int = _limit(50, 50, "States that Undo in Write can bring back.")
     prefixes_mb: float = _limit(256.0, 256.0, "MB of each model's keys and values kept for its visitors' next prompts.")
     request_mb: float = _limit(
@@ -58,6 +67,10 @@ class Limits:
     @property
     def session_bytes(self) -> int:
         return int(self.session_mb * _MB)
+
+    @property
+    def all_sessions_bytes(self) -> int:
+        return int(self.all_sessions_mb * _MB)
 
     @property
     def prefix_bytes(self) -> int:

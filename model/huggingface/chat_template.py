@@ -3,24 +3,23 @@
 A template turns a conversation into one text, in which a message that spells a special token looks like the template's
 own tokens. So the template is also rendered with marks in place of the messages, which shows where its own text ends.
 If tokenizing the whole text finds other special tokens than the template's, the template's text and the messages are
-tokenized separately.
+tokenized separately. A template is a program by whoever made the checkpoint, so it runs in a sandbox.
 """
 
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
-from jinja2 import TemplateSyntaxError
-
 from model.errors import AttendError
 from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import ChatPrompt, Message, as_dicts, fitted
 
 _MARK = re.compile("\ue000(\\d+)\ue001")  # private characters, which no template writes itself
+_SECONDS = 5.0  # for a text; the longest takes milliseconds
 
 
 class TemplateChat:
@@ -32,6 +31,7 @@ class TemplateChat:
     def __init__(self, tokenizer: HuggingFaceTokenizer) -> None:
         """Raises `AttendError` for a template that cannot write a single message."""
         self._tokenizer = tokenizer
+        self._sandbox = Sandbox("chat_template", seconds=_SECONDS)
         self._written(as_dicts([Message("user", "Hi")]), answered=False)
         self.no_system = self._why_no_system()
 
@@ -90,33 +90,24 @@ class TemplateChat:
 
     def _written(self, messages: list[dict[str, str]], *, answered: bool) -> str:
         """The conversation as one text; unless it is answered already, up to where the answer begins."""
+        variables = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": not answered}
         try:
-            return str(
-                self._tokenizer.hf_tokenizer.apply_chat_template(
-                    messages, tokenize=False, add_generation_prompt=not answered
-                )
+            return self._sandbox.answer(
+                {
+                    "template": self._tokenizer.hf_tokenizer.get_chat_template(),
+                    "variables": self._tokenizer.hf_tokenizer.special_tokens_map | variables,
+                }
             )
-        except TemplateSyntaxError as error:
-            reason = error.message.rstrip(".") if error.message else "a syntax error"
+        except OutOfBounds as error:
             raise AttendError(
-                f"The chat template of this model is damaged (line {error.lineno}: {reason}): copy the checkpoint "
-                "folder again."
-            ) from _without_frames(error)
-        except Exception as error:  # anything that a template's expressions raise, such as {{ 1 / 0 }}
-            raise AttendError(
-                f"The chat template of this model rejects the conversation ({str(error).rstrip('.')})."
-            ) from _without_frames(error)
-
-
-def _without_frames(error: Exception) -> Exception:
-    """The error, with the frames behind its traceback emptied.
-
-    Those that jinja2 puts there refer to each other, and through them to the variables of every caller: a model that is
-    being loaded would stay in memory until the garbage collector runs.
-    """
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        with suppress(RuntimeError):  # from here on they are still running
-            while frame is not None:
-                frame.clear()
-                frame = frame.f_back
-    return error.with_traceback(None)
+                f"The chat template of this model took more than {_SECONDS:g} seconds or too much memory and was "
+                "stopped: choose another model."
+            ) from error
+        except (Refused, ValueError) as error:  # whatever a template's own expressions raise, {{ 1 / 0 }} for one
+            reason = str(error).rstrip(".")
+            if (line := getattr(error, "line", None)) is not None:
+                raise AttendError(
+                    f"The chat template of this model is damaged (line {line}: {reason}): copy the checkpoint folder "
+                    "again."
+                ) from error
+            raise AttendError(f"The chat template of this model rejects the conversation ({reason}).") from error

@@ -26,7 +26,7 @@ from model.huggingface.chat_template import TemplateChat
 from model.huggingface.conversion import Layout, layout_of, layout_or_reason
 from model.huggingface.marian_tokenizer import SOURCE as MARIAN_SOURCE
 from model.huggingface.marian_tokenizer import MarianTokenizer
-from model.huggingface.weights import Checkpoint, offloaded, read_hf_model, stored_dtype
+from model.huggingface.weights import Checkpoint, check_layers, offloaded, read_hf_model, stored_dtype
 from model.interface import LanguageModel
 from model.loaded import LoadedModel
 from model.text.conversation import Transcript
@@ -76,6 +76,7 @@ def load_model(
     """
     check_config(files.config, files.name)
     check_precision(files.config, files.name, engine, device_config)
+    check_layers(files)
     layout = layout_or_reason(files.config)
     if engine == "native" and isinstance(layout, str):
         raise AttendError(f"{files.name} can't run as Attend's own transformer, since {layout}: leave --engine out.")
@@ -287,6 +288,7 @@ def _adapted(files: Checkpoint, device: torch.device, dtype: torch.dtype, *, spr
 
     seq2seq = bool(files.config.get("is_encoder_decoder"))
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+    read_hf_model(kind, files, torch.device("meta"), dtype, attention=EAGER, spread=False)  # refuses without memory
     hf_model = read_hf_model(kind, files, device, dtype, attention=EAGER, spread=spread)
     if not seq2seq:
         return verified(HuggingFaceModel, hf_model, files.name)

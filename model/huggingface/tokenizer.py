@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from tokenizers import Encoding
 from tokenizers import Tokenizer as Backend
 from transformers import AutoTokenizer
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
@@ -77,7 +78,7 @@ class HuggingFaceTokenizer(TextTokenizer):
         ids: list[int] = []
         backend = self._beginning if begins else self._going_on
         while True:
-            encoding = backend.encode(text, add_special_tokens=False)
+            encoding = _encoded(backend, text)
             index = next((index for index, piece in enumerate(encoding.ids) if piece in self._special), None)
             if index is None:
                 return ids + encoding.ids
@@ -86,12 +87,23 @@ class HuggingFaceTokenizer(TextTokenizer):
                 raise AttendError(f"This model's tokenizer has no token for {text[first:end]!r}: leave it out.")
             # A unigram vocabulary holds its special tokens as pieces: cut in two, the text is none.
             cut = first + 1 + text[first:end].index(self._special[encoding.ids[index]])
-            ids += backend.encode(text[:cut], add_special_tokens=False).ids
+            ids += _encoded(backend, text[:cut]).ids
             text, backend = text[cut:], self._going_on
 
     def parse(self, text: str) -> list[int]:
         """Ids of a text in which a special token's name stands for the token, as transformers reads it."""
-        return self._parsing.encode(text, add_special_tokens=False).ids
+        return _encoded(self._parsing, text).ids
+
+
+def _encoded(backend: Backend, text: str) -> Encoding:
+    try:
+        return backend.encode(text, add_special_tokens=False)
+    except BaseException as error:  # a panic of the Rust library is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise AttendError(
+            "This model's tokenizer fails on this text: change the text, or choose another model."
+        ) from error
 
 
 def read_backend(folder: Path) -> Backend:

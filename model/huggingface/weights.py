@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from logging import getLogger
 from pathlib import Path
@@ -138,6 +138,24 @@ def _weight_files(folder: Path) -> tuple[Path, ...]:
             "safetensors."
         )
     raise AttendError(f"The checkpoint {folder} has no {checkpoint.WEIGHTS}: copy the whole folder again.")
+
+
+def check_layers(files: Checkpoint) -> None:
+    """`AttendError` for more layers than weights: transformers would make them all before it looks for any."""
+    for field, value in _fields(files.config):
+        if isinstance(value, int) and "layers" in f"{field}s" and value > len(files.sizes):
+            raise AttendError(
+                f"The config.json of {files.name} says {field} {value:,}, but there are only {len(files.sizes):,} "
+                "weights: copy the checkpoint folder again."
+            )
+
+
+def _fields(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Those of a config and, of a model with several parts, of the configs in it."""
+    for field, value in values.items():
+        yield field, value
+        if isinstance(value, Mapping):
+            yield from _fields(value)
 
 
 def stored_dtype(config: Mapping[str, Any]) -> object:

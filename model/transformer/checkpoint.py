@@ -29,6 +29,8 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.mode
 
 _POINTER = b"version https://git-lfs"  # the beginning of the placeholder in a clone without Git LFS
 _CPU = torch.device("cpu")
+_MOST_POSITIONS = 1 << 27  # numbers in a table of positions: a million tokens and a head width of 128
+_MOST_JSON = 64_000_000  # bytes
 _TIED = "unembedding.weight"  # tied to the embedding and stored once
 
 
@@ -90,6 +92,17 @@ def from_weights(
     """
     if config.layers + config.encoder_layers > len(weights):
         raise AttendError(f"{folder} holds the weights of fewer layers than its {CONFIG} describes.")
+    stored = sum(weight.numel() for weight in weights.values())
+    if config.width * max(config.vocabulary_size, config.heads * config.head_width) > stored:
+        raise AttendError(
+            f"{folder} holds fewer weights than its {CONFIG} describes: copy the checkpoint folder again."
+        )
+    columns = {"rotary": config.head_width, "sinusoidal": config.width}.get(config.positions, 0)
+    if config.context_length * columns > _MOST_POSITIONS:  # in tables that are computed, not stored
+        raise AttendError(
+            f"{folder / CONFIG} has a context_length of {config.context_length:,}, but at its width "
+            f"{_MOST_POSITIONS // columns:,} is the most: copy the checkpoint folder again."
+        )
     try:
         with torch.device("meta"), _WithoutInit():  # shapes without memory
             model = build(config)
@@ -162,7 +175,13 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; `AttendError` if the file is anything else, `FileNotFoundError` if there is none."""
+    if path.exists() and not path.is_file():
+        raise AttendError(f"{path} is not a regular file, so it is never read: copy the checkpoint folder again.")
     try:
+        if (size := path.stat().st_size) > _MOST_JSON:
+            raise AttendError(
+                f"{path} has {size:,} bytes, but at most {_MOST_JSON:,} are read: copy the checkpoint folder again."
+            )
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise

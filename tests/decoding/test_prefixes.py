@@ -114,6 +114,9 @@ def test_the_oldest_go_when_all_together_are_too_large() -> None:
     assert [kept.longest(visitor, prompt)[0] for visitor in ("a", "b", "c")] == [0, 20, 20]
     kept.keep("b", range(3, 23), cache_of(20))  # in the place of the one before
     assert kept.bytes == 2 * size
+    kept.forget("b")  # who has left
+    kept.forget("nobody")
+    assert kept.bytes == size and kept.longest("b", prompt) == (0, None)
     KeptPrefixes(most_bytes=size - 1).keep("a", range(3, 23), cache_of(20))  # alone too large, so it is not kept
 
 

@@ -33,7 +33,7 @@ from ui.kit.packing import packed
 from ui.kit.validation import checked_system, checked_text
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 
@@ -213,7 +213,7 @@ class ChatTab(Tab):
         self.text_view.messages(messages, session, self.text_view, trigger_mode="multiple", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         self.restore.click(answers(restore), session, outputs, **QUICK)
-        self.stop.click(Session.halt, session, None, queue=False, **QUIET)
+        self.stop.click(halt, session, None, queue=False, **QUIET)
         # `input` would miss a text that is pasted or set by the browser
         frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)
         frame.inspector.missing(answers(missing_run), session, outputs, **QUICK)

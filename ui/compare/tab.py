@@ -23,7 +23,7 @@ from ui.kit.events import QUICK, QUIET, RUNNING, field, reply
 from ui.kit.packing import packed
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 
@@ -121,4 +121,4 @@ class CompareTab(Tab):
         view.remove(answers(remove), session, outputs, trigger_mode="multiple", **QUICK)
         view.file(file, session, view, trigger_mode="multiple", **QUICK)
         view.missing(answers(missing), session, outputs, **QUICK)
-        view.halt(Session.halt, session, None, queue=False, **QUIET)
+        view.halt(halt, session, None, queue=False, **QUIET)

@@ -60,7 +60,8 @@ class InspectorValue(TypedDict):
     While a run streams, send only what is new: with `since` = i, the tokens before i, their steps and their attention
     are unchanged since earlier values of the same run, and `tokens`, `steps` and `rows` hold only the rest. Without
     `since` (or with 0) the value is complete. An overlap of a few tokens costs little and makes up for a lost update;
-    if the page still finds a gap at the end of the run, it triggers `missing`: reply with the complete value.
+    if the page still finds a gap at the end of the run, it triggers `missing`: reply with the complete value. So it
+    does where a token is selected whose step or attention was left out, to save bytes.
     """
 
     run: str | None
@@ -68,7 +69,7 @@ class InspectorValue(TypedDict):
     tokens: list[tuple[str, TokenKind, float | None]]  # text, kind, the model's probability; from number `since`
     source: int  # how many tokens, the first ones, the encoder read; 0 where there is none
     first: int  # number of the first token that has a step
-    steps: list[StepValue]  # steps[i] explains token max(first, since) + i
+    steps: list[StepValue]  # steps[i] explains token max(first, since) + i, or steps_from + i
     layers: int
     heads: int
     rows: list[str]  # `attention_row` of the passes whose queries are tokens rows_from, rows_from + 1, …
@@ -77,6 +78,8 @@ class InspectorValue(TypedDict):
     selected: int | None  # number of the token to show; None follows the newest
     busy: bool
     since: NotRequired[int]
+    steps_from: NotRequired[int]  # where the first steps were left out, the token that steps[0] explains
+    continues: NotRequired[str]  # the run that was shown before, which has the tokens before `since`, too
     number: NotRequired[int]  # of the update; an older one that arrives late does not bring back another run
     file: NotRequired[str]  # the name of the file that the run was opened from
     unloaded: NotRequired[str]  # the model that wrote the text, where it is no longer loaded and there are no tokens

@@ -60,6 +60,7 @@ export function start({ element, props, trigger, watch }) {
   let refreshed = 0; // when
   let isInSight = true; // under the cards of Compare, or the conversation on a phone, a text that grows is not drawn
   let lastSettled = ''; // the text that was kept last
+  let whole = /** @type {string | null} */ (null); // the run that was last requested because a part of it had been left out
 
   const empty = makeEmptyNote();
   const note = make('div', { hidden: true }); // what says that an example is one
@@ -132,7 +133,8 @@ export function start({ element, props, trigger, watch }) {
 
   /** @param {InspectorValue} value @param {boolean} [isLate] it was begun before what is shown */
   function accept(value, isLate = false) {
-    if (value.run !== run.name) begin(value);
+    if (value.continues && value.continues === run.name) continueRun(value);
+    else if (value.run !== run.name) begin(value);
     run.mode = value.mode;
     run.first = value.first;
     if (!isLate || value.since) { // of an older whole, only what it selects is news
@@ -188,11 +190,20 @@ export function start({ element, props, trigger, watch }) {
     refreshed = 0;
   }
 
+  /** The text was changed: what is shown of it stands as far as it is the same. @param {InspectorValue} value */
+  function continueRun(value) {
+    run.rename(value.run);
+    Object.assign(choice, { following: true, requested: null });
+  }
+
   /** @param {number} index selected by hand: stays there until "follow" */
   function select(index) {
     if (!run.tokens[index]) return;
     choice.following = false;
     choice.index = index;
+    const isWhole = index < run.first || isExample(run.name) || (run.steps[index]
+      && (run.attention.first < 0 || run.attention.weights(index - 1, AVERAGE, AVERAGE)));
+    if (!isWhole && !run.isBusy && whole !== run.name) trigger('missing', { run: whole = run.name });
     settle();
   }
 

@@ -15,6 +15,8 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import OVERLAP
 
+_TYPED_ROWS, _TYPED_STEPS = 64_000, 160  # bytes of attention, and steps of 600 bytes, for a text that is being typed
+
 
 def streamed(session: Session, run: RunRecord, since: int, loaded: LoadedModel, *, busy: bool) -> InspectorValue | None:
     """What is new in a run from token `since` on; None if the inspector shows another run."""
@@ -51,6 +53,24 @@ def opened_if_loaded(session: Session, models: Models, run: RunRecord | None, mo
         return opened(session, models, run)
     session.shown = None
     return empty_inspector(mode, unloaded="" if run is None else models.display_name(run.model))
+
+
+def typed(session: Session, run: RunRecord, loaded: LoadedModel, *, before: str | None, since: int) -> InspectorValue:
+    """A text that is being typed: what has changed in it, and of much at once the newest part.
+
+    Args:
+        before: the run of the text as it was.
+        since: how many tokens both have.
+    """
+    whole = session.shown != before or not before
+    session.shown = run.id
+    value = inspector_value(
+        run, loaded.tokenizer, busy=False, since=0 if whole else since, most_rows=_TYPED_ROWS, most_steps=_TYPED_STEPS
+    )
+    limit_memory(session)
+    if "since" in value and before:
+        value["continues"] = before
+    return value
 
 
 def open_token(session: Session, models: Models, run: RunRecord, index: int, *, again: str) -> InspectorValue:

@@ -28,6 +28,12 @@ export class Run {
     this.search.put(null);
   }
 
+  /** Its text was changed, and is another run now; what stays the same is kept. @param {string | null} name */
+  rename(name) {
+    Object.assign(this, { name, isMissingTokens: false });
+    this.search.put(null);
+  }
+
   /** Everything before `since` stands; what is from there on is replaced. @param {InspectorValue} value */
   merge(value) {
     const since = value.since || 0;
@@ -36,8 +42,9 @@ export class Run {
     this.tokens = this.tokens.slice(0, since).concat(value.tokens);
     const from = Math.max(this.first, since);
     this.steps.length = Math.min(this.steps.length, from);
+    const stepsFrom = value.steps_from ?? from;
     value.steps.forEach((step, i) => {
-      this.steps[from + i] = step;
+      this.steps[stepsFrom + i] = step;
     });
     if (since) this.attention.cut(since - 1); // the pass that chose token `since` had its query one before it
     this.attention.put(value.rows, value.rows_from, [value.layers, value.heads], value.source);

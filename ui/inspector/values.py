@@ -13,16 +13,29 @@ from ui.runs.values import MOST_ROWS, short
 
 
 def inspector_value(
-    run: RunRecord, tokenizer: TokenLabels, *, busy: bool, since: int = 0, selected: int | None = None
+    run: RunRecord,
+    tokenizer: TokenLabels,
+    *,
+    busy: bool,
+    since: int = 0,
+    selected: int | None = None,
+    most_rows: int = MOST_ROWS,
+    most_steps: int | None = None,
 ) -> InspectorValue:
-    """The run from token `since` on (0: all of it), as the inspector's contract has it."""
+    """The run from token `since` on (0: all of it), as the inspector's contract has it.
+
+    Args:
+        most_rows: bytes of attention; of a longer text the newest rows.
+        most_steps: how many steps, the newest; None for all.
+    """
     first = run.first
     explained = run.tokens[max(first, since) :]
+    left_out = 0 if most_steps is None else max(0, len(explained) - most_steps)
     rows: list[str] = []
     size = 0
     for token in reversed(explained):
         size += len(token.row or "")
-        if token.row is None or size > MOST_ROWS:
+        if token.row is None or size > most_rows:
             break
         rows.append(token.row)
     rows.reverse()
@@ -33,7 +46,9 @@ def inspector_value(
         "source": len(run.source),
         "first": first,
         "steps": [
-            step_value(token.choice, tokenizer.label, token.origin) for token in explained if token.choice is not None
+            step_value(token.choice, tokenizer.label, token.origin)
+            for token in explained[left_out:]
+            if token.choice is not None
         ],
         "layers": run.shape[0],
         "heads": run.shape[1],
@@ -45,6 +60,8 @@ def inspector_value(
     }
     if since:
         value["since"] = since
+    if left_out:
+        value["steps_from"] = max(first, since) + left_out
     return value
 
 

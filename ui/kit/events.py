@@ -15,9 +15,12 @@ from ui.kit.packing import packed
 RUNS = "runs"  # the group of events that run a model; see `limit_runs`
 
 # Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
-# answer at once; those that run a model.
+# answer at once; those for which the model reads what is being typed, a pass each; those that load a model; those that
+# run one. Each kind has threads of its own, so that none waits for another.
 QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility": "private"}
-QUICK: Any = {**QUIET, "concurrency_limit": None}
+QUICK: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "quick"}
+PREVIEW: Any = {**QUIET, "concurrency_limit": 8, "concurrency_id": "previews", "trigger_mode": "always_last"}
+LOADING: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "loading"}
 # "multiple", because with "once" Gradio drops whatever is pressed between the last token and the end of the event; a
 # second run beside the first is refused in words.
 RUNNING: Any = {**QUIET, "trigger_mode": "multiple", "concurrency_limit": None, "concurrency_id": RUNS}

@@ -41,5 +41,5 @@ class LearnTab(Tab):
                 return reply(event, lambda: chapters.answer(cached, chapter, given), broken)
             return gr.skip()
 
-        lessons = {**QUICK, "concurrency_limit": _LESSONS}
+        lessons = {**QUICK, "concurrency_limit": _LESSONS, "concurrency_id": "lessons"}
         self.lesson.ask(lesson_of, frame.session, self.lesson, trigger_mode="multiple", **lessons)

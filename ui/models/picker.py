@@ -12,7 +12,7 @@ from gradio.events import Dependency
 from ui.frame import Changes, Frame, Output, View
 from ui.kit import assets
 from ui.kit.component import component
-from ui.kit.events import QUICK, QUIET, field
+from ui.kit.events import LOADING, QUICK, QUIET, field
 from ui.kit.packing import packed
 from ui.models import select
 from ui.models.contract import ModelValue
@@ -90,7 +90,7 @@ class Picker:
 
         everything = [*self.outputs, *outputs]
         handler = frame.screens((self, *views), everything, loading, in_turn=False)
-        return event(handler, frame.session, everything, trigger_mode="multiple", **QUICK)
+        return event(handler, frame.session, everything, trigger_mode="multiple", **LOADING)
 
 
 def build(models: Models) -> Picker:

@@ -44,7 +44,7 @@ from ui.settings.panel import FORM_READY
 from ui.tabs import TABS
 
 
-def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
+def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> Page:
     """The whole page, with the endpoints for programs."""
     made, limits = [tab() for tab in tabs], models.limits
     switch, encoder, history = Switch(made, models), EncoderView(), History(made, models)
@@ -87,12 +87,13 @@ def build(models: Models, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
         encoder.wire(_encoder_of, [session])
         toolbar.wire(session, record, inspector, models)
         _wire_settings(frame, switch, made)
+        page.departed = lambda session: models.forget(session.visitor)
         endpoints.register({name: function for tab in made for name, function in tab.endpoints(models).items()}, limits)
         limit_runs(page, limits.runs)
     return page
 
 
-def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> gr.Blocks:
+def build_encoder(encoder: Encoder, limits: Limits = Limits()) -> Page:
     """The page of an encoder alone, which cannot generate, with its endpoints."""
     with Page(title="Attend", fill_width=True, analytics_enabled=False) as page:
         header.lay_out()

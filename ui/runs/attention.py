@@ -29,23 +29,26 @@ def attention_row(attention: Tensor) -> str:
 
 
 def explain(
-    ids: Sequence[int], model: LanguageModel, lock: FairLock, *, candidates: int
+    ids: Sequence[int], model: LanguageModel, lock: FairLock, *, candidates: int, known: Sequence[TokenRecord] = ()
 ) -> tuple[list[TokenRecord], tuple[int, int]]:
     """The tokens of a given text, all but the first with the candidates that the model would have chosen from.
+
+    Args:
+        known: the first tokens of the text, as they were explained before; they are taken over.
 
     Returns:
         The tokens, and how many layers and heads their attention has.
     """
-    first = TokenRecord(ids[0], "given")
+    before = [*known] or [TokenRecord(ids[0], "given")]
     if len(ids) == 1:
-        return [first], (0, 0)
+        return before, (0, 0)
     inspection = _inspect(ids, model, lock)
-    choices = record_text(ids[1:], inspection.logits, candidates)
+    choices = record_text(ids[len(before) :], inspection.logits[len(before) - 1 :], candidates)
     explained = (
         TokenRecord(choice.token, "given", choice=choice, row=_row(inspection, position))
-        for position, choice in enumerate(choices, start=1)
+        for position, choice in enumerate(choices, start=len(before))
     )
-    return [first, *explained], shape_of(inspection.attention.decoder[0])
+    return [*before, *explained], shape_of(inspection.attention.decoder[0])
 
 
 def shape_of(attention: Tensor) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""A budget, in bytes, for the memory that one visitor's texts take on the server.
+"""Budgets, in bytes, for the memory that one visitor's texts, and those of all visitors, take on the server.
 
 It covers what explains tokens (their distributions, the hypotheses of a search, their attention), in runs and in the
 states for Write's Undo. Shared objects count once, and are freed with the last text that uses them. Sizes are computed
@@ -12,15 +12,19 @@ distributions always stay.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
+from weakref import WeakValueDictionary
 
 from decoding.step import Choice, Dropped, Hypothesis
 from decoding.trace import Trace
 from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
+
+_sessions = WeakValueDictionary[int, Session]()  # whose texts have been counted
 
 Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
@@ -56,17 +60,33 @@ class Ledger:
             self.total -= 0 if self._holders[identity] else size
 
 
-def limit_memory(session: Session, most: int | None = None) -> None:
-    """Drop what is over the budget.
+def limit_memory(session: Session, most: int | None = None, *, most_of_all: int | None = None) -> None:
+    """Drop what is over the budget of the visitor and, of those whose last text is the oldest, over that of all.
 
     Args:
-        most: bytes; None for the limit of the visitor's page.
+        most, most_of_all: bytes; None for the limits of the visitor's page.
     """
-    budget, ledger = session.limits.session_bytes if most is None else most, Ledger.of(session)
+    _limit(session, session.limits.session_bytes if most is None else most)
+    session.counted = time.monotonic()
+    _sessions[id(session)] = session
+    budget, total = session.limits.all_sessions_bytes if most_of_all is None else most_of_all, 0
+    for each in sorted(_sessions.values(), key=lambda each: each.counted, reverse=True):
+        total += each.bytes
+        if total > budget and each is not session:
+            with each.lock.if_free() as free:
+                if free:
+                    before = each.bytes
+                    _limit(each, 0)
+                    total -= before - each.bytes
+
+
+def _limit(session: Session, most: int) -> None:
+    ledger = Ledger.of(session)
     for let_go in _releases(session, ledger):
-        if ledger.total <= budget:
-            return
+        if ledger.total <= most:
+            break
         let_go()
+    session.bytes = ledger.total
 
 
 def _all_runs(session: Session) -> list[RunRecord]:

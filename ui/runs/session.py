@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,16 @@ class SessionLock:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
 
+    @contextmanager
+    def if_free(self) -> Iterator[bool]:
+        """Hold the lock if nobody else does; says whether it is held."""
+        acquired = self._lock.acquire(blocking=False)
+        try:
+            yield acquired
+        finally:
+            if acquired:
+                self._lock.release()
+
     def __deepcopy__(self, _: object) -> SessionLock:
         return SessionLock()
 
@@ -98,6 +109,8 @@ class Session:
     stop: threading.Event | None = None  # set to end the current run; None if there is none
     seed: int = -1  # of the last run; -1 if nothing was drawn
     counter: int = 0
+    bytes: int = 0  # of what explains its texts, when they were last counted
+    counted: float = 0.0  # when that was, by the monotonic clock
     growing: tuple[str, ...] = ()  # the runs that are being extended
     comparison: Comparison | None = None  # what Compare shows
     model: str = ""  # the name of the visitor's model
@@ -226,6 +239,11 @@ class Session:
         if self.comparison is not None:
             used |= {card.run.id for card in self.comparison.cards}
         self.runs = {identifier: run for identifier, run in self.runs.items() if identifier in used}
+
+
+async def halt(session: Session) -> None:
+    """Stop: a coroutine, since Gradio runs those at once, while functions wait for a thread of their own."""
+    session.halt()
 
 
 # The sessions of open pages, by the hash that Gradio gives each visit.

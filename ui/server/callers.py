@@ -12,12 +12,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradio.context import LocalContext
 
 from model.errors import AttendError
+
+ADDRESS = ContextVar("address", default="")  # that the request being answered came from
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from ui.kit.errors import for_programs
 from ui.limits import Limits
 from ui.runs.generation import CALLER
 from ui.server.callers import CallSlots, Unread, caller, messages_waiting
+from ui.server.queue import PROGRAMS
 
 
 def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> None:
@@ -22,7 +23,7 @@ def register(endpoints: Mapping[str, Callable[..., Any]], limits: Limits) -> Non
     slots = CallSlots(limits.calls)
     for name, function in endpoints.items():
         called = _for_programs(function, slots, limits)
-        api(called, api_name=name, concurrency_limit=limits.program_runs, concurrency_id="programs")
+        api(called, api_name=name, concurrency_limit=limits.program_runs, concurrency_id=PROGRAMS)
         _label(name, list(inspect.signature(function).parameters))
 
 

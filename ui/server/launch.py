@@ -24,8 +24,10 @@ from ui.runs.stream import finish_all
 from ui.server import monitoring
 from ui.server.accounts import Accounts
 from ui.server.metrics import CountRequests, Metrics
-from ui.server.refusals import refusals
+from ui.server.queue import FairQueue
+from ui.server.refusals import Page, refusals
 from ui.server.security import Guard
+from ui.server.sessions import Visitors
 from ui.server.sign_in import SignIn
 from ui.styles import styles
 
@@ -86,7 +88,7 @@ def _give_back_memory() -> None:
 
 
 def launch(
-    page: gr.Blocks,
+    page: Page,
     *,
     host: str,
     port: int,
@@ -101,7 +103,7 @@ def launch(
     """Serve the page until interrupted, or in the background of this process.
 
     Args:
-        limits: of the page.
+        limits: of the page, of what one visitor may do and of all together.
         names: under which the page answers; None, of a public page, for any, but then with nobody's cookies.
         accounts: who may open it, after signing in; None for everybody.
         metrics: what it counts; None begins anew.
@@ -109,8 +111,8 @@ def launch(
         block: False returns as soon as the page can be opened (tests).
     """
     metrics = metrics or Metrics()
-    page.queue(max_size=limits.waiting, api_open=False)
-    page._queue.sleep_when_free = 0.01  # seconds; Gradio's 0.001 keeps an idle page at 3 % of a core
+    page.queue(api_open=False)
+    queue = page._queue = FairQueue(page, limits)
     _, local_url, share_url = page.launch(
         server_name=host,
         server_port=port,
@@ -120,7 +122,6 @@ def launch(
         ssr_mode=False,
         run_history=False,  # it would keep what people typed in the browser's storage
         enable_monitoring=False,
-        state_session_capacity=limits.sessions,
         max_threads=limits.threads,
         max_file_size="100kb",  # uploads are open to everyone even where no component takes one
         footer_links=["api"],
@@ -136,11 +137,13 @@ def launch(
                 Middleware(CountRequests, metrics=metrics),
                 Middleware(Guard, most_bytes=limits.request_bytes, names=names),
                 *([] if accounts is None else [Middleware(SignIn)]),
+                Middleware(Visitors, visits=queue.visits),
             ],
             "exception_handlers": refusals(page),
             "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],
         },
     )
+    page.app.state_holder = page.state_holder = queue.visits
     _take_no_cookies(page.app, public=names is None)
     sessions = "Visitors whose page the server keeps."
     metrics.gauge("sessions", sessions, lambda: len(page.app.state_holder.session_data))

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from model.errors import AttendError
 from ui.kit.errors import for_programs
+from ui.runs.session import Session
 
 Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 
@@ -26,6 +27,8 @@ Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 class Page(gr.Blocks):
     """The page's blocks. A call with too few values fails before any function of ours runs, as a fault whose words
     Gradio keeps to itself; here it is told what the endpoint takes."""
+
+    departed: Callable[[Session], None] = staticmethod(lambda session: None)  # called when a visitor has left
 
     def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
         names = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
@@ -35,7 +38,24 @@ class Page(gr.Blocks):
                 raise AttendError(
                     f"/{block_fn.api_name} was sent {given}, but takes {len(names)}: send {', '.join(names)}."
                 )
+        if _holds_a_file(inputs):
+            with for_programs():
+                raise AttendError("This page takes no files: send text.")
         super().validate_inputs(block_fn, inputs)
+
+
+def _holds_a_file(value: object) -> bool:
+    """Whether Gradio would look for a file that some part of a value names."""
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            if "path" in part and "meta" in part:
+                return True
+            parts += part.values()
+        elif isinstance(part, list):
+            parts += part
+    return False
 
 
 def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:

@@ -22,7 +22,7 @@ from ui.kit.packing import packed
 from ui.kit.validation import checked_text
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.translate import actions as translate
@@ -147,4 +147,4 @@ class TranslateTab(Tab):
         self.clear.click(answers(clear), session, outputs, **QUICK)
         for view in (self.translation, self.alignment):
             view.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
-        self.stop.click(Session.halt, session, None, queue=False, **QUIET)
+        self.stop.click(halt, session, None, queue=False, **QUIET)

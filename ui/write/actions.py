@@ -25,7 +25,7 @@ from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.runs.versions.resume import exchanged, resumed_trace, trace_from_here
 from ui.write.draft import draft_run, replace_run, update_draft, without_stop_text
-from ui.write.screen import WriteScreen, empty_screen, ended_by_model, screen_of, undo_and_redo
+from ui.write.screen import WriteScreen, empty_screen, ended_by_model, screen_of, typed_screen, undo_and_redo
 
 
 def write(
@@ -109,8 +109,9 @@ def preview(session: Session, models: Models, name: str, text: object) -> WriteS
     if session.busy:
         return WriteScreen()
     loaded = models.get(name)
+    before = session.runs.get(session.draft.run or "")
     run = update_draft(session, loaded, text)
-    screen = screen_of(session, models, run) if run is not None else empty_screen(session, loaded)
+    screen = typed_screen(session, before, run, loaded) if run is not None else empty_screen(session, loaded)
     return replace(screen, text=None)  # the visitor is typing in the box
 
 

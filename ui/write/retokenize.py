@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from model.limits import check_length
 from model.loaded import LoadedModel
@@ -23,10 +24,18 @@ def cut(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> tuple[
     rest = text[len(text_of(kept, loaded.tokenizer)) :]
     ids = (*(token.id for token in kept), *loaded.tokenizer.encode(rest)) if kept else loaded.prompt(text)
     check_length(len(ids), loaded.model.context_length)
-    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES)
-    for index, token in enumerate(kept):
+    known = tokens[: shared(tokens, ids)]
+    anew, shape = explain(ids, loaded.model, loaded.lock, candidates=_CANDIDATES, known=known)
+    for index, token in enumerate(kept[len(known) :], start=len(known)):
         anew[index] = replace(token, row=anew[index].row)
     return anew, shape
+
+
+def shared(tokens: Sequence[TokenRecord], ids: Sequence[int]) -> int:
+    """How many explained tokens a text begins with: whatever follows a token changes nothing about it."""
+    complete = takewhile(lambda token: token.choice is not None and token.row is not None, tokens[1:])
+    same = takewhile(lambda pair: pair[0].id == pair[1], zip([*tokens[:1], *complete], ids, strict=False))
+    return sum(1 for _ in same)
 
 
 def _kept(tokens: Sequence[TokenRecord], text: str, loaded: LoadedModel) -> list[TokenRecord]:

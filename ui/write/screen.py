@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.loaded import LoadedModel
-from ui.inspector.opening import opened
+from ui.inspector.opening import opened, typed
 from ui.inspector.values import empty_inspector
 from ui.runs.models import Models
 from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import meter_value
 from ui.screen import Screen
+from ui.write.retokenize import shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,25 @@ def screen_of(session: Session, models: Models, run: RunRecord) -> WriteScreen:
         inspector=opened(session, models, run),
         meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
         text=session.draft.text,
+        history=undo_and_redo(session),
+    )
+
+
+def typed_screen(session: Session, before: RunRecord | None, run: RunRecord, loaded: LoadedModel) -> WriteScreen:
+    """Write with a text that is being typed.
+
+    Args:
+        before: the run of the text as it was.
+    """
+    return WriteScreen(
+        inspector=typed(
+            session,
+            run,
+            loaded,
+            before=None if before is None or before is run or before.model != run.model else before.id,
+            since=0 if before is None else shared(before.tokens, run.ids),
+        ),
+        meter=meter_value(len(run.tokens), loaded.model.context_length, note=ended_by_model(run, loaded)),
         history=undo_and_redo(session),
     )
 

@@ -13,11 +13,11 @@ from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from ui.frame import Changes, Endpoint, Frame, Output, Tab
 from ui.kit.button import button
-from ui.kit.events import QUICK, QUIET, RUNNING, field
+from ui.kit.events import PREVIEW, QUICK, QUIET, RUNNING, field
 from ui.kit.validation import checked_text
 from ui.runs.documents.document import Document, OpenedDocument
 from ui.runs.models import Models
-from ui.runs.session import Session
+from ui.runs.session import Session, halt
 from ui.screen import Screen
 from ui.settings.code import Reproduction
 from ui.write import actions as write
@@ -134,9 +134,9 @@ class WriteTab(Tab):
         written = [session, self.text]
         self.go.click(streams(go), [*written, *panel.inputs], outputs, **RUNNING)
         self.next_token.click(streams(next_token), [*written, *panel.inputs], outputs, **RUNNING)
-        self.halt.click(Session.halt, session, None, queue=False, **QUIET)
+        self.halt.click(halt, session, None, queue=False, **QUIET)
         frame.inspector.take(answers(take), session, outputs, **QUICK)
         self.back.click(answers(back), written, outputs, trigger_mode="multiple", **QUICK)
         self.forth.click(answers(forth), written, outputs, trigger_mode="multiple", **QUICK)
         self.empty.click(answers(empty), session, outputs, **QUICK)
-        self.text.input(answers(preview), written, outputs, trigger_mode="always_last", **QUICK)
+        self.text.input(answers(preview), written, outputs, **PREVIEW)

@@ -334,3 +334,32 @@ def test_a_cache_reports_the_progress_of_a_load(slow: Slow) -> None:
     assert seen[-1].total == 100 and [progress.done for progress in seen] == sorted(progress.done for progress in seen)
     assert seen[-1].done > seen[0].done
     loading.close()
+
+
+def test_a_load_that_hangs_is_given_up_and_the_next_one_begins_anew(slow: Slow) -> None:
+    """As from a disk that doesn't answer, which no check sees beforehand."""
+    hanging, stuck = threading.Event(), list[str]()
+
+    def load(name: str, progress: Progress) -> LoadedModel:
+        stuck.append(name)
+        if len(stuck) == 1:
+            hanging.wait()
+        return slow("first", progress)
+
+    cache = ModelCache(load, patience=0.2)
+    loading = cache.load("second", heartbeat=0.02)
+    with pytest.raises(AttendError, match="second got nowhere for 0 seconds while it loaded"):
+        result(loading)
+    assert isinstance(result(cache.load("second")), LoadedModel) and stuck == ["second", "second"]
+    hanging.set()
+
+
+def test_a_panic_of_a_library_reaches_who_waits(slow: Slow) -> None:
+    class PanicError(BaseException):
+        """As that of Rust's libraries, which is no Exception."""
+
+    def load(name: str, progress: Progress) -> LoadedModel:
+        raise PanicError("assertion failed")
+
+    with pytest.raises(RuntimeError, match="assertion failed"):
+        result(ModelCache(load).load("second"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import tracemalloc
 import weakref
 from dataclasses import replace
@@ -192,3 +193,22 @@ def test_compared_cards_count_and_their_table_stays(models: Models) -> None:
     assert compare.file(session, "csv") == (name, table)
     with pytest.raises(Exception, match="too large to store"):
         compare.file(session, "json")
+
+
+def test_all_visitors_share_a_budget_and_the_oldest_texts_go_first(models: Models) -> None:
+    visitors = [Session() for _ in range(3)]
+    for session in visitors:
+        answered(models, "Hi", SAMPLE, session)
+        session.shown = None
+        limit_memory(session)
+    each = visitors[0].bytes
+    assert each == Ledger.of(visitors[0]).total > 0
+    busy = visitors[0]
+    with busy.lock:  # an event of this visitor is being handled in another thread
+        other = threading.Thread(target=limit_memory, args=(visitors[2],), kwargs={"most_of_all": 2 * each})
+        other.start()
+        other.join()
+    assert busy.bytes == each and visitors[1].bytes == visitors[2].bytes == each
+    limit_memory(visitors[2], most_of_all=2 * each)
+    assert visitors[0].bytes < each / 2 and visitors[1].bytes == visitors[2].bytes == each
+    assert [turn.text for turn in visitors[0].turns] == [turn.text for turn in visitors[1].turns]

@@ -88,7 +88,7 @@ def test_the_limits_reach_what_they_limit(tiny: LoadedModel) -> None:
     (session,) = (block.value for block in page.blocks.values() if isinstance(block, gr.State))
     assert session.limits == limits
     assert models.schedulers.of(tiny.lock)._most_rows == 5
-    assert limits.threads == 3 + 2 + 64  # a thread is left for whoever presses Stop
+    assert limits.threads == 3 + 2 + 96  # a thread is left for whoever presses Stop
     assert (limits.session_bytes, limits.prefix_bytes, limits.request_bytes) == (2_500_000, 1_500_000, 1_000_000)
 
 
@@ -131,7 +131,7 @@ def page(tiny: LoadedModel) -> Iterator[tuple[str, Models]]:
     limits, port = Limits(calls=2, unread_seconds=10), unused_port()
     models = Models((tiny.name,), lambda name, _: tiny, limits=limits, wrap=paused(0.5))
     blocks = build(models)
-    serve.launch(blocks, host="127.0.0.1", port=port, block=False)
+    serve.launch(blocks, host="127.0.0.1", port=port, limits=limits, block=False)
     yield f"http://127.0.0.1:{port}", models
     blocks.close()
 

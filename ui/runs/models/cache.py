@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import torch
 
 from model.device import release_freed_memory
 from model.encoder import Encoder
+from model.errors import AttendError
 from model.loaded import LoadedModel
+from model.names import display_name
 from model.progress import Progress
 
 AnyModel = LoadedModel | Encoder
 Load = Callable[[str, Progress], AnyModel]
 
 _ENCODERS = 4  # names remembered
+_PATIENCE = 900.0  # seconds; large weights on a slow disk take minutes
 _GIVEN_BACK_AFTER = 0.5  # seconds; a model's parts are freed after the object that is watched
 
 
@@ -46,10 +51,11 @@ class _Job:
     def __init__(self, name: str, load: Load) -> None:
         self.waiting = 0  # callers
         self.arriving = LoadProgress()
+        self.moved = time.monotonic()  # when it last got anywhere
         self.ended = threading.Event()
         self.unwanted = threading.Event()
         self.loaded: AnyModel | None = None
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
         threading.Thread(target=self._work, args=(name, load), name="attend-loading", daemon=True).start()
 
     def _work(self, name: str, load: Load) -> None:
@@ -58,22 +64,27 @@ class _Job:
             if isinstance(loaded, LoadedModel) and loaded.name != name:
                 loaded = replace(loaded, name=name)
             self.loaded = loaded
-        except BaseException as error:  # raised in the waiting threads
-            self.error = error
+        except BaseException as error:  # raised in the waiting threads; a library's panic is no Exception
+            self.error = error if isinstance(error, Exception) else RuntimeError(repr(error))
         finally:
             self.ended.set()
 
     def _progress(self, done: int, total: int) -> None:
         if self.unwanted.is_set():
             raise _Unwanted
-        self.arriving = LoadProgress(done, total)
+        self.arriving, self.moved = LoadProgress(done, total), time.monotonic()
 
 
 class ModelCache:
     """The models in memory, by the names under which they were requested."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, *, patience: float = _PATIENCE) -> None:
+        """
+        Args:
+            patience: seconds without progress after which a load is given up.
+        """
         self._load = load
+        self._patience = patience
         self._models: weakref.WeakValueDictionary[str, AnyModel] = weakref.WeakValueDictionary()
         self._jobs: dict[str, _Job] = {}
         self._encoders: deque[str] = deque(maxlen=_ENCODERS)  # the last ones used
@@ -104,6 +115,8 @@ class ModelCache:
             job.waiting += 1
         try:
             while not job.ended.wait(heartbeat):
+                if time.monotonic() - job.moved > self._patience:
+                    self._give_up(name, job)
                 yield job.arriving
             return self._taken(name, job)
         finally:
@@ -113,6 +126,16 @@ class ModelCache:
                     job.unwanted.set()
                     if self._jobs.get(name) is job:
                         del self._jobs[name]
+
+    def _give_up(self, name: str, job: _Job) -> NoReturn:
+        """Leave a load that hangs to itself, so that the next one of this name begins anew."""
+        with self._lock:
+            if self._jobs.get(name) is job:
+                del self._jobs[name]
+        raise AttendError(
+            f"{display_name(name)} got nowhere for {self._patience:,.0f} seconds while it loaded, so it was given up: "
+            "check its files, or choose another model."
+        )
 
     def _taken(self, name: str, job: _Job) -> AnyModel:
         """The result of a load that ended; the first caller puts it into the cache."""

@@ -226,3 +226,7 @@ class Models:
         if not isinstance(name, str) or not (self._offers(name) or (self.any_name and not offered)):
             raise AttendError(f"There is no model {str(name)[:80]!r} here: choose one of {', '.join(self.names)}.")
         return self._cache.load(name)
+
+    def forget(self, visitor: str) -> None:
+        """Let go of what was read for a visitor, who has left."""
+        self.schedulers.forget(visitor)

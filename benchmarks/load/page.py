@@ -1,0 +1,104 @@
+"""The page in a process of its own, which says on demand what it holds.
+
+Run as a program it is `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import runpy
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Self
+
+import psutil
+
+from decoding.prefixes import KeptPrefixes
+from decoding.scheduler import Scheduler
+from model.errors import AttendError
+
+_ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a page holds."""
+
+    threads: int  # that decode; others wait in a pool for the next event
+    files: int  # open ones, connections included
+    rows: int  # of the batches
+    waiting: int  # runs that have not begun
+    prefixes: int  # bytes of texts that were read for visitors
+    memory: int  # resident bytes
+
+    @classmethod
+    def here(cls) -> Self:
+        """Those of this process."""
+        process, objects = psutil.Process(), gc.get_objects()
+        # By their type: some modules are imported when they are asked what they are an instance of.
+        schedulers = [each for each in objects if type(each) is Scheduler]
+        return cls(
+            threads=sum(thread.name.startswith("attend-decoding") for thread in threading.enumerate()),
+            files=process.num_fds(),
+            rows=sum(each.rows for each in schedulers),
+            waiting=sum(each.waiting for each in schedulers),
+            prefixes=sum(each.bytes for each in objects if type(each) is KeptPrefixes),
+            memory=process.memory_info().rss,
+        )
+
+
+class ServedPage:
+    """A page that runs, seen from outside."""
+
+    def __init__(self, child: Popen[str], address: str) -> None:
+        self._child = child
+        self.process = psutil.Process(child.pid)
+        self.address = address
+
+    def holdings(self) -> Holdings:
+        assert self._child.stdin is not None and self._child.stdout is not None
+        self._child.stdin.write("\n")
+        self._child.stdin.flush()
+        return Holdings(**json.loads(self._child.stdout.readline()))
+
+
+@contextmanager
+def serving(model: str, port: int, *flags: str, calls: int = 32) -> Iterator[ServedPage]:
+    """The page, which is over at the end.
+
+    Args:
+        calls: that may run at the same time, since all are from one address.
+    """
+    command = [sys.executable, "-m", "benchmarks.load.page", "--port", str(port), "--model", model, *flags]
+    environment = {**os.environ, "ATTEND_CALLS": str(calls), "ATTEND_UNREAD_SECONDS": "10"}
+    with Popen(command, cwd=_ROOT, stdin=PIPE, stdout=PIPE, text=True, env=environment) as child:
+        try:
+            assert child.stdout is not None
+            line = child.stdout.readline()
+            if "ready" not in line:
+                raise AttendError(f"The page did not start: {line.strip() or 'see above'}.")
+            yield ServedPage(child, f"http://127.0.0.1:{port}")
+        finally:
+            child.kill()
+
+
+def _report() -> None:
+    for _ in sys.stdin:
+        print(json.dumps(asdict(Holdings.here())), flush=True)
+
+
+def main(arguments: Sequence[str]) -> None:
+    threading.Thread(target=_report, daemon=True).start()
+    sys.argv = ["app.py", *arguments]
+    runpy.run_path(str(_ROOT / "app.py"), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,109 @@
+"""Visitors of a page: some only chat; others also stop, vanish in the middle of an answer, and come back."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import httpx
+from gradio_client import Client
+
+MESSAGES = ("Hi! How are you today?", "Tell me a story about a small dog.", "What do you like to eat?", "I am sad.")
+_TIMEOUT = 120.0  # seconds
+
+
+@dataclass(slots=True)
+class Experience:
+    """What one visitor saw."""
+
+    first: list[float] = field(default_factory=list)  # seconds from a question to the first token of its answer
+    gaps: list[float] = field(default_factory=list)  # seconds between two pieces of an answer
+    tokens: int = 0
+    failed: list[str] = field(default_factory=list)  # what was said instead of an answer
+    done: dict[str, int] = field(default_factory=dict)  # how often each thing was done
+
+
+class Visitor:
+    """A program that uses the page as a person would."""
+
+    def __init__(self, address: str, model: str, tokens: int, number: int) -> None:
+        self._address, self._model, self._tokens, self._number = address, model, tokens, number
+        self._random = random.Random(number)
+        self._client = Client(address, verbose=False)
+        self.seen = Experience()
+
+    def stay(self, barrier: threading.Barrier, seconds: float, *, restless: bool) -> Experience:
+        """Do one thing after the other, from the moment when all visitors are there.
+
+        Args:
+            restless: whether to stop, vanish and come back as well.
+        """
+        barrier.wait()
+        end = time.perf_counter() + seconds
+        everything = (self.chat, self.chat, self.chat, self.stop, self.vanish, self.come_back)
+        while time.perf_counter() < end:
+            act: Callable[[float], None] = self._random.choice(everything) if restless else self.chat
+            self.seen.done[act.__name__] = self.seen.done.get(act.__name__, 0) + 1
+            try:
+                act(end)
+            except Exception as error:  # whatever it is, it belongs into the table
+                self.seen.failed.append(f"{act.__name__}: {error or type(error).__name__}")
+        self._client.close()
+        return self.seen
+
+    def chat(self, end: float) -> None:
+        """One answer, to its end."""
+        times = [time.perf_counter()]
+        job = self._asked()
+        for item in job:
+            times.append(time.perf_counter())
+            self.seen.tokens += len(item["tokens"]) if times[-1] < end else 0
+        job.result()
+        waited = [after - before for before, after in pairwise(times)]
+        self.seen.first.append(waited[0])
+        self.seen.gaps += waited[1:]
+
+    def stop(self, end: float) -> None:
+        """An answer that is stopped after its first piece."""
+        job = self._asked()
+        for _ in job:
+            job.cancel()
+            break
+        with suppress(Exception):  # the client finds no answer in what it is sent then
+            job.result(timeout=_TIMEOUT)
+
+    def vanish(self, end: float) -> None:
+        """A connection that breaks in the middle of an answer, or before anybody has read of it."""
+        data = {"data": [self._message, [], self._model, self._settings, ""]}
+        begun = httpx.post(f"{self._address}/gradio_api/call/chat", json=data, timeout=_TIMEOUT).raise_for_status()
+        if self._random.random() < 0.5:
+            answer = f"{self._address}/gradio_api/call/chat/{begun.json()['event_id']}"
+            with httpx.stream("GET", answer, timeout=_TIMEOUT) as stream:
+                next(line for line in stream.iter_lines() if line.startswith("event:") and "heartbeat" not in line)
+
+    def come_back(self, end: float) -> None:
+        """The page closed, and opened again."""
+        self._client.close()
+        self._client = Client(self._address, verbose=False)
+
+    def _asked(self) -> Any:
+        return self._client.submit(self._message, [], self._model, self._settings, api_name="/chat")
+
+    @property
+    def _message(self) -> str:
+        return MESSAGES[self._number % len(MESSAGES)]
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "min_new_tokens": self._tokens,
+            "max_new_tokens": self._tokens,
+            "temperature": 0.8,
+            "seed": self._number,
+        }

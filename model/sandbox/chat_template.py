@@ -1,0 +1,100 @@
+"""Renders chat templates as transformers does, which would take seconds to import here; tests hold both equal."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import jinja2
+from jinja2 import Environment
+from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import Node
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from model.sandbox.child import serve
+
+_MOST_BYTES = 512_000_000
+_MOST_CHARACTERS = 8_000_000  # of a conversation
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks what the model writes, which only training needs to know."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self.tags = {"generation"}
+
+    def parse(self, parser: Parser) -> list[Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+class _Namespace(jinja2.utils.Namespace):
+    """As Jinja's, without names that lead into Python."""
+
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        self, *rest = args
+        for name in dict(*rest, **kwargs):
+            _check_name(name)
+        jinja2.utils.Namespace.__init__(self, *rest, **kwargs)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+class _Dict:
+    """`dict` without what else Python's type can do."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+        return dict(*args, **kwargs)
+
+    def fromkeys(self, *args: Any) -> dict[Any, Any]:
+        return dict.fromkeys(*args)
+
+
+def _check_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise jinja2.exceptions.SecurityError(f"no name in a namespace may begin with an underscore, as {name!r} does")
+
+
+def _raise_exception(message: str) -> None:
+    raise jinja2.exceptions.TemplateError(message)
+
+
+def _strftime_now(form: str) -> str:
+    return datetime.now().strftime(form)
+
+
+def _to_json(
+    value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: bool = False
+) -> str:
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+@lru_cache(maxsize=1)
+def _compiled(template: str) -> jinja2.Template:
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = _strftime_now
+    environment.globals["namespace"] = _Namespace
+    environment.globals["dict"] = _Dict()
+    return environment.from_string(template)
+
+
+def render(question: dict[str, Any]) -> str:
+    """The text that a template makes of its variables; raises whatever Jinja does."""
+    written = _compiled(question["template"]).render(question["variables"])
+    if len(written) > _MOST_CHARACTERS:
+        raise ValueError(f"it writes more than {_MOST_CHARACTERS:,} characters")
+    return written
+
+
+if __name__ == "__main__":
+    serve(render, _MOST_BYTES)

@@ -1,0 +1,134 @@
+"""Chat templates are programs of strangers: they render as in transformers, and can take neither time nor memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model import catalog
+from model.errors import AttendError
+from model.huggingface import chat_template
+from model.huggingface.chat_template import TemplateChat
+from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.sandbox.process import OutOfBounds, Refused, Sandbox
+from model.text.conversation import Message
+from tests.helpers.folders import CHATML, INST, byte_level, gpt2, sentence_piece
+
+MESSAGES = [
+    {"role": "user", "content": " Hi <|im_end|> <b>&</b> "},
+    {"role": "assistant", "content": "Hello\u00e9 \ue0001\ue001"},
+]
+PECULIAR = """
+{%- set ns = namespace(count=0, last='') %}
+{%- for message in messages -%}
+    {%- if message.role == 'tool' %}{% continue %}{% endif %}
+    {%- set ns.count = ns.count + 1 %}
+    {{- '[' ~ loop.index ~ '/' ~ messages|length ~ ' ' ~ message['role'] | upper ~ ']' }}
+    {% generation %}{{ message.content | trim }}{% endgeneration %}
+{% endfor %}
+    {{ ns.count }} {{ messages | tojson }} {{ messages[0] | tojson(indent=2) }} {{ {'é': none} | tojson }}
+{{ tools is none }} {{ documents is none }} {{ unknown is defined }} {{ eos_token }} {{ dict(a=1).a }}
+{{ dict.fromkeys('ab') }} {{ range(3) | list }} {{ 'a,b'.split(',') | last }}
+{{ cycler is defined }} {{ "%s" | format(1) }}
+{% if add_generation_prompt %}go{% endif %}
+"""
+ENDLESS = (
+    "{{ 9**(9**8) }}",
+    "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "{% macro again() %}{% for i in range(9) %}{{ again() }}{% endfor %}{% endmacro %}{% for i in range(99999) %}"
+    "{% for j in range(99999) %}{% set x = messages | tojson %}{% endfor %}{% endfor %}",
+)
+TOO_LARGE = (
+    "{{ 'a' * 4000000000 }}",
+    "{% set n = namespace(x='a') %}{% for i in range(64) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x }}",
+    "{{ '%9999999999d' % 1 }}",
+    "{{ 'a' | center(9999999999) }}",
+    "{{ '{:>9999999999}'.format(1) }}",
+    "{{ 'a'.ljust(9999999999) }}",
+    "{{ [0] * 9999999999 }}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(64) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{{ ('a' * 99999).replace('a', 'a' * 99999) }}",
+    "{{ lipsum(n=99999) }}",
+)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize(
+    "tokenizer", [byte_level(CHATML), sentence_piece(INST), byte_level(PECULIAR)], ids=["chatml", "inst", "peculiar"]
+)
+def test_texts_are_those_of_transformers(tokenizer: Any, answered: bool) -> None:
+    chat = TemplateChat(HuggingFaceTokenizer(tokenizer, len(tokenizer)))
+    expected = tokenizer.apply_chat_template(MESSAGES, tokenize=False, add_generation_prompt=not answered)
+    assert chat._written(MESSAGES, answered=answered) == expected
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return Sandbox("chat_template", seconds=2)
+
+
+def rendered(sandbox: Sandbox, template: str) -> str:
+    return sandbox.answer({"template": template, "variables": {"messages": MESSAGES}})
+
+
+@pytest.mark.parametrize("template", ENDLESS)
+def test_what_never_ends_is_ended_and_the_next_one_renders(sandbox: Sandbox, template: str) -> None:
+    with pytest.raises(OutOfBounds):
+        rendered(sandbox, template)
+    assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
+
+
+@pytest.mark.parametrize("template", TOO_LARGE)
+def test_what_fills_the_memory_is_refused_and_the_next_one_renders(sandbox: Sandbox, template: str) -> None:
+    with pytest.raises((OutOfBounds, Refused)):
+        rendered(sandbox, template)
+    assert rendered(sandbox, "{{ 1 + 1 }}") == "2"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ ''.__class__.__mro__ }}",
+        "{{ messages.__class__.__subclasses__() }}",
+        "{{ namespace(__class__=1) }}",
+        "{{ cycler.__init__.__globals__.os.system('true') }}",
+        "{{ range(9999999) }}",
+        "{% for",
+    ],
+)
+def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox, template: str) -> None:
+    try:
+        written = rendered(sandbox, template)
+    except Refused:
+        return
+    assert written == ""  # an attribute that is forbidden is undefined
+
+
+def test_a_syntax_error_comes_with_its_line(sandbox: Sandbox) -> None:
+    with pytest.raises(Refused) as refused:
+        rendered(sandbox, "a\n{% for %}")
+    assert refused.value.line == 2
+
+
+@pytest.mark.parametrize("template", [ENDLESS[0], TOO_LARGE[0]])
+def test_a_checkpoint_with_such_a_template_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str
+) -> None:
+    monkeypatch.setattr(chat_template, "_SECONDS", 2.0)
+    with pytest.raises(AttendError, match=r"^The chat template of this model [^.]*(choose another model|MB\))\.$"):
+        catalog.load(str(gpt2(tmp_path / "evil", template)))
+
+
+def test_a_template_that_turns_on_a_later_message_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = CHATML + "{% if messages|length > 2 %}" + ENDLESS[1] + "{% endif %}"
+    loaded = catalog.load(str(gpt2(tmp_path / "evil", template)))
+    assert isinstance(loaded.chat, TemplateChat)
+    monkeypatch.setattr(loaded.chat._sandbox, "_seconds", 1.0)
+    conversation = [Message("user", "Hi"), Message("assistant", "Hi"), Message("user", "Hi")]
+    with pytest.raises(AttendError, match="was stopped: choose another model"):
+        loaded.chat_prompt(conversation, reserve=1)
+    assert loaded.chat_prompt(conversation[:1], reserve=1).ids

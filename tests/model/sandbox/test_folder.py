@@ -1,0 +1,124 @@
+"""A stranger's folder can neither block nor crash whoever loads it, nor fill the memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from model import catalog
+from model.errors import AttendError
+from model.sandbox import folder as checked_folder
+from model.transformer import checkpoint
+from tests.conftest import make_checkpoint
+from tests.helpers.folders import gpt2
+
+
+def changed(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return gpt2(tmp_path / "evil")
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"])
+def test_what_is_no_regular_file_is_never_opened(folder: Path, name: str) -> None:
+    """Reading a FIFO would wait for ever, and /dev/zero would fill the memory."""
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(AttendError, match=f"{name} is not a regular file"):
+        catalog.load(str(folder))
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(AttendError, match=f"{name} is not a regular file"):
+        catalog.load(str(folder))
+
+
+def test_a_config_alone_is_read_no_other_way(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(AttendError, match="not a regular file"):
+        checkpoint.read_config(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_a_file_that_only_seems_small_is_refused_by_its_size(folder: Path, name: str) -> None:
+    with (folder / name).open("r+b") as file:
+        file.truncate(10**12)  # takes no room on the disk
+    with pytest.raises(AttendError, match="1,000,000,000,000 bytes"):
+        catalog.load(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("width", 10**9),
+        ("vocabulary_size", 10**9),
+        ("heads", 10**8),
+        ("head_width", 10**9),
+        ("context_length", 10**10),
+        ("layers", 10**9),
+        ("feed_forward_width", 10**12),
+        ("encoder_layers", 10**9),
+    ],
+)
+@pytest.mark.parametrize("positions", ["rotary", "sinusoidal", "learned"])
+def test_sizes_that_the_weights_do_not_have_allocate_nothing(
+    tmp_path: Path, field: str, value: int, positions: str
+) -> None:
+    folder = make_checkpoint(tmp_path / "claims")
+    changed(folder / "config.json", lambda values: values.update({field: value, "positions": positions}))
+    with pytest.raises(AttendError):
+        catalog.load(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("n_layer", 10**8), ("n_embd", 4 * 10**8), ("vocab_size", 10**10), ("n_positions", 10**9)],
+)
+def test_a_model_of_transformers_is_held_to_its_weights_too(folder: Path, field: str, value: int) -> None:
+    changed(folder / "config.json", lambda values: values.update({field: value}))
+    for engine in ("adapter", "auto"):
+        with pytest.raises(AttendError):
+            catalog.load(str(folder), engine)
+
+
+def test_a_tokenizer_that_panics_is_one_sentence(folder: Path) -> None:
+    """The Rust library's assertions are no exceptions, and who waited for this load never heard of it."""
+
+    def panicking(values: dict[str, Any]) -> None:
+        values["truncation"] = {"direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 5}
+
+    changed(folder / "tokenizer.json", panicking)
+    with pytest.raises(AttendError, match=r"tokenizer"):
+        catalog.load(str(folder))
+
+
+def test_a_tokenizer_that_hangs_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked_folder, "_SECONDS", 3.0)
+
+    def hanging(values: dict[str, Any]) -> None:
+        doubling = {"type": "Replace", "pattern": {"Regex": "."}, "content": "aa"}
+        values["normalizer"] = {"type": "Sequence", "normalizers": [doubling] * 40}
+
+    changed(folder / "tokenizer.json", hanging)
+    with pytest.raises(AttendError, match=r"tokenizer.json crashed or took too long"):
+        catalog.load(str(folder))
+
+
+def test_a_weight_of_another_shape_is_never_filled_up(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = next(name for name in weights if name.endswith("wte.weight"))
+    weights[name] = weights[name][:2].clone()
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    for engine in ("adapter", "auto"):
+        with pytest.raises(AttendError):
+            catalog.load(str(folder), engine)

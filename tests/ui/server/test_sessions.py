@@ -1,0 +1,218 @@
+"""Whoever invents visits throws out nobody else's, and whoever sends more than a person can is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import HTTPException, Request
+from gradio.context import Context
+from gradio.data_classes import PredictBodyInternal
+from gradio.queueing import Event
+from gradio_client import Client
+
+from model.loaded import LoadedModel
+from tests.conftest import unused_port
+from tests.helpers.waiting import eventually
+from ui.limits import Limits
+from ui.page.layout import build
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.server import launch as serve
+from ui.server import sessions
+from ui.server.callers import ADDRESS
+from ui.server.queue import PROGRAMS, FairQueue
+from ui.server.refusals import Page
+from ui.server.sessions import Visit, Visits
+
+
+class Stage:
+    """Visits of a page, of which three may come from one address and five are kept."""
+
+    def __init__(self, page: Page) -> None:
+        self.busy: set[str] = set()
+        self.forgotten: list[str] = []
+        self.departed: list[Session] = []
+        self.visits = Visits(
+            page, Limits(visits=3, sessions=5), lambda: self.busy, self.forgotten.append, self.departed.append
+        )
+
+    def come(self, visit: str, address: str, *, stay: bool = False, size: int = 0) -> None:
+        ADDRESS.set(address)
+        kept = self.visits[visit]
+        assert isinstance(kept, Visit)
+        kept.state_data[1] = Session(bytes=size)
+        if stay:
+            self.visits.opened(visit)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.visits.session_data)
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    with Page() as page:
+        pass
+    assert Context.root_block is None
+    yield Stage(page)
+    ADDRESS.set("")
+
+
+def test_one_more_of_an_address_takes_the_place_of_its_own_oldest(stage: Stage) -> None:
+    stage.come("other", "b")
+    for number in range(20):
+        stage.come(f"invented {number}", "a")
+    assert stage.names == ["other", "invented 17", "invented 18", "invented 19"]
+    assert stage.forgotten == [f"invented {number}" for number in range(17)]
+
+
+def test_what_is_in_use_is_never_dropped(stage: Stage) -> None:
+    stage.come("open", "a", stay=True)
+    stage.come("busy", "a")
+    stage.busy.add("busy")
+    for number in range(10):
+        stage.come(f"invented {number}", "a")
+    assert stage.names == ["open", "busy", "invented 9"]
+    stage.visits.opened("invented 9")
+    with pytest.raises(HTTPException, match="3 visits from your address are open, which is the limit"):
+        stage.come("one too many", "a")
+    stage.come("from elsewhere", "b")
+    assert stage.names == ["open", "busy", "invented 9", "from elsewhere"]
+    stage.visits.closed("open")
+    stage.come("the next", "a")
+    assert stage.names == ["busy", "invented 9", "from elsewhere", "the next"]
+
+
+def test_many_addresses_together_throw_out_nobody_who_is_there(stage: Stage) -> None:
+    for number in range(5):
+        stage.come(f"open {number}", str(number), stay=True)
+    with pytest.raises(HTTPException, match="5 visits are open, which is the limit"):
+        stage.come("one too many", "x")
+    assert stage.names == [f"open {number}" for number in range(5)]
+
+
+def test_those_who_left_are_kept_while_they_are_small_together(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_BYTES_DEPARTED", 100)
+    for name in ("first", "second", "third"):
+        stage.come(name, name, stay=True, size=60)
+    stage.visits.closed("second")
+    assert stage.names == ["first", "second", "third"] and len(stage.departed) == 1
+    stage.visits.opened("second")  # back, as after a bad connection
+    stage.visits.closed("first")
+    stage.visits.closed("third")
+    assert stage.names == ["second", "third"]
+
+
+def test_those_who_left_long_ago_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.come("away", "a", stay=True)
+    stage.come("there", "a", stay=True)
+    stage.visits.closed("away")
+    stage.visits.delete_all_expired_state()
+    assert stage.names == ["away", "there"]
+    monkeypatch.setattr(sessions, "_KEPT", 0.0)
+    stage.visits.delete_all_expired_state()
+    assert stage.names == ["there"]
+
+
+LIMITS = Limits(visits=4, events=3, waiting=6, calls=2)
+
+
+@pytest.fixture
+def page(tiny: LoadedModel) -> Iterator[tuple[str, Page]]:
+    """A real page with small limits."""
+    blocks, port = build(Models((tiny.name,), lambda name, _: tiny, limits=LIMITS)), unused_port()
+    serve.launch(blocks, host="127.0.0.1", port=port, limits=LIMITS, block=False)
+    yield f"http://127.0.0.1:{port}", blocks
+    blocks.close()
+
+
+def event(page: Page, name: str) -> int:
+    """The number of one of the page's own events."""
+    return next(number for number, fn in page.fns.items() if fn.fn is not None and fn.fn.__name__ == name)
+
+
+def test_a_hundred_invented_visits_leave_a_real_one_alone(page: tuple[str, Page]) -> None:
+    url, blocks = page
+    visitor = Client(url, verbose=False)
+    queue = blocks._queue
+    assert isinstance(queue, FairQueue)
+    eventually(lambda: bool(queue.visits._open[visitor.session_hash]))
+    visitor.predict("Hi", api_name="/chat")
+    kept = queue.visits[visitor.session_hash]
+    typed = {"fn_index": event(blocks, "formatted"), "event_data": None, "trigger_id": None}
+    with httpx.Client() as client:
+        for number in range(105):
+            body = {"data": [], "session_hash": f"invented{number}", **typed}
+            client.post(f"{url}/gradio_api/queue/join", json=body)
+    assert queue.visits.session_data[visitor.session_hash] is kept
+    assert len(queue.visits.session_data) <= 4
+    assert visitor.predict("Hi", api_name="/chat")
+    visitor.close()
+
+
+def asked(queue: FairQueue, number: int, address: str, visit: str = "a") -> tuple[PredictBodyInternal, Event]:
+    """A request, and the event that it becomes."""
+    body = PredictBodyInternal(data=[], fn_index=number, session_hash=visit)
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": (address, 1), "query_string": b""}
+    return body, Event(visit, queue.blocks.fns[number], Request(scope), None)
+
+
+def test_programs_that_wait_are_not_in_the_way_of_pages(page: tuple[str, Page]) -> None:
+    queue = page[1]._queue
+    assert isinstance(queue, FairQueue)
+    chat, click = event(page[1], "chat"), event(page[1], "formatted")
+    for number in (chat, click):
+        queue.create_event_queue_for_fn(queue.blocks.fns[number])
+    programs = queue.event_queue_per_concurrency_id[PROGRAMS].queue
+    programs += [asked(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
+    try:
+        assert queue._refusal(asked(queue, click, "visitor")[0], "visitor") == ""
+        assert "of all visitors are waiting" in queue._refusal(asked(queue, chat, "visitor")[0], "visitor")
+        del programs[LIMITS.calls :]
+        for waiting in programs:
+            waiting.request.scope["client"] = ("greedy", 1)
+        assert "from your address are waiting" in queue._refusal(asked(queue, chat, "greedy")[0], "greedy")
+        assert queue._refusal(asked(queue, chat, "visitor")[0], "visitor") == ""
+    finally:
+        programs.clear()
+
+
+def test_whoever_clicks_more_than_a_person_can_is_told_so(page: tuple[str, Page]) -> None:
+    queue = page[1]._queue
+    assert isinstance(queue, FairQueue)
+    click = event(page[1], "formatted")
+    queue.create_event_queue_for_fn(queue.blocks.fns[click])
+    clicks = queue.event_queue_per_concurrency_id[queue.blocks.fns[click].concurrency_id].queue
+    held = queue.blocks.fns[click].concurrency_id
+    limit, queue.event_queue_per_concurrency_id[held].concurrency_limit = 32, 0  # none is answered meanwhile
+    clicks += [asked(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
+    try:
+        assert "still being answered" in queue._refusal(asked(queue, click, "greedy", "another")[0], "greedy")
+        assert queue._refusal(asked(queue, click, "visitor", "another")[0], "visitor") == ""
+    finally:
+        clicks.clear()
+        queue.event_queue_per_concurrency_id[held].concurrency_limit = limit
+
+
+def test_calls_that_name_no_visit_leave_none(page: tuple[str, Page], tiny: LoadedModel) -> None:
+    url, blocks = page
+    queue = blocks._queue
+    assert isinstance(queue, FairQueue)
+    data: dict[str, Any] = {"data": ["Hi", tiny.name, {"max_new_tokens": 2}]}
+    for _ in range(6):
+        identifier = httpx.post(f"{url}/gradio_api/call/generate", json=data).json()["event_id"]
+        assert "complete" in httpx.get(f"{url}/gradio_api/call/generate/{identifier}", timeout=60).text
+    eventually(lambda: not queue.visits.session_data)
+
+
+def test_stop_waits_for_no_thread(page: tuple[str, Page]) -> None:
+    url, blocks = page
+    assert blocks.limiter is not None
+    number = event(blocks, "halt")
+    body = {"data": [None], "fn_index": number, "session_hash": "a", "event_data": None, "trigger_id": None}
+    blocks.limiter.total_tokens = 0  # as if every thread waited for the model
+    answer = httpx.post(f"{url}/gradio_api/run/predict", json=body, timeout=20)
+    assert answer.status_code == 200

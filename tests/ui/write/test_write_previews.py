@@ -1,0 +1,81 @@
+"""What is typed is shown at once, in few bytes: only what changed, and of much at once the newest part."""
+
+from __future__ import annotations
+
+import pytest
+
+from model import catalog
+from model.loaded import LoadedModel
+from ui.inspector.contract import InspectorValue
+from ui.inspector.opening import open_run
+from ui.kit.packing import packed
+from ui.runs.attention import explain
+from ui.runs.models import Models
+from ui.runs.session import Session
+from ui.write import actions as write
+from ui.write.screen import WriteScreen
+
+MOST_BYTES = 200_000
+STORY = "Once upon a time there was a small dog who liked to play in the park with all of its friends. " * 20
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Models:
+    """The embedded chat model, whose context is full with a few hundred words."""
+    loaded = catalog.load("attend-chat")
+    return Models((loaded.name,), lambda name, _: loaded)
+
+
+def shown(screen: WriteScreen) -> InspectorValue:
+    assert screen.inspector is not None
+    return screen.inspector
+
+
+def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Models, tiny: LoadedModel) -> None:
+    session = Session()
+    first = shown(write.preview(session, models, models.default, "The quick brown fox"))
+    assert "since" not in first and "continues" not in first
+    second = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
+    same = second.get("since", 0)
+    assert second.get("continues") == first["run"] != second["run"]
+    assert 0 < same <= len(first["tokens"])
+    assert [*first["tokens"][:same], *second["tokens"]] == shown(write.overview(session, models, models.default))[
+        "tokens"
+    ]
+    tokens = session.run(session.draft.run).tokens
+    anew, _ = explain([token.id for token in tokens], tiny.model, tiny.lock, candidates=10)
+    assert [(token.id, token.row) for token in tokens] == [(token.id, token.row) for token in anew]
+    for token, alone in zip(tokens[1:], anew[1:], strict=True):
+        assert token.choice is not None and alone.choice is not None
+        assert token.choice.probability == pytest.approx(alone.choice.probability, abs=1e-5)
+
+
+def test_what_was_deleted_is_told_by_a_length(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, "The quick brown fox")
+    value = shown(write.preview(session, models, models.default, "The quick"))
+    assert value.get("since") == len(session.run(session.draft.run).tokens) - len(value["tokens"])
+    assert not value["tokens"]
+
+
+def test_what_the_page_does_not_show_is_sent_whole(models: Models) -> None:
+    session = Session()
+    write.preview(session, models, models.default, "The quick brown fox")
+    session.shown = "another run"
+    value = shown(write.preview(session, models, models.default, "The quick brown fox sleeps"))
+    assert "continues" not in value and "since" not in value
+    assert len(value["tokens"]) == len(session.run(session.draft.run).tokens)
+
+
+def test_a_full_context_is_sent_in_few_bytes(embedded: Models) -> None:
+    """Pasted at once, and then typed on; the rest comes when the page asks for it."""
+    session, loaded = Session(model=embedded.default), embedded.first
+    ids = loaded.prompt(STORY)[: loaded.model.context_length - 20]
+    text = loaded.tokenizer.decode(ids[1:], begins=True)
+    pasted = shown(write.preview(session, embedded, embedded.default, text))
+    assert len(pasted["tokens"]) > 450 and len(packed(pasted)) < MOST_BYTES
+    assert pasted.get("steps_from") == len(pasted["tokens"]) - len(pasted["steps"]) > 1
+    typed = shown(write.preview(session, embedded, embedded.default, text + " dog"))
+    assert len(packed(typed)) < MOST_BYTES / 2
+    whole = open_run(session, embedded, typed["run"])
+    assert len(whole["rows"]) > 2 * len(pasted["rows"]) and len(whole["steps"]) == len(whole["tokens"]) - 1

@@ -129,11 +129,15 @@ def serve(arguments: Sequence[str] | None) -> int:
     gc.set_threshold(50_000, 50)
     # Slow imports come after everything that can be refused without them.
     from model.device import limit_heaps
-    from ui.server.machine import Machine, ZeroGpu
+    from ui.server.machine import Machine
 
     limit_heaps()
-    run_seconds = chosen.limits.run_seconds
-    machine = ZeroGpu(chosen.model, spaces, run_seconds) if spaces else Machine(chosen.model)
+    if spaces is None:
+        machine = Machine(chosen.model)
+    else:
+        from ui.server.zero_gpu import ZeroGpu
+
+        machine = ZeroGpu(chosen.model, spaces, chosen.limits.run_seconds)
     try:
         first = machine.load_first()
     except EncoderOnly:

@@ -39,9 +39,7 @@ class FairQueue(Queue):
             blocks=blocks,
         )
         self._limits = limits
-        self.visits = Visits(
-            blocks, limits.visits, lambda: self.busy, self.forget, blocks.departed, most=limits.sessions
-        )
+        self.visits = Visits(blocks, limits, lambda: self.busy, self.forget, blocks.departed)
         self.pending_messages_per_session = LRUCache(_UNLIMITED)  # else those of anybody are dropped
         # Gradio's statistics go through all of their records after each event, and nobody reads them.
         self.ANAYLTICS_CACHE_FREQUENCY, self.ANALYTICS_MAX_EVENTS = _UNLIMITED, 1

@@ -35,9 +35,8 @@ class Stage:
         self.busy: set[str] = set()
         self.forgotten: list[str] = []
         self.departed: list[Session] = []
-        self.visits = Visits(
-            page, Limits(visits=3, sessions=5), lambda: self.busy, self.forgotten.append, self.departed.append
-        )
+        limits = Limits(visits=3, sessions=5)
+        self.visits = Visits(page, limits, lambda: self.busy, self.forgotten.append, self.departed.append)
 
     def come(self, visit: str, address: str, *, stay: bool = False, size: int = 0) -> None:
         ADDRESS.set(address)

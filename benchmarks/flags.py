@@ -19,6 +19,7 @@ _HELP = {
     "beams": "beams of the search",
     "starts": "starts of the program to measure",
     "tokens": "tokens of the answer",
+    "replicas": "replicas of the model",
     "visitors": "how many visitors chat at once",
     "seconds": "seconds for which they chat",
 }

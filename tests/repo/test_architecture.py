@@ -64,9 +64,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ui.history.contract": (),
     "ui.tour": (),
     "ui.server": ("ui", "decoding", "model"),
+    # the models on a cluster: nothing of the page knows it
+    "serve": ("app", "ui", "decoding", "model"),
+    "serve.settings": ("model",),
+    "serve.wire": (),
     "training": ("decoding", "model"),
     "benchmarks": ("training.translate", "ui.tour", "attend", "decoding", "model"),
     "benchmarks.updates": ("benchmarks", "ui.chat", "ui.runs", "ui.kit", "decoding", "model"),
+    "benchmarks.cluster": ("benchmarks", "serve", "ui.runs", "decoding", "model"),
     "experiments": ("lesson.recurrence.translation", "training", "benchmarks.timing", "decoding", "model"),
 }
 
@@ -80,6 +85,7 @@ LIBRARIES = {
     "httpx2": ("model.hub",),
     "prometheus_client": ("ui.server.metrics",),
     "psutil": ("model.device", "benchmarks"),
+    "ray": ("serve.deploy", "serve.local_nodes", "serve.remote"),
     "threadpoolctl": ("model.threads",),
     "numba": ("model.jit", "model.compiled", "benchmarks"),
     "accelerate": ("training", "experiments", "model.huggingface"),
@@ -239,6 +245,9 @@ def test_rooms_stay_small() -> None:
         ("ui.page.layout", "from . import header"),
         ("ui.page.layout", "import matplotlib.pyplot as plt"),
         ("ui.chat.actions", "from ui.write import actions"),
+        ("ui.page", "from serve.deploy import deploy"),
+        ("app", "import serve.page"),
+        ("serve.page", "import ray"),
         ("ui.kit.component", "from ui.runs import session"),
         ("ui.page.layout", "from ui.chat.actions import _answer"),
     ],

@@ -45,7 +45,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.strip()
 ]
-PACKAGES = ("model", "decoding", "lesson", "ui", "training", "experiments", "benchmarks")
+PACKAGES = ("model", "decoding", "lesson", "ui", "serve", "training", "experiments", "benchmarks")
 
 
 def requirements(python: str) -> dict[str, str]:
@@ -172,7 +172,7 @@ def program(command: list[str]) -> str:
 
 def test_make_targets_exist() -> None:
     made = [command for command in COMMANDS if program(command) == "make"]
-    assert {command[1] for command in made} == {"run", "test"}
+    assert {command[1] for command in made} == {"run", "test", "cluster", "test-cluster"}
     for command in made:
         assert subprocess.run(["make", "--dry-run", *command[1:]], cwd=ROOT, capture_output=True).returncode == 0
 

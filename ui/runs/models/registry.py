@@ -48,6 +48,7 @@ class Models:
         wrap: Wrap = lambda decode: decode,
         alone: Callable[[str], bool] = lambda name: False,
         observer: Observer = Observer(),
+        decoder: Decoder | None = None,
     ) -> None:
         """
         Args:
@@ -58,6 +59,7 @@ class Models:
             wrap: the host's decorator for decoding, such as one that borrows a GPU.
             alone: whether each run of this model has passes of its own, since the host lends a GPU to it.
             observer: measures all runs.
+            decoder: runs the strategies; None for one in this process.
         """
         if not names:
             raise ValueError("a page needs at least one model")
@@ -65,7 +67,7 @@ class Models:
         self.any_name = any_name
         self.limits = limits
         self.schedulers = Schedulers(most_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
-        decoder = Decoder(self.get, self.schedulers, alone=alone)
+        decoder = decoder or Decoder(self.get, self.schedulers, alone=alone)
         self.decode: Decode = observing(wrap(decoder.decode), observer)
         self.decode_together: DecodeTogether = observing(wrap(decoder.decode_together), observer)
         self._cache = ModelCache(load)

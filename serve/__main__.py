@@ -1,0 +1,87 @@
+"""`python -m serve`: the page of `app.py`, whose models run in the replicas of a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+
+import app
+from model.arguments import ModelArguments
+from model.command_line import Parser, exit_code
+from model.errors import AttendError
+from serve.settings import DEFAULT_FILE, ClusterSettings
+from ui.limits import Limits
+
+
+def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, str, app.Options]:
+    """Read the command line: what to deploy, the address of the cluster ("" for one on this machine), and the page."""
+    parser = Parser(
+        prog="python -m serve",
+        usage="python -m serve [flags]",
+        description="Serve the page, with its models on a Ray cluster.",
+    )
+    parser.add_argument(
+        "--cluster",
+        type=Path,
+        default=DEFAULT_FILE,
+        metavar="FILE",
+        help="the models and their replicas (default serve/cluster.toml)",
+    )
+    parser.add_argument(
+        "--address",
+        default="",
+        metavar="HOST:PORT",
+        help="the cluster's head node, or auto (default: two nodes on this machine, for as long as the page runs)",
+    )
+    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=app.PORT, metavar="N", help=f"the page's port (default {app.PORT})")
+    parser.add_argument("--public", action="store_true", help="limits for a page open to the public")
+    read = parser.parse_args(arguments)
+    limits = Limits.of(public=read.public, environment=os.environ)
+    page = app.Options(read.host, read.port, ModelArguments(), read.public, share=False, limits=limits)
+    return ClusterSettings.read(read.cluster), read.address, page
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    return exit_code(lambda: serve(arguments))
+
+
+def serve(arguments: Sequence[str] | None) -> int:
+    """Deploy the models and serve the page until it is interrupted."""
+    started = time.monotonic()
+    settings, address, chosen = options(arguments)
+    app.check_port(chosen.host, chosen.port)
+    if find_spec("ray") is None:
+        raise AttendError("Ray is not installed: run pip install -r requirements-cluster.txt.")
+    # Slow imports come after everything that can be refused without them.
+    from model.device import limit_heaps
+    from ui.kit.light_import import import_gradio
+
+    limit_heaps()
+    import_gradio()
+    with ExitStack() as cluster:
+        if not address:
+            from serve.local_nodes import local_nodes
+
+            address = cluster.enter_context(local_nodes())
+        from serve.deploy import connected, deployed
+        from serve.page import models_of
+        from ui.page.layout import build
+        from ui.server.metrics import Metrics
+
+        cluster.enter_context(connected(address))
+        handles = cluster.enter_context(deployed(settings))
+        metrics = Metrics()
+        models = models_of(settings, handles, limits=chosen.limits, observer=metrics)
+        shown = f"{', '.join(handles)} on a cluster"
+        return app.launch(build(models), chosen, shown, started, metrics)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A replica: one process of a deployment, with one copy of the model and one scheduler, which decodes for all pages.
+
+It decodes with the class with which a page does so in its own process, `ui.runs.models.decoder.Decoder`; all that is
+added here is the journey of the passes. Knows nothing of Ray, which makes an actor of it (`serve/deploy.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from decoding.settings import DecodingSettings
+from decoding.step import Hypothesis
+from model import catalog
+from model.device import limit_heaps
+from model.errors import AttendError
+from model.loaded import LoadedModel
+from model.progress import Progress
+from model.threads import fastest_threads
+from serve import evaluation, wire
+from serve.settings import ModelDeployment
+from ui.runs.models import Models, Passes
+from ui.runs.stream import stream
+
+_TIME_LIMIT = 3600.0  # seconds; the page's own limit is shorter
+_PER_SECOND = 20.0  # messages of a stream: a page shows no more, and each costs both sides about a millisecond
+
+
+class Replica:
+    """One model, for everybody who calls."""
+
+    def __init__(self, deployment: ModelDeployment) -> None:
+        limit_heaps()
+        self._arguments = deployment.arguments
+        first = catalog.load_arguments(self._arguments)
+        fastest_threads(first.model)
+        self._loaded = {first.name: first}  # and what visitors chose of it in other precisions
+        self._models = Models((first.name,), self._load)
+        self._threads = ThreadPoolExecutor(deployment.most_requests, thread_name_prefix="attend-replica")
+        self._rows = 0
+
+    def _load(self, name: str, progress: Progress) -> LoadedModel:
+        if name not in self._loaded:
+            other = catalog.load_another(self._arguments, name, progress)
+            assert isinstance(other, LoadedModel)
+            self._loaded[name] = other
+        return self._loaded[name]
+
+    async def decode(
+        self,
+        name: str,
+        prompt: tuple[int, ...],
+        settings: DecodingSettings,
+        drawn: int,
+        resumed: Hypothesis | None,
+        visitor: str,
+    ) -> AsyncIterator[bytes]:
+        """The messages of `Decoder.decode`."""
+        passes = self._models.decode(name, prompt, settings, drawn, resumed, visitor)
+        async for message in self._messages(passes, settings.rows):
+            yield message
+
+    async def decode_together(
+        self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool, visitor: str
+    ) -> AsyncIterator[bytes]:
+        """The messages of `Decoder.decode_together`."""
+        passes = self._models.decode_together(name, prompt, cards, attention, visitor)
+        async for message in self._messages(passes, sum(card.rows for card in cards.values())):
+            yield message
+
+    async def _messages(self, passes: Passes, rows: int) -> AsyncIterator[bytes]:
+        """The passes since the last message; none is a heartbeat, and an error for people is the last message. Whoever
+        stops reading frees the rows."""
+        stop, loop = threading.Event(), asyncio.get_running_loop()
+        batches = stream(passes, stop=stop, time_limit=_TIME_LIMIT, per_second=_PER_SECOND)
+        self._rows += rows
+        try:
+            while (batch := await loop.run_in_executor(self._threads, next, batches, None)) is not None:
+                yield wire.dumps(batch.steps)
+        except AttendError as error:
+            yield wire.dumps(error)
+        finally:
+            self._rows -= rows
+            stop.set()
+
+    async def describe(self, name: str) -> bytes:
+        """See `serve.evaluation.describe`."""
+        return await self._answer(lambda: evaluation.describe(self._models.get(name)))
+
+    async def evaluate(
+        self,
+        name: str,
+        decoder_start: tuple[int, ...],
+        method: str,
+        arguments: Sequence[Any],
+        options: Mapping[str, Any],
+    ) -> bytes:
+        """See `serve.evaluation.evaluate`."""
+        return await self._answer(
+            lambda: evaluation.evaluate(self._models.get(name), decoder_start, method, arguments, options)
+        )
+
+    async def _answer(self, work: Callable[[], Any]) -> bytes:
+        """The result, or an error for people, as a message."""
+        try:
+            result = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except AttendError as error:
+            result = error
+        return wire.dumps(result)
+
+    def record_autoscaling_stats(self) -> dict[str, float]:
+        """The rows that are running or waiting, which Serve collects for `serve/autoscaling.py`."""
+        return {"rows": self._rows}

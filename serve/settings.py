@@ -1,0 +1,111 @@
+"""What runs where on a cluster: one deployment a model, read from a TOML file. Imports nothing slow, and no Ray."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from model.arguments import ModelArguments
+from model.errors import AttendError, did_you_mean
+from model.names import display_name
+
+DEFAULT_FILE = Path(__file__).with_name("cluster.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDeployment:
+    """One model: what it computes with, what a replica of it needs of a node, and how many replicas there are."""
+
+    name: str  # as `--model` takes it; every node must be able to open it
+    engine: str = "auto"
+    device: str = "auto"
+    dtype: str = "auto"
+    num_cpus: float = 1.0  # of a node, for each replica
+    num_gpus: float = 0.0
+    resources: Mapping[str, float] = field(default_factory=dict)  # names of your own, such as {"large": 1}
+    min_replicas: int = 1
+    max_replicas: int = 1
+    target_rows: int = 16  # rows of a replica, running and waiting, above which another one is started
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise AttendError("A model of the cluster has no name: write [models.NAME].")
+        for name in ("engine", "device", "dtype"):
+            if not isinstance(getattr(self, name), str):
+                raise self._refusal(name, "a text")
+        for name in ("num_cpus", "num_gpus"):
+            if not _is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1024:
+                raise self._refusal(name, "a number from 0 to 1024")
+        for name, most in (("min_replicas", 10_000), ("max_replicas", 10_000), ("target_rows", 1_000)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise self._refusal(name, f"a whole number from 1 to {most:,}")
+        if self.max_replicas < self.min_replicas:
+            raise self._refusal("max_replicas", f"at least min_replicas, which is {self.min_replicas}")
+        if not isinstance(self.resources, Mapping) or not all(map(_is_number, self.resources.values())):
+            raise self._refusal("resources", "a table of names and numbers")
+
+    def _refusal(self, name: str, wanted: str) -> AttendError:
+        value = repr(getattr(self, name))[:80]
+        return AttendError(f"{name} of {self.name} is {value}, but must be {wanted}: change it in the cluster's file.")
+
+    @property
+    def display_name(self) -> str:
+        """As the page shows it, and as the deployment is called."""
+        return display_name(self.name)
+
+    @property
+    def most_requests(self) -> int:
+        """At one replica; more go to another one, or wait in the page until a replica is free."""
+        return 4 * self.target_rows
+
+    @property
+    def arguments(self) -> ModelArguments:
+        """How a replica loads the model."""
+        return ModelArguments(self.name, self.engine, self.device, self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """The models of a cluster; the page begins with the first."""
+
+    models: tuple[ModelDeployment, ...]
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise AttendError("The cluster's file has no model: add [models.attend-chat].")
+        shown = [model.display_name for model in self.models]
+        if twice := next((name for name in shown if shown.count(name) > 1), ""):
+            raise AttendError(f"Two models of the cluster are called {twice}: rename the folder of one.")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file such as `serve/cluster.toml`; `AttendError` names what is wrong in it."""
+        try:
+            read = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise AttendError(
+                f"The cluster's file {path} can't be read ({error}): give another with --cluster."
+            ) from error
+        _check_names(read, ("models",), str(path))
+        models = read.get("models", {})
+        if not isinstance(models, dict) or not all(isinstance(model, dict) for model in models.values()):
+            raise AttendError(f"models in {path} must be tables: write [models.attend-chat].")
+        known = tuple(each.name for each in fields(ModelDeployment) if each.name != "name")
+        for name, model in models.items():
+            _check_names(model, known, f"[models.{name}]")
+        return cls(tuple(ModelDeployment(name, **model) for name, model in models.items()))
+
+
+def _check_names(read: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for name in read:
+        if name not in known:
+            near = did_you_mean(name, known) or f"choose from {', '.join(known)}."
+            raise AttendError(f"There is no setting {name[:80]!r} in {where}: {near}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

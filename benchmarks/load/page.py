@@ -1,6 +1,6 @@
 """The page in a process of its own, which says on demand what it holds.
 
-Run as a program it is `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
+There it is `python app.py` with the same arguments, and writes a line of JSON for each line that it reads.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -76,7 +76,8 @@ def serving(model: str, port: int, *flags: str, calls: int = 32) -> Iterator[Ser
     Args:
         calls: that may run at the same time, since all are from one address.
     """
-    command = [sys.executable, "-m", "benchmarks.load.page", "--port", str(port), "--model", model, *flags]
+    program = "from benchmarks.load.page import run; run()"
+    command = [sys.executable, "-c", program, "--port", str(port), "--model", model, *flags]
     environment = {**os.environ, "ATTEND_CALLS": str(calls), "ATTEND_UNREAD_SECONDS": "10"}
     with Popen(command, cwd=_ROOT, stdin=PIPE, stdout=PIPE, text=True, env=environment) as child:
         try:
@@ -94,11 +95,8 @@ def _report() -> None:
         print(json.dumps(asdict(Holdings.here())), flush=True)
 
 
-def main(arguments: Sequence[str]) -> None:
+def run() -> None:
+    """The page's own process."""
     threading.Thread(target=_report, daemon=True).start()
-    sys.argv = ["app.py", *arguments]
+    sys.argv[0] = "app.py"
     runpy.run_path(str(_ROOT / "app.py"), run_name="__main__")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -35,7 +35,7 @@ format: $(VENV)/dev.stamp ## bring the code into the form that make check asks f
 	@$(BIN)/ruff format .
 
 SUITE := decoding
-SUITES := $(sort $(shell grep -lr --include=*.py __main__ benchmarks | sed 's|benchmarks/||; s|/__main__||; s|\.py$$||'))
+SUITES := $(sort $(shell grep -lr --include=*.py '^if __name__' benchmarks | sed 's|benchmarks/||; s|/__main__||; s|\.py$$||; s|/|.|g'))
 
 bench: $(VENV)/dev.stamp ## time decoding against transformers, or SUITE=NAME: it names them; one JSON line last
 	@echo "make bench SUITE=$(SUITE); the others: $(filter-out $(SUITE),$(SUITES))" >&2

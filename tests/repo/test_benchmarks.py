@@ -54,8 +54,9 @@ def test_make_names_every_benchmark() -> None:
     made = subprocess.run(["make", "--dry-run", "bench", "SUITE=parts"], cwd=ROOT, capture_output=True, text=True)
     assert made.returncode == 0 and "-m benchmarks.parts" in made.stdout
     (line,) = (line for line in made.stdout.splitlines() if "the others:" in line)
-    files = [path for path in (ROOT / "benchmarks").rglob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    suites = {path.parent.name if path.stem == "__main__" else path.stem for path in files}
+    files = [path for path in (ROOT / "benchmarks").rglob("*.py") if "if __name__" in path.read_text(encoding="utf-8")]
+    modules = {".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts) for path in files}
+    suites = {module.removesuffix(".__main__") for module in modules}
     assert suites - {"parts"} == set(line.partition("the others: ")[2].partition('"')[0].split())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
+from tests.helpers.waiting import eventually
 from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
 
 pytestmark = BROWSER
@@ -126,7 +127,7 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
 def test_new_steps_are_appended_and_a_lost_one_is_requested(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], search=search(0, 2), busy=True))
     stage.show(inspector=inspector(WORDS[:5], since=4, search=search(2), busy=True))
-    assert len(rows(stage)) == 3
+    eventually(lambda: len(rows(stage)) == 3)
     stage.show(inspector=inspector(WORDS, run="r2", busy=True, search=search(0, 1)))
     stage.show(inspector=inspector(WORDS, run="r2", since=6, search=search(2)))
     assert stage.wait_for_events() == [("missing", {"run": "r2"})]

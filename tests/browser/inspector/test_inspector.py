@@ -152,7 +152,7 @@ def test_a_selection_stays_while_the_run_goes_on_until_it_follows_again(stage: S
     sync_api.expect(stage.find(".at-follow")).to_be_hidden()
     stage.find('.at-box[data-index="2"]').click()
     stage.show(inspector=inspector(WORDS[:6], since=4, busy=True))
-    assert "Token 1 of 4" in stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 1 of 4")
     stage.find(".at-follow").click()
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 4 of 4")
     stage.show(inspector=inspector(WORDS, since=6))
@@ -163,6 +163,7 @@ def test_an_update_adds_boxes_and_leaves_the_others_alone(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], busy=True))
     stage.page.evaluate("document.querySelectorAll('.at-box').forEach((box) => { box.kept = true; })")
     stage.show(inspector=inspector(WORDS, since=3, busy=True))
+    sync_api.expect(stage.find(".at-box")).to_have_count(7)
     kept = stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => Boolean(box.kept))")
     assert kept == [True] * 4 + [False] * 3
     assert stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => box.textContent)")[4:] == [
@@ -175,8 +176,7 @@ def test_an_update_adds_boxes_and_leaves_the_others_alone(stage: Stage) -> None:
 def test_a_beam_that_changes_its_mind_replaces_the_end(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, busy=True))
     stage.show(inspector=inspector([*WORDS[:4], " the", " end"], since=4, busy=True))
-    texts = stage.page.evaluate("[...document.querySelectorAll('.at-box')].map((box) => box.textContent)")
-    assert texts == ["<s>", "Hi", "I", "am", "the", "end"]
+    sync_api.expect(stage.find(".at-box")).to_have_text(["<s>", "Hi", "I", "am", "the", "end"])
     assert "Token 4 of 4" in stage.find(".at-headline").inner_text()
 
 
@@ -235,6 +235,7 @@ def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage:
     top = stage.find(".at-step").bounding_box()["y"]
     stage.find('.at-box[data-index="2"]').click()
     stage.show(inspector=inspector([*WORDS, *[" on"] * 20], since=4, busy=True))
+    sync_api.expect(stage.find(".at-box")).to_have_count(len(WORDS) + 20)
     assert stage.find(".at-map-foot .at-legend").inner_text() == scale == "0\n≥\u00a040\u00a0%"
     stage.show(inspector=inspector(WORDS))
     for mode in (1, 2, 0):

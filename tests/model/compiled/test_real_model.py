@@ -13,7 +13,7 @@ from model.loaded import LoadedModel
 from model.text.conversation import Message
 
 Texts = list[tuple[tuple[int, ...], list[int]]]
-LENGTH = 60
+LENGTH = 30
 
 
 @pytest.fixture(scope="module")

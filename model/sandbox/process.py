@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,10 @@ class Sandbox:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._end_child: Callable[[], object] = lambda: None
+
+    def __reduce__(self) -> tuple[Callable[[], Sandbox], tuple[()]]:
+        """Pickled, as for another process, it is a sandbox that has not been started."""
+        return partial(Sandbox, self._module, seconds=self._seconds), ()
 
     def answer(self, question: object) -> Any:
         """The answer to a question; both are JSON values.

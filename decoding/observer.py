@@ -1,4 +1,4 @@
-"""What measures the runs of a model, such as the metrics of a server. Numbers only: no text and nobody's name."""
+"""An interface for measuring runs, such as for the metrics of a server. Numbers only: no texts, no names."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Outcome = Literal["finished", "stopped", "failed"]
 
 
 class Observer:
-    """Measures nothing; a server's overrides what it counts. May be called from any thread."""
+    """Measures nothing; subclasses override what they count. May be called from any thread."""
 
     def stepped(self, rows: int) -> None:
         """One pass through a model, of so many rows."""
 
     def decoded(self, tokens: int, seconds: float, *, first: bool) -> None:
-        """What one pass brought to one run.
+        """One run got the tokens of one pass.
 
         Args:
-            tokens: of all its texts and beams.
-            seconds: that its reader waited for them, since the pass before or since the run began.
-            first: whether no other pass came before.
+            tokens: in all its texts and beams.
+            seconds: that its reader waited for them, since the previous pass or the start of the run.
+            first: whether this is the run's first pass.
         """
 
     def ended(self, outcome: Outcome) -> None:
-        """One run; "stopped" by its reader or at the time limit."""
+        """One run ended; "stopped" by its reader or at the time limit."""
 
 
 def observing(decode: DecodeT, observer: Observer) -> DecodeT:
-    """A function that yields the passes of a run, and tells the observer their numbers."""
+    """The same function, whose passes the observer measures."""
 
     @wraps(decode)
     def observed(*arguments: Any) -> Passes:
@@ -44,18 +44,18 @@ def observing(decode: DecodeT, observer: Observer) -> DecodeT:
 
 
 def _observed(passes: Passes, observer: Observer) -> Passes:
-    """The same passes. What the reader does between two of them does not count."""
+    """The same passes. Time that the reader spends between two of them does not count."""
     waited, first = 0.0, True
     outcome: Outcome = "stopped"
     try:
         while True:
-            asked = time.perf_counter()
+            started = time.perf_counter()
             try:
                 made = next(passes)
             except StopIteration:
                 outcome = "finished"
                 return
-            waited += time.perf_counter() - asked
+            waited += time.perf_counter() - started
             if made is not None:
                 tokens = sum(len(step.hypotheses) for step in made.steps.values())
                 observer.decoded(tokens, waited, first=first)

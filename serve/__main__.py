@@ -16,6 +16,7 @@ from model.command_line import Parser, exit_code
 from model.errors import AttendError
 from serve.settings import DEFAULT_FILE, ClusterSettings
 from ui.limits import Limits
+from ui.server.accounts import Accounts
 
 
 def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, str, app.Options]:
@@ -41,9 +42,15 @@ def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, st
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=app.PORT, metavar="N", help=f"the page's port (default {app.PORT})")
     parser.add_argument("--public", action="store_true", help="limits for a page open to the public")
+    parser.add_argument(
+        "--auth", default="", metavar="FILE", help="ask for a name and a password: NAME:PASSWORD, one on each line"
+    )
     read = parser.parse_args(arguments)
     limits = Limits.of(public=read.public, environment=os.environ)
-    page = app.Options(read.host, read.port, ModelArguments(), read.public, share=False, limits=limits)
+    accounts = Accounts.read(read.auth, os.environ)
+    page = app.Options(
+        read.host, read.port, ModelArguments(), read.public, share=False, limits=limits, accounts=accounts
+    )
     return ClusterSettings.read(read.cluster), read.address, page
 
 

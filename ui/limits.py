@@ -1,4 +1,4 @@
-"""What one page allows, all in one place; docs/limits.md explains each."""
+"""The limits of a page; docs/limits.md explains each."""
 
 from __future__ import annotations
 
@@ -11,51 +11,57 @@ from model.errors import AttendError
 
 _PREFIX = "ATTEND_"  # of the environment's variables
 _MB = 1_000_000  # bytes
-_OTHER_THREADS = 96  # of handlers that answer at once, read what is typed or load a model; see `ui.kit.events`
+_OTHER_THREADS = 96  # for handlers other than runs, such as previews and loading; see `ui.kit.events`
 
 
 def _limit(private: float, public: float, help: str, *, least: float = 1, most: float = 1_000_000) -> Any:
-    """A limit with its value on a page for oneself, as the default, and on a public one."""
+    """A limit with its values for a private page, which is the default, and for a public one."""
     return field(default=private, metadata={"public": public, "help": help, "least": least, "most": most})
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Each may be set in the environment: `run_seconds` is ATTEND_RUN_SECONDS."""
+    """Each can be set by an environment variable, `run_seconds` by ATTEND_RUN_SECONDS."""
 
-    run_seconds: float = _limit(600.0, 60.0, "Seconds that one answer may take before it is cut off.")
+    run_seconds: float = _limit(600.0, 60.0, "Time limit of one answer, in seconds.")
     finish_seconds: float = _limit(
-        20.0, 20.0, "Seconds that running answers get to end once the page is asked to stop."
+        20.0, 20.0, "Seconds that running answers have to finish when the page is shut down."
     )
-    waiting: int = _limit(
-        256, 64, "Events of pages, and as many calls of programs, that may wait; more are told to try again."
+    waiting: int = _limit(256, 64, "Page events that may wait, and as many program calls; more are asked to try again.")
+    runs: int = _limit(64, 64, "Visitors' runs at the same time; more have to wait.", most=1000)
+    calls: int = _limit(32, 6, "Program calls that one address may have running at the same time.")
+    program_runs: int = _limit(
+        64, 64, "Program calls at the same time, from all addresses; more have to wait.", most=1000
     )
-    runs: int = _limit(64, 64, "Runs of visitors at the same time; more wait for their turn.", most=1000)
-    calls: int = _limit(32, 6, "Calls of programs that one address may have running at the same time.")
-    program_runs: int = _limit(64, 64, "Calls of programs at the same time, of all addresses; more wait.", most=1000)
-    visits: int = _limit(
-        1000, 100, "Open pages of one address; one more takes the place of its oldest, if that is closed."
+    visits: int = _limit(1000, 100, "Visits that one address may have; a new one replaces its oldest closed one.")
+    events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be in progress or waiting.")
+    unread_seconds: float = _limit(
+        60.0, 20.0, "Seconds after which an answer that its program doesn't read is stopped."
     )
-    events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be answered or wait at the same time.")
-    unread_seconds: float = _limit(60.0, 20.0, "Seconds after which a program's answer that nobody reads is stopped.")
-    rows: int = _limit(64, 64, "Rows of one pass of a model, of all who run it; a run that needs more runs alone.")
-    sessions: int = _limit(1000, 1000, "Visits that the server keeps; one that is in use is never dropped.")
-    session_mb: float = _limit(64.0, 64.0, "MB of explanations kept for one visitor; older attention goes first.")
+    rows: int = _limit(
+        64, 64, "Rows of one forward pass, shared by all runs of the model; a run that needs more runs alone."
+    )
+    sessions: int = _limit(1000, 1000, "Visits that the server keeps; visits in use are never dropped.")
+    session_mb: float = _limit(
+        64.0, 64.0, "MB of explanations kept for one visitor; the oldest attention is dropped first."
+    )
     all_sessions_mb: float = _limit(
-        512.0, 512.0, "MB of explanations kept for all visitors; those of the oldest texts go first."
+        512.0, 512.0, "MB of explanations kept for all visitors; those of the oldest texts are dropped first."
     )
-    undo: int = _limit(50, 50, "States that Undo in Write can bring back.")
-    prefixes_mb: float = _limit(256.0, 256.0, "MB of each model's keys and values kept for its visitors' next prompts.")
+    undo: int = _limit(50, 50, "Steps that Undo in Write can go back.")
+    prefixes_mb: float = _limit(
+        256.0, 256.0, "MB of keys and values that each model keeps for its visitors' next prompts."
+    )
     request_mb: float = _limit(
-        1.0, 1.0, "MB of one request; a conversation that fills the context is a few KB.", most=100
+        1.0, 1.0, "Largest request, in MB; a conversation that fills the context takes a few KB.", most=100
     )
-    metrics: int = _limit(0, 0, "1 lets every machine read /metrics; 0 only this one.", least=0, most=1)
+    metrics: int = _limit(0, 0, "1 lets every machine read /metrics, 0 only this one.", least=0, most=1)
 
     @classmethod
     def of(cls, *, public: bool, environment: Mapping[str, str]) -> Self:
-        """The limits of a page, changed as the environment says.
+        """The limits of a page, with those that the environment sets.
 
-        `AttendError` for what is no number or out of range.
+        `AttendError` for values that are not numbers or out of range.
         """
         chosen: dict[str, Any] = {}
         for limit in fields(cls):

@@ -1,1 +1,1 @@
-"""What a stranger's checkpoint has computed, in processes of its own with limits on time and memory."""
+"""Runs what comes with an untrusted checkpoint in child processes with limits on time and memory."""

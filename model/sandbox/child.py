@@ -1,20 +1,21 @@
-"""The loop of a sandbox's child, and its limits. Imports nothing slow."""
+"""The main loop of a sandboxed child process, and its resource limits. Imports nothing slow."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 _MOST_QUOTED = 200  # characters of an error
 
 
 def serve(answer: Callable[[Any], object], most_bytes: int) -> None:
-    """Answer one question a line, all JSON, until there are no more; `null` asks whether anybody is there.
+    """Answer questions, one line of JSON each, until standard input ends; `null` only checks that the child is alive.
 
     Args:
-        answer: the exceptions that it raises are answered in its place; a panic of a library, which is none, ends it.
+        answer: its exceptions are sent back as errors; a library's panic, which is not an Exception, ends the process.
         most_bytes: of memory that may be reserved, where the system can limit it.
     """
     _limit(most_bytes)
@@ -36,6 +37,10 @@ def _limit(most_bytes: int) -> None:
         import resource
     except ImportError:  # on Windows the time alone is limited
         return
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has nothing to write
+    for kind, most in (
+        (resource.RLIMIT_AS, most_bytes),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),  # it has nothing to write
+    ):
+        with suppress(ValueError, OSError):  # macOS can't limit memory, and a limit that is lower already stays
+            resource.setrlimit(kind, (most, most))

@@ -1,4 +1,4 @@
-"""Checks a checkpoint folder before anything in it is read: what its files are, and what its tokenizer does."""
+"""Checks a checkpoint folder before anything in it is loaded: the kinds and sizes of its files, and its tokenizer."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pathlib import Path
 from model.errors import AttendError
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 
-_MOST_BYTES = 500_000_000  # of a file that is read whole
-_WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # those are not
+_MOST_BYTES = 500_000_000  # of a file that is read as a whole
+_WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")  # these may be larger
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "source.spm", "target.spm")
-_SECONDS = 60.0  # that a tokenizer may take for some short texts; the largest take one or two, most of it to be read
+_SECONDS = 60.0  # for loading a tokenizer and encoding some texts; the largest take one or two
 
 
 def check_folder(folder: Path) -> None:
-    """`AttendError` for what is no regular file or too large, and for a tokenizer that crashes or hangs."""
+    """`AttendError` for a file that is not regular or too large, and for a tokenizer that crashes or hangs."""
     for path in _entries(folder):
-        status = path.stat() if path.exists() else None  # a link may lead nowhere
+        status = path.stat() if path.exists() else None  # a broken link
         if status is None or stat.S_ISDIR(status.st_mode):
             continue
         if not stat.S_ISREG(status.st_mode):
             raise AttendError(f"{path} is not a regular file, so it is never read: remove it from the folder.")
         if status.st_size > _MOST_BYTES and not path.name.endswith(_WEIGHTS):
             raise AttendError(
-                f"{path} has {status.st_size:,} bytes, but besides the weights no file of a checkpoint may have more "
-                f"than {_MOST_BYTES:,}: copy the folder again, or remove it."
+                f"{path} has {status.st_size:,} bytes, but apart from the weights no file of a checkpoint may have "
+                f"more than {_MOST_BYTES:,}: copy the folder again, or remove the file."
             )
     _try_out(folder)
 
@@ -46,7 +46,7 @@ def _try_out(folder: Path) -> None:
         if not path.is_file():
             continue
         try:
-            with suppress(Refused):  # in a sentence of whoever reads the file next
+            with suppress(Refused):  # whoever loads the file next reports it
                 sandbox.answer(str(path.absolute()))
         except OutOfBounds as error:
             raise AttendError(

@@ -1,7 +1,7 @@
-"""A child process that answers questions, and is ended when one takes too long.
+"""A child process that answers questions, and is killed when an answer takes too long.
 
-What a checkpoint brings with it, such as a chat template, is a program in all but name: it may never end, or fill the
-memory. In a process of its own it can take nothing from the others.
+What comes with a checkpoint, such as a chat template, is a program in all but name: it may never end, or fill the
+memory. In a process of its own it can't slow down or crash the page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,47 +23,51 @@ _MOST_BYTES = 64_000_000  # of an answer
 
 
 class OutOfBounds(Exception):
-    """The child was ended, or ended itself: it took too long or too much memory, or crashed."""
+    """The child took too long or too much memory, or crashed."""
 
 
 class Refused(Exception):
-    """What the child raised."""
+    """An exception that the child raised."""
 
     def __init__(self, message: str, line: int | None) -> None:
         """
         Args:
-            line: of the program that it was given, where that has a syntax error.
+            line: of the template, if it has a syntax error.
         """
         super().__init__(message)
         self.line = line
 
 
 class Sandbox:
-    """A module of this folder, run by an interpreter of its own; it is started with the first question."""
+    """A module of this folder in an interpreter of its own, which starts with the first question."""
 
     def __init__(self, module: str, *, seconds: float) -> None:
         """
         Args:
             module: the name of one that calls `model.sandbox.child.serve`.
-            seconds: that an answer may take.
+            seconds: the time limit of an answer.
         """
         self._module = module
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._end_child: Callable[[], object] = lambda: None
+
+    def __reduce__(self) -> tuple[Callable[[], Sandbox], tuple[()]]:
+        """Pickled, as for another process, it is a sandbox that has not been started."""
+        return partial(Sandbox, self._module, seconds=self._seconds), ()
 
     def answer(self, question: object) -> Any:
-        """The answer to a question, both plain values.
+        """The answer to a question; both are JSON values.
 
-        Raises `Refused` for what answering raised, and `OutOfBounds` where there is no answer within the limits; the
-        next question then starts another child.
+        Raises `Refused` if the child raised an exception, and `OutOfBounds` if it exceeded its limits; the next
+        question then starts another child.
         """
         with self._lock:
-            if self._child is None:
-                self._child = self._started()
-            line = _exchange(self._child, json.dumps(question), self._seconds)
+            child = self._child = self._child or self._started()
+            line = _exchange(child, json.dumps(question), self._seconds)
             if line is None:
-                _end(self._child)
+                self._end_child()
                 self._child = None
                 raise OutOfBounds
         reply = json.loads(line)
@@ -78,14 +84,15 @@ class Sandbox:
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for the page alone
         )
-        weakref.finalize(self, _end, child)
+        self._end_child = weakref.finalize(self, _end, child)  # runs once: when called, or when the sandbox is freed
         if _exchange(child, "null", _STARTED_WITHIN) is None:
+            self._end_child()
             raise OutOfBounds
         return child
 
 
 def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float) -> bytes | None:
-    """The line with which a child answers; None if it doesn't, and then it is over."""
+    """The line that the child answers; None if it crashed, was killed or wrote too much."""
     assert child.stdin is not None and child.stdout is not None
     timer = threading.Timer(seconds, child.kill)
     timer.daemon = True
@@ -95,7 +102,7 @@ def _exchange(child: subprocess.Popen[bytes], question: str, seconds: float) -> 
         child.stdin.write(question.encode() + b"\n")
         child.stdin.flush()
         line = child.stdout.readline(_MOST_BYTES)
-    except OSError:  # it is over
+    except OSError:  # it has ended
         pass
     finally:
         timer.cancel()
@@ -106,6 +113,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     child.kill()
     for pipe in (child.stdin, child.stdout):
         if pipe is not None:
-            with suppress(OSError):  # what was not written yet
+            with suppress(OSError):  # unsent data
                 pipe.close()
     child.wait()

@@ -1,4 +1,4 @@
-"""Tries a checkpoint's tokenizer out: the libraries that read it may never return, or end the whole process."""
+"""Tries out a checkpoint's tokenizer, since the libraries that read it may hang, or crash the whole process."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from model.sandbox.child import serve
 
-_MOST_BYTES = 4_000_000_000  # reserved, of which the largest vocabularies use a fraction
+_MOST_BYTES = 4_000_000_000  # reserved; the largest vocabularies use a fraction of it
 _SAMPLES = ("", " ", "x", "Hi! How are you?", "a" * 2_000, " " * 2_000, "aB1." * 500, "日本語 e\u0301 🙂\r\n\t")
 
 
 def try_out(path: str) -> None:
-    """Read a file, and cut some texts with what is in it. What a library raises in order is left to whoever reads the
-    file after this."""
+    """Load a tokenizer and encode some texts. Exceptions while encoding are ignored: whoever loads the file next
+    handles them."""
     if path.endswith(".json"):
         from tokenizers import Tokenizer
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.errors import AttendError
+from serve.__main__ import options
 from serve.settings import DEFAULT_FILE, ClusterSettings, ModelDeployment
 
 
@@ -76,6 +77,15 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, sentence: str) -> Non
         ClusterSettings.read(written(tmp_path, text))
     assert sentence in str(refused.value)
     assert str(refused.value).endswith((".", "?")) and "\n" not in str(refused.value)
+
+
+def test_a_password_is_asked_for_as_by_the_page_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert options([])[2].accounts is None
+    monkeypatch.setenv("ATTEND_AUTH", "ada:secret")
+    chosen = options([])[2].accounts
+    assert chosen is not None and chosen.admits("ada", "secret")
+    named = options(["--auth", str(written(tmp_path, "bob:other"))])[2].accounts
+    assert named is not None and named.admits("bob", "other") and not named.admits("ada", "secret")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

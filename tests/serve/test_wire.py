@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+from pathlib import Path
 
 import pytest
 import torch
 
 from decoding.parameters.parameter import SettingError
 from decoding.settings import DecodingSettings
+from model import catalog
 from model.loaded import LoadedModel
-from serve import wire
+from model.text.conversation import Message
+from serve import evaluation, wire
 from tests.decoding.test_batch import check_same
+from tests.helpers.folders import CHATML, gpt2
 from tests.helpers.waiting import steps_of
 from ui.runs.models import Models
 
@@ -51,3 +56,19 @@ def test_an_error_for_people_keeps_the_settings_that_it_names() -> None:
     back = wire.loads(wire.dumps(SettingError("top_k is too large.", "top_k")))
     assert isinstance(back, SettingError)
     assert (str(back), back.names) == ("top_k is too large.", ("top_k",))
+
+
+def test_a_model_with_a_chat_template_is_described_to_pages(tmp_path: Path) -> None:
+    """Its sandbox holds a lock and a process, which stay here."""
+    loaded = catalog.load(str(gpt2(tmp_path / "templated", CHATML)))
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, pid: evaluation.Facts) -> evaluation.Facts:
+            return pid
+
+    described = Unpickler(io.BytesIO(evaluation.describe(loaded))).load()
+    assert described.model[0] == loaded.model.vocabulary_size
+    prompts = [
+        chat.prompt([Message("user", "Hi")], context_length=128, reserve=8) for chat in (described.chat, loaded.chat)
+    ]
+    assert prompts[0] == prompts[1]

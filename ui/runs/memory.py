@@ -12,6 +12,7 @@ distributions always stay.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ from ui.runs.run import RunRecord, TokenRecord
 from ui.runs.session import Session, Version
 
 _sessions = WeakValueDictionary[int, Session]()  # whose texts have been counted
+_sessions_lock = threading.Lock()
 
 Sizes = Iterator[tuple[int, int]]  # an object's id, and its size without that of its parts
 
@@ -61,16 +63,18 @@ class Ledger:
 
 
 def limit_memory(session: Session, most: int | None = None, *, most_of_all: int | None = None) -> None:
-    """Drop what is over the budget of the visitor and, of those whose last text is the oldest, over that of all.
+    """Drop what exceeds the visitor's budget, and what exceeds that of all visitors, from the oldest texts first.
 
     Args:
         most, most_of_all: bytes; None for the limits of the visitor's page.
     """
     _limit(session, session.limits.session_bytes if most is None else most)
     session.counted = time.monotonic()
-    _sessions[id(session)] = session
+    with _sessions_lock:
+        _sessions[id(session)] = session
+        sessions = list(_sessions.values())
     budget, total = session.limits.all_sessions_bytes if most_of_all is None else most_of_all, 0
-    for each in sorted(_sessions.values(), key=lambda each: each.counted, reverse=True):
+    for each in sorted(sessions, key=lambda each: each.counted, reverse=True):
         total += each.bytes
         if total > budget and each is not session:
             with each.lock.if_free() as free:

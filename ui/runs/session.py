@@ -7,6 +7,7 @@ strings; `ui/runs/memory.py` limits how many. Knows nothing of gradio, of models
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from model.encoder import Encoder
     from model.loaded import LoadedModel
     from model.names import Task
+
+_PROCESS = secrets.token_hex(8)  # other pages have other visitors with the same id()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +141,8 @@ class Session:
 
     @property
     def visitor(self) -> str:
-        """Identifies the visitor to a scheduler while the page is open."""
-        return str(id(self))
+        """Identifies the visitor to a scheduler, which may serve several pages, while the page is open."""
+        return f"{_PROCESS}-{id(self)}"
 
     @property
     def busy(self) -> bool:

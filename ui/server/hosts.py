@@ -23,7 +23,7 @@ def own_names(host: str, *, added: Iterable[str] = (), share: bool = False) -> f
         added: by the user, who may write an address or `*.example.org`.
         share: whether the page also has a temporary address on gradio.live.
     """
-    machine = () if _is_loopback(host) else (socket.gethostname(), socket.getfqdn())
+    machine = () if is_loopback(host) else (socket.gethostname(), socket.getfqdn())
     shared = (_SHARED,) if share else ()
     return frozenset(name.lower() for name in ("localhost", host, *machine, *shared, *map(_plain, added)) if name)
 
@@ -34,21 +34,21 @@ def is_own(host: str, origin: str | None, names: frozenset[str]) -> bool:
     Args:
         host, origin: the request's headers; the origin is None if it was not sent by a web page.
     """
-    name = _name(f"//{host}")
+    name = name_of(f"//{host}")
     if name is None or not (_is_address(name) or _is_among(name, names)):
         return False
-    sender = name if origin is None else _name(origin)
-    return sender is not None and (sender == name or _is_among(sender, names) or _is_loopback(sender))
+    sender = name if origin is None else name_of(origin)
+    return sender is not None and (sender == name or _is_among(sender, names) or is_loopback(sender))
 
 
 def _plain(given: str) -> str:
     """A name as it was typed, without what stands around it in an address."""
     suffix = given.removeprefix("*")
     address = suffix if "//" in suffix else f"//{suffix}"
-    return _name(address) or suffix
+    return name_of(address) or suffix
 
 
-def _name(address: str) -> str | None:
+def name_of(address: str) -> str | None:
     """The host of an address, without its port."""
     try:
         return urlsplit(address).hostname
@@ -68,5 +68,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Whether a name or an address is of this machine alone."""
     return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)

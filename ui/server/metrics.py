@@ -1,7 +1,7 @@
-"""The numbers of a running page, in the form that Prometheus reads. Never any text, token, name or address.
+"""The metrics of a running page, for Prometheus: numbers only, never a text, token, name or address.
 
-They are counted where they arise: a request as it is answered, a pass as the scheduler makes it, a token as its reader
-gets it. Each page has a registry of its own.
+Each is counted where it occurs: a request when it is answered, a pass when the scheduler makes it, a token when its
+reader gets it. Every page has its own registry.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Metrics(Observer):
-    """What one page counts. The registry adds the memory, the processor time and the files of the process."""
+    """The metrics of one page. The registry adds the process's memory, processor time and open files."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self._requests = Counter(
-            "attend_requests", "HTTP requests by the status of their answer.", ["status"], registry=self.registry
+            "attend_requests", "HTTP requests by the status of the response.", ["status"], registry=self.registry
         )
         self._runs = Counter(
             "attend_runs", "Runs by how they ended: finished, stopped or failed.", ["outcome"], registry=self.registry
         )
-        self._tokens = Counter("attend_tokens", "Tokens decoded, of all texts and beams.", registry=self.registry)
+        self._tokens = Counter("attend_tokens", "Tokens decoded, in all texts and beams.", registry=self.registry)
         self._rows = Histogram(
             "attend_step_rows", "Rows of one pass through a model.", buckets=_ROWS, registry=self.registry
         )
         self._first_token = Histogram(
             "attend_first_token_seconds",
-            "Time from asking for an answer to its first token.",
+            "Time from the request for an answer to its first token.",
             buckets=_FIRST_TOKEN,
             registry=self.registry,
         )
@@ -50,11 +50,11 @@ class Metrics(Observer):
         )
 
     def gauge(self, name: str, help: str, value: Callable[[], float]) -> None:
-        """Add a number that is asked for whenever the metrics are."""
+        """Add a number that is computed whenever the metrics are read."""
         Gauge(f"attend_{name}", help, registry=self.registry).set_function(value)
 
     def text(self) -> bytes:
-        """All of them, in Prometheus' text format."""
+        """All metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
     def stepped(self, rows: int) -> None:
@@ -68,20 +68,31 @@ class Metrics(Observer):
         self._runs.labels(outcome).inc()
 
     def answered(self, status: int) -> None:
-        """One request."""
+        """One request, with the status of its response."""
         self._requests.labels(str(status)).inc()
 
 
 class CountRequests:
-    """Tells the metrics the status of every answer."""
+    """Counts every request by the status of its response; an exception becomes Starlette's 500."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started = False
+
         async def counted(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 self._metrics.answered(message["status"])
             await send(message)
 
-        await self._app(scope, receive, counted if scope["type"] == "http" else send)
+        try:
+            await self._app(scope, receive, counted)
+        except Exception:
+            if not started:
+                self._metrics.answered(500)
+            raise

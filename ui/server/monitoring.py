@@ -1,23 +1,22 @@
-"""What machines ask a page: /healthz, whether it takes visitors, and /metrics, its numbers."""
+"""Routes for monitoring: /healthz tells whether the page takes visitors, /metrics has its numbers."""
 
 from __future__ import annotations
-
-import ipaddress
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ui.runs.stream import is_closing
+from ui.server.hosts import is_loopback, name_of
 from ui.server.metrics import CONTENT_TYPE, Metrics
 
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")  # a proxy sends at least one for somebody else
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")  # headers, of which a proxy sends at least one
 
 
 def routes(metrics: Metrics, *, open_to_all: bool) -> list[Route]:
     """
     Args:
-        open_to_all: whether /metrics answers other machines, too.
+        open_to_all: whether other machines may read /metrics, too.
     """
 
     async def healthz(request: Request) -> Response:
@@ -28,22 +27,16 @@ def routes(metrics: Metrics, *, open_to_all: bool) -> list[Route]:
     async def numbers(request: Request) -> Response:
         if open_to_all or _is_of_this_machine(request):
             return Response(metrics.text(), media_type=CONTENT_TYPE)
-        sentence = "The metrics are for the machine that the page runs on: ATTEND_METRICS=1 opens them to all."
+        sentence = "Only the machine that runs the page may read its metrics: ATTEND_METRICS=1 opens them to all."
         return JSONResponse({"detail": sentence}, status_code=403)
 
     return [Route("/healthz", healthz), Route("/metrics", numbers)]
 
 
 def _is_of_this_machine(request: Request) -> bool:
-    """Whether a program here asks for itself. A proxy or a tunnel on this machine, which asks for others, is known by
-    its headers or by the page's name."""
+    """Whether a program on this machine sent the request. A proxy or tunnel here, which sends those of others, gives
+    itself away by its headers or by the name of the page."""
     if request.client is None or any(name in request.headers for name in _FORWARDED):
         return False
-    return _is_loopback(request.client.host) and _is_loopback(request.url.hostname or "")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    name = name_of(f"//{request.headers.get('host', '')}")
+    return is_loopback(request.client.host) and is_loopback(name or "")

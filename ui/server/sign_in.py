@@ -1,8 +1,8 @@
-"""What strangers get of a page that asks for a password.
+"""Signing in to a page that asks for a password.
 
-Gradio's own check leaves several routes open to strangers, and its sign-in page carries the list of all endpoints. So
-everything is refused here, before Gradio sees it, unless it comes with the cookie that Gradio's /login gave. Programs
-sign in the same way: `gradio_client.Client(address, auth=(name, password))`.
+Gradio's own check leaves several routes open to everyone, and its sign-in page contains the list of all endpoints. So
+every request is refused here, before Gradio sees it, unless it has the cookie that Gradio's /login set. Programs sign
+in the same way: `gradio_client.Client(address, auth=(name, password))`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ui.server.callers import address_of
 from ui.server.responses import refuse, send_page
 
-OPEN = ("/healthz", "/metrics", "/gradio_api/startup-events")  # they tell nothing of the page; Gradio starts with it
+OPEN = (
+    "/healthz",
+    "/metrics",
+    "/gradio_api/startup-events",
+)  # reveal nothing about the page; Gradio calls the last one itself
 
-_TRIES, _WITHIN = 10, 60.0  # wrong passwords of one address, and seconds
-_ADDRESSES = 10_000  # remembered
+_ATTEMPTS, _WITHIN = 10, 60.0  # wrong passwords of one address, and seconds
+_MOST_ADDRESSES = 10_000  # remembered
 _PAGE = (Path(__file__).parent / "sign_in.html").read_bytes()
 
 
 class SignIn:
-    """Lets in who has signed in. Everybody else gets the page to do so, and for all but that one sentence."""
+    """Lets through requests of visitors who have signed in; others get the sign-in page, or else one sentence."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()  # times of an address's wrong passwords
+        self._attempts: OrderedDict[str, list[float]] = OrderedDict()  # times by address, without successful ones
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -46,37 +50,45 @@ class SignIn:
         await refuse(send, 401, "Sign in first: this page asks for a name and a password.")
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let Gradio check the password, unless its address has guessed too often."""
+        """Let Gradio check the password, unless there were too many wrong ones from its address."""
         address = address_of(Request(scope))
-        if len(self._recent(address)) >= _TRIES:
-            return await refuse(send, 429, f"{_TRIES} wrong passwords came from your address: try again in a minute.")
-        wrong = False
+        if len(self._recent(address)) >= _ATTEMPTS:
+            return await refuse(
+                send, 429, f"{_ATTEMPTS} wrong passwords came from your address: try again in a minute."
+            )
+        attempt, wrong = self._count(address), False  # counted before it is checked, so that guesses can't overlap
 
         async def answered(message: Message) -> None:
             nonlocal wrong
             if message["type"] == "http.response.start":
                 wrong = message["status"] == 400
                 if wrong:
-                    self._remember(address)
                     return await refuse(send, 401, "This name and password don't match: try again.")
             if not wrong:
                 await send(message)
 
-        await self._app(scope, receive, answered)
+        try:
+            await self._app(scope, receive, answered)
+        finally:
+            if not wrong and attempt in (attempts := self._attempts.get(address, [])):
+                attempts.remove(attempt)
 
     def _recent(self, address: str) -> list[float]:
         since = time.monotonic() - _WITHIN
-        return [moment for moment in self._failures.get(address, ()) if moment > since]
+        return [moment for moment in self._attempts.get(address, ()) if moment > since]
 
-    def _remember(self, address: str) -> None:
-        self._failures[address] = [*self._recent(address), time.monotonic()]
-        self._failures.move_to_end(address)
-        while len(self._failures) > _ADDRESSES:
-            self._failures.popitem(last=False)
+    def _count(self, address: str) -> float:
+        """Count an attempt now; returns its time."""
+        now = time.monotonic()
+        self._attempts[address] = [*self._recent(address), now]
+        self._attempts.move_to_end(address)
+        while len(self._attempts) > _MOST_ADDRESSES:
+            self._attempts.popitem(last=False)
+        return now
 
 
 def _has_signed_in(scope: Scope) -> bool:
-    """Whether a cookie of the request is one that Gradio gave out, as in its own check."""
+    """Whether the request has a cookie that Gradio set, as in its own check."""
     gradio, cookies = scope["app"], Request(scope).cookies
     names = (f"access-token-{gradio.cookie_id}", f"access-token-unsecure-{gradio.cookie_id}")
     return any(cookies.get(name) in gradio.tokens for name in names)

@@ -191,6 +191,34 @@ def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch
     assert guess("1.1.1.1") == 401
 
 
+def test_guesses_that_overlap_count_as_well() -> None:
+    sign_in, statuses = SignIn(Gradio()), list[int]()
+
+    async def guess_at_once() -> None:
+        everybody = asyncio.Barrier(10)
+
+        class Slow(Gradio):
+            async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+                await everybody.wait()  # until ten passwords are being checked
+                await super().__call__(scope, receive, send)
+
+        sign_in._app = Slow()
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Any:
+            return {"type": "http.request"}
+
+        login = {"type": "http", "method": "POST", "path": "/login", "client": ("1.1.1.1", 1), "headers": []}
+        await asyncio.gather(*(sign_in({**login, "app": Gradio()}, receive, send) for _ in range(12)))
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, guess_at_once()).result()
+    assert sorted(statuses) == [401] * 10 + [429] * 2
+
+
 def test_no_socket_opens() -> None:
     assert answers(SignIn(Gradio()), {"type": "websocket", "path": "/socket"}) == [
         {"type": "websocket.close", "code": 1008}

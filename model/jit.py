@@ -67,9 +67,10 @@ def announced() -> Iterator[None]:
 
         def on_start(self, event: object) -> None:
             if self.bar is None:  # how many there will be is known at the end: each calls others, and numba's own
-                description = "Compiling for this processor, some 20 seconds, once"
+                description = "Compiling for this processor, only once, about 20 seconds"
                 form = "{desc}: {n} functions, {elapsed}"
-                self.bar = tqdm(desc=description, bar_format=form, file=sys.stderr)
+                interval = 0.1 if sys.stderr.isatty() else 10.0  # seconds; a log needs no more than a few lines
+                self.bar = tqdm(desc=description, bar_format=form, file=sys.stderr, mininterval=interval)
 
         def on_end(self, event: object) -> None:
             if self.bar is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,12 +15,16 @@ _MOST_QUOTED = 200  # characters of an error
 def serve(answer: Callable[[Any], object], most_bytes: int) -> None:
     """Answer questions, one line of JSON each, until standard input ends; `null` only checks that the child is alive.
 
+    The command line's argument is how many seconds an answer may take. The parent ends this process sooner, unless it
+    has crashed itself meanwhile.
+
     Args:
         answer: its exceptions are sent back as errors; a library's panic, which is not an Exception, ends the process.
         most_bytes: of memory that may be reserved, where the system can limit it.
     """
     _limit(most_bytes)
     for line in sys.stdin.buffer:
+        _end_after(int(sys.argv[1]))
         question = json.loads(line)
         try:
             reply: dict[str, object] = {"answer": None if question is None else answer(question)}
@@ -30,6 +35,13 @@ def serve(answer: Callable[[Any], object], most_bytes: int) -> None:
             reply = {"error": message, "line": getattr(error, "lineno", None)}
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
+        _end_after(0)
+
+
+def _end_after(seconds: int) -> None:
+    """Let the system end this process; 0 takes that back."""
+    if hasattr(signal, "alarm"):  # not on Windows
+        signal.alarm(seconds)
 
 
 def _limit(most_bytes: int) -> None:

@@ -7,6 +7,7 @@ memory. In a process of its own it can't slow down or crash the page.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -77,7 +78,7 @@ class Sandbox:
 
     def _started(self) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
-            [sys.executable, "-m", f"model.sandbox.{self._module}"],
+            [sys.executable, "-m", f"model.sandbox.{self._module}", str(math.ceil(self._seconds) + 1)],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

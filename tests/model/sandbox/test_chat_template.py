@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ from model.huggingface.tokenizer import HuggingFaceTokenizer
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import Message
 from tests.helpers.folders import CHATML, INST, byte_level, gpt2, sentence_piece
+from tests.helpers.paths import ROOT
+from tests.helpers.waiting import LONGEST
 
 MESSAGES = [
     {"role": "user", "content": " Hi <|im_end|> <b>&</b> "},
@@ -132,3 +138,14 @@ def test_a_template_that_turns_on_a_later_message_is_one_sentence(
     with pytest.raises(AttendError, match="was stopped: choose another model"):
         loaded.chat_prompt(conversation, reserve=1)
     assert loaded.chat_prompt(conversation[:1], reserve=1).ids
+
+
+@pytest.mark.skipif(not hasattr(signal, "alarm"), reason="needs a system that can end a process by an alarm")
+def test_an_endless_template_ends_even_if_nobody_is_there_to_end_it() -> None:
+    """As when the page was killed."""
+    command = [sys.executable, "-m", "model.sandbox.chat_template", "1"]  # seconds
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        child.stdin.write(json.dumps({"template": ENDLESS[1], "variables": {}}).encode() + b"\n")
+        child.stdin.flush()
+        assert child.wait(LONGEST) == -signal.SIGALRM

@@ -67,6 +67,7 @@ def test_a_model_with_a_chat_template_is_described_to_pages(tmp_path: Path) -> N
             return pid
 
     described = Unpickler(io.BytesIO(evaluation.describe(loaded))).load()
+    assert loaded.chat is not None
     assert described.model[0] == loaded.model.vocabulary_size
     prompts = [
         chat.prompt([Message("user", "Hi")], context_length=128, reserve=8) for chat in (described.chat, loaded.chat)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
+# What an interpreter needs to start; the rest may hold secrets, such as ATTEND_AUTH and the Hub's token.
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _STARTED_WITHIN = 60.0  # seconds, on a very busy machine
 _MOST_BYTES = 64_000_000  # of an answer
 
@@ -83,6 +86,7 @@ class Sandbox:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             start_new_session=True,  # Ctrl-C is for the page alone
         )
         self._end_child = weakref.finalize(self, _end, child)  # runs once: when called, or when the sandbox is freed

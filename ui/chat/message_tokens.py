@@ -40,7 +40,7 @@ def message_tokens(run: RunRecord, loaded: LoadedModel) -> list[list[MessageToke
     around = "".join(_texts(marked.ids, loaded.tokenizer)).split(_MARK)
     texts = _texts(run.ids[: run.first], loaded.tokenizer)
     written = _written("".join(texts), [one.text for one in kept], around)
-    return [_parts(one.text, place, texts) for one, place in zip(kept, written, strict=False)]
+    return [_parts(one.text, span, texts) for one, span in zip(kept, written, strict=False)]
 
 
 def _texts(ids: Sequence[int], tokenizer: TextTokenizer) -> list[str]:

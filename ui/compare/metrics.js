@@ -36,14 +36,14 @@ export function makeMetrics(texts) {
       const number = numbers[i];
       const range = number === null ? null : ranges[i];
       const text = number === null ? '–' : worded(number, texts[i]);
-      const place = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
+      const percent = range ? Math.round((100 * (number - range.low)) / (range.high - range.low)) : null;
       const extreme = range && (number === range.high ? 'highest' : number === range.low ? 'lowest' : null);
-      const next = `${text} ${place} ${extreme}`;
+      const next = `${text} ${percent} ${extreme}`;
       if (next === shown[i]) return; // while texts grow, most numbers stay as they are
       shown[i] = next;
       value.textContent = text;
       fill.hidden = !range;
-      if (range) fill.style.insetInlineStart = `${place}%`;
+      if (range) fill.style.insetInlineStart = `${percent}%`;
       row.dataset.extreme = extreme || '';
       mark.textContent = { highest: '▲', lowest: '▼' }[extreme] || '';
       mark.title = extreme || '';

@@ -91,9 +91,9 @@ function orderField(parameter, state, labels) {
     } });
   const draw = () => {
     const on = state.stagesOn();
-    list.replaceChildren(...on.map((stage, place) => make('li', { 'data-stage': stage },
+    list.replaceChildren(...on.map((stage, index) => make('li', { 'data-stage': stage },
       make('span', { text: labels[stage] }),
-      arrow(stage, -1, '↑', 'earlier', place === 0), arrow(stage, 1, '↓', 'later', place === on.length - 1))));
+      arrow(stage, -1, '↑', 'earlier', index === 0), arrow(stage, 1, '↓', 'later', index === on.length - 1))));
     if (!on.length) list.replaceChildren(make('li', { class: 'at-none', text: 'No filters are on.' }));
   };
   return { box, draw };

@@ -149,3 +149,13 @@ def test_an_endless_template_ends_even_if_nobody_is_there_to_end_it() -> None:
         child.stdin.write(json.dumps({"template": ENDLESS[1], "variables": {}}).encode() + b"\n")
         child.stdin.flush()
         assert child.wait(LONGEST) == -signal.SIGALRM
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs a system that shows a process's environment")
+def test_a_template_s_process_gets_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTEND_AUTH", "teacher:secret")
+    sandbox = Sandbox("chat_template", seconds=LONGEST)
+    assert sandbox.answer({"template": "{{ x }}", "variables": {"x": 1}}) == "1"
+    assert sandbox._child is not None
+    environment = Path(f"/proc/{sandbox._child.pid}/environ").read_bytes()
+    assert b"PATH=" in environment and b"secret" not in environment

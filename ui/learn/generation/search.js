@@ -66,8 +66,8 @@ export function searchPart({ change, latest, form: { most_beams: most } }) {
     const node = make('div', {}, number, word, total);
     node.style.gridColumn = String(2 * path.length + 1);
     const rows = BRANCHES ** (2 - path.length);
-    const place = path.length === 1 ? token - 1 : token - 1 - BRANCHES;
-    node.style.gridRow = `${place * rows + 1} / span ${rows}`;
+    const rank = path.length === 1 ? token - 1 : token - 1 - BRANCHES;
+    node.style.gridRow = `${rank * rows + 1} / span ${rows}`;
     tree.append(node);
     return { node, number, word, total, token, parent, index };
   }

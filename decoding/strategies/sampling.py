@@ -34,16 +34,25 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+_LEAST = (1e-3, 1e-5, 0.0)  # probabilities; tokens below one are sorted only if a draw lies beyond those above it
+
+
 def token_at(draw: float, recording: Recording) -> int:
     """The token that a draw lands on.
 
     The survivors are sorted by final probability, highest first, ties by id; the first whose cumulative sum exceeds the
     draw is taken (else the last). Sorting the values alone gives the probability of that token and its position among
-    the tokens that share it; no order of the ids is ever needed.
+    the tokens that share it; no order of the ids is ever needed. Most draws land on one of a few probable tokens, whose
+    sums are those of the whole order, so the others are sorted only for a draw that lies beyond.
     """
     ids, probabilities = recording.final_probabilities()
-    descending = np.sort(probabilities)[::-1]
-    index = min(int(np.searchsorted(np.cumsum(descending), draw, side="right")), ids.size - 1)
+    descending = sums = probabilities
+    for least in _LEAST:
+        descending = np.sort(probabilities[probabilities >= least])[::-1]
+        sums = np.cumsum(descending)
+        if sums.size and draw < sums[-1]:
+            break
+    index = min(int(np.searchsorted(sums, draw, side="right")), ids.size - 1)
     value = descending[index]
     before = int(np.count_nonzero(probabilities > value))
     return int(ids[np.flatnonzero(probabilities == value)[index - before]])

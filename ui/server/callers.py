@@ -1,11 +1,13 @@
 """The callers of endpoints, and how much of the server each may use.
 
 Limits apply to each address before they apply to all calls, so that no caller can block the others. Behind a proxy,
-such as that of a Space, every call comes from the proxy, which forwards the caller's address.
+such as that of a Space, every call comes from the proxy, which forwards the caller's address. Providers give each IPv6
+customer a /64 network at least, so all addresses of one count as the same.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import threading
 import time
@@ -56,12 +58,25 @@ def caller() -> str:
 
 
 def address_of(request: Any) -> str:
-    """The address that a request, Starlette's or Gradio's, came from; "" where there is none."""
+    """The address that a request, Starlette's or Gradio's, came from, as limits count it; "" if there is none."""
     if request is None or request.client is None:
         return ""
     forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""
     # Only the last entry is the proxy's own; those before it are what the caller claims.
-    return forwarded.rpartition(",")[2].strip() or str(request.client.host)
+    return counted_address(forwarded.rpartition(",")[2].strip() or str(request.client.host))
+
+
+def counted_address(address: str) -> str:
+    """The address as limits count it: an IPv4 address itself, the /64 network of an IPv6 address."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:  # a proxy may send something else
+        return address
+    if parsed.version == 4:
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:  # ::ffff:192.0.2.1
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
 
 
 class Unread:

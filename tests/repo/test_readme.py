@@ -10,11 +10,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import app
 import generate
@@ -83,6 +85,12 @@ def test_requirements_suit_this_python_and_that_of_spaces() -> None:
     assert space["torch"] == "==2.11.0"  # the newest that ZeroGPU Spaces offer
     assert space["gradio"] == f"=={yaml.safe_load(FRONT)['sdk_version']}"
     assert all(specifier.startswith("==") for specifier in (here | space).values())
+    assert here["jinja2"] == space["jinja2"]  # model/sandbox relies on how exactly this version confines templates
+
+
+def test_the_pinned_versions_are_those_that_the_tests_run_with() -> None:
+    pinned = requirements(f"{sys.version_info.major}.{sys.version_info.minor}")
+    assert {name: pin for name, pin in pinned.items() if version(name) not in SpecifierSet(pin)} == {}
 
 
 def test_the_first_page_is_short() -> None:

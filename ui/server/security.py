@@ -46,9 +46,16 @@ class Guard:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
 
+        begun = ended = refused = False
+        taken = 0
+
         async def answer(message: Message) -> None:
+            nonlocal begun, ended
             if message["type"] == "http.response.start":
+                begun = True
                 message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+            elif not message.get("more_body"):
+                ended = True
             await send(message)
 
         if self._names is not None and not is_own(header(scope, b"host"), _origin(scope), self._names):
@@ -57,20 +64,16 @@ class Guard:
             return await refuse(answer, 404, "This page takes no files.")
         if _announced(scope) > self._most_bytes:
             return await refuse(answer, 413, self._too_large)
-        taken = 0
-        refused = False
 
         async def limited() -> Message:
             nonlocal taken, refused
-            message = await receive()
+            message = {} if refused else await receive()
             taken += len(message.get("body", b""))
-            if taken > self._most_bytes:
-                refused = True
-                return {"type": "http.disconnect"}
-            return message
+            refused = refused or taken > self._most_bytes
+            return {"type": "http.disconnect"} if refused else message
 
         async def guarded(message: Message) -> None:
-            if not refused:
+            if begun or not refused:
                 await answer(message)
 
         try:
@@ -78,8 +81,10 @@ class Guard:
         except Exception:
             if not refused:
                 raise
-        if refused:
+        if refused and not begun:
             await refuse(answer, 413, self._too_large)
+        elif refused and not ended:  # the status has been sent: the response can only end early
+            await answer({"type": "http.response.body"})
 
     @property
     def _too_large(self) -> str:

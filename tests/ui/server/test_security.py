@@ -31,8 +31,17 @@ def run(coroutine: Coroutine[Any, Any, None]) -> None:
         thread.submit(asyncio.run, coroutine).result()
 
 
-def ask(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -> tuple[int, dict[bytes, bytes], bytes]:
-    """One request through the guard: status, headers, body."""
+async def echo_at_once(scope: Any, receive: Any, send: Any) -> None:
+    """An application that sends each part of the body back while it reads the next."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while (message := await receive())["type"] != "http.disconnect":
+        await send({"type": "http.response.body", "body": message["body"], "more_body": message["more_body"]})
+        if not message["more_body"]:
+            return
+
+
+def messages_of(app: Any, chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -> list[Any]:
+    """What the guard of an application sends in response to one request."""
     queue = [
         {"type": "http.request", "body": chunk, "more_body": index < len(chunks) - 1}
         for index, chunk in enumerate(chunks)
@@ -45,7 +54,13 @@ def ask(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -
     async def send(message: Any) -> None:
         sent.append(message)
 
-    run(Guard(echo, most_bytes=100)({"type": "http", "path": "/", "headers": headers or []}, receive, send))
+    run(Guard(app, most_bytes=100)({"type": "http", "path": "/", "headers": headers or []}, receive, send))
+    return sent
+
+
+def ask(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -> tuple[int, dict[bytes, bytes], bytes]:
+    """One request through the guard: status, headers, body."""
+    sent = messages_of(echo, chunks, headers)
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
 
@@ -69,6 +84,25 @@ def test_a_body_that_is_too_large_is_refused_with_the_limit(announced: bool) -> 
 
 def test_a_body_at_the_limit_passes() -> None:
     assert ask([b"x" * 50, b"x" * 50])[2] == b"100"
+
+
+def test_a_body_that_becomes_too_large_during_the_response_ends_it() -> None:
+    """No second status follows the first."""
+    start, *parts = messages_of(echo_at_once, [b"x" * 60, b"x" * 60, b"x"])
+    assert start["type"] == "http.response.start" and start["status"] == 200
+    assert [part.get("body", b"") for part in parts] == [b"x" * 60, b""]
+    assert [part["type"] for part in parts] == ["http.response.body"] * 2 and not parts[-1].get("more_body")
+
+
+def test_a_response_that_the_application_has_ended_is_left_alone() -> None:
+    async def reads_on(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    sent = messages_of(reads_on, [b"x" * 60, b"x" * 60])
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
 
 
 def test_errors_of_the_application_are_not_swallowed() -> None:

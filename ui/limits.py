@@ -55,6 +55,12 @@ class Limits:
     request_mb: float = _limit(
         1.0, 1.0, "Largest request, in MB; a conversation that fills the context takes a few KB.", most=100
     )
+    sign_ins: int = _limit(
+        1000, 1000, "Browsers and programs signed in under one name; one more signs out the one unused longest."
+    )
+    sign_in_days: float = _limit(
+        14.0, 14.0, "Days without a request after which a visitor has to sign in again.", least=0.01, most=1000
+    )
     metrics: int = _limit(0, 0, "1 lets every machine read /metrics, 0 only this one.", least=0, most=1)
 
     @classmethod
@@ -85,6 +91,10 @@ class Limits:
     @property
     def request_bytes(self) -> int:
         return int(self.request_mb * _MB)
+
+    @property
+    def sign_in_seconds(self) -> float:
+        return self.sign_in_days * 86_400
 
     @property
     def threads(self) -> int:

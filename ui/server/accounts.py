@@ -1,15 +1,19 @@
-"""The names and passwords of those who may open a page (`--auth`)."""
+"""The names and passwords of those who may open a page (`--auth`), and who has signed in."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from model.errors import AttendError
+from ui.limits import Limits
 
 VARIABLE = "ATTEND_AUTH"
 
@@ -53,6 +57,57 @@ class Accounts:
         given = _digest(name, password)
         fits = [hmac.compare_digest(given, known) for known in self._digests]  # all of them, whichever fits
         return any(fits)
+
+
+class SignIns(MutableMapping[str, str]):
+    """The name of everyone who has signed in, by the token in their cookie, in place of Gradio's own dictionary.
+
+    Gradio keeps a token until its owner signs out. Here one expires some time after its last request, and each name has
+    a limited number, of which the one unused longest is dropped first.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._most, self._seconds = limits.sign_ins, limits.sign_in_seconds
+        self._names = OrderedDict[str, str]()  # by token; the one unused longest comes first
+        self._last_used = dict[str, float]()
+        self._lock = threading.RLock()  # Gradio signs out in another thread
+
+    def renew(self, token: str | None) -> bool:
+        """Whether a request with this token is from someone who has signed in; if so, the token is valid for longer."""
+        with self._lock:
+            self._drop_expired()
+            if token is None or token not in self._names:
+                return False
+            self._names.move_to_end(token)
+            self._last_used[token] = time.monotonic()
+            return True
+
+    def _drop_expired(self) -> None:
+        since = time.monotonic() - self._seconds
+        while self._names and self._last_used[token := next(iter(self._names))] < since:
+            del self[token]
+
+    def __setitem__(self, token: str, name: str) -> None:
+        with self._lock:
+            self._drop_expired()
+            same = [each for each, other in self._names.items() if other == name]
+            for each in same[: len(same) - self._most + 1]:
+                del self[each]
+            self._names[token], self._last_used[token] = name, time.monotonic()
+
+    def __getitem__(self, token: str) -> str:
+        return self._names[token]
+
+    def __delitem__(self, token: str) -> None:
+        with self._lock:
+            del self._names[token], self._last_used[token]
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter([*self._names])
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _digest(name: str, password: str) -> bytes:

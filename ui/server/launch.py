@@ -22,7 +22,7 @@ from ui.kit import assets
 from ui.limits import Limits
 from ui.runs.stream import finish_all
 from ui.server import monitoring
-from ui.server.accounts import Accounts
+from ui.server.accounts import Accounts, SignIns
 from ui.server.metrics import CountRequests, Metrics
 from ui.server.queue import FairQueue
 from ui.server.refusals import Page, refusals
@@ -62,6 +62,14 @@ def theme() -> gr.Theme:
         button_primary_text_color_dark="#0b1220",
         button_primary_text_color_hover_dark="#0b1220",
     )
+
+
+def _head(*, signed_in: bool) -> str:
+    icon = '<link rel="icon" type="image/svg+xml" href="favicon.ico">'  # where Gradio serves it, behind any path
+    script = (
+        f'import {{ reloadWhenSignedOut }} from "./{assets.address("server/signed_out.js")}"; reloadWhenSignedOut();'
+    )
+    return icon + (f'<script type="module">{script}</script>' if signed_in else "")
 
 
 def _finish(seconds: float) -> None:
@@ -113,6 +121,7 @@ def launch(
     metrics = metrics or Metrics()
     page.queue(api_open=False)
     queue = page._queue = FairQueue(page, limits)
+    sign_ins = SignIns(limits)
     _, local_url, share_url = page.launch(
         server_name=host,
         server_port=port,
@@ -130,13 +139,13 @@ def launch(
         theme=theme(),
         css=styles(),
         favicon_path=FAVICON,
-        head='<link rel="icon" type="image/svg+xml" href="favicon.ico">',  # where Gradio serves it, behind any path
+        head=_head(signed_in=accounts is not None),
         js=assets.call("page/page.js", "start"),
         app_kwargs={
             "middleware": [
                 Middleware(CountRequests, metrics=metrics),
                 Middleware(Guard, most_bytes=limits.request_bytes, names=names),
-                *([] if accounts is None else [Middleware(SignIn)]),
+                *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
                 Middleware(Visitors, visits=queue.visits),
             ],
             "exception_handlers": refusals(page),
@@ -144,6 +153,7 @@ def launch(
         },
     )
     page.app.state_holder = page.state_holder = queue.visits
+    page.app.tokens = sign_ins  # type: ignore[assignment]  # Gradio uses it as a mapping only
     _take_no_cookies(page.app, public=names is None)
     sessions = "Visitors whose page the server keeps."
     metrics.gauge("sessions", sessions, lambda: len(page.app.state_holder.session_data))

@@ -1,7 +1,8 @@
 """Signing in to a page that asks for a password.
 
 Gradio's own check leaves several routes open to everyone, and its sign-in page contains the list of all endpoints. So
-every request is refused here, before Gradio sees it, unless it has the cookie that Gradio's /login set. Programs sign
+every request is refused here, before Gradio sees it, unless it has a cookie that Gradio's /login set and that is still
+valid. Programs sign
 in the same way: `gradio_client.Client(address, auth=(name, password))`.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.server.accounts import SignIns
 from ui.server.callers import address_of
 from ui.server.responses import refuse, send_page
 
@@ -31,8 +33,9 @@ _PAGE = (Path(__file__).parent / "sign_in.html").read_bytes()
 class SignIn:
     """Lets through requests of visitors who have signed in; others get the sign-in page, or else one sentence."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, sign_ins: SignIns) -> None:
         self._app = app
+        self._sign_ins = sign_ins
         self._attempts: OrderedDict[str, list[float]] = OrderedDict()  # times by address, without successful ones
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +46,7 @@ class SignIn:
         path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
         if path == "/login" and scope["method"] == "POST":
             return await self._sign_in(scope, receive, send)
-        if path in OPEN or _has_signed_in(scope):
+        if path in OPEN or self._has_signed_in(scope):
             return await self._app(scope, receive, send)
         if path == "/" and scope["method"] in ("GET", "HEAD"):
             return await send_page(send, 401, _PAGE)
@@ -86,9 +89,8 @@ class SignIn:
             self._attempts.popitem(last=False)
         return now
 
-
-def _has_signed_in(scope: Scope) -> bool:
-    """Whether the request has a cookie that Gradio set, as in its own check."""
-    gradio, cookies = scope["app"], Request(scope).cookies
-    names = (f"access-token-{gradio.cookie_id}", f"access-token-unsecure-{gradio.cookie_id}")
-    return any(cookies.get(name) in gradio.tokens for name in names)
+    def _has_signed_in(self, scope: Scope) -> bool:
+        """Whether the request has a valid cookie, in one of the two that Gradio sets."""
+        identifier, cookies = scope["app"].cookie_id, Request(scope).cookies
+        names = (f"access-token-{identifier}", f"access-token-unsecure-{identifier}")
+        return any(self._sign_ins.renew(cookies.get(name)) for name in names)

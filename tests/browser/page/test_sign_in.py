@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, expect
 
 from model.loaded import LoadedModel
+from tests.browser.history.test_history import kept, turns
 from tests.conftest import unused_port
 from tests.helpers.browsing import READY
 from tests.helpers.stage import BROWSER, context_of
@@ -30,6 +31,29 @@ def url(tiny: LoadedModel) -> Iterator[str]:
     blocks.close()
 
 
+def test_whoever_is_signed_out_signs_in_again_and_finds_everything(url: str, browser: Browser) -> None:
+    with context_of(browser) as context:
+        context.add_init_script(SEEN)
+        page = context.new_page()
+        page.goto(url)
+        sign_in(page)
+        say(page, "Hello")
+        kept(page, "Hello")
+        before = turns(page)
+        context.request.get(f"{url}logout", max_redirects=0)
+        page.locator("#attend-message textarea").fill("Are you there?")
+        page.keyboard.press("Enter")
+        sign_in(page)
+        expect(page.locator(".at-log > .at-turn .at-bubble")).to_have_text(before, use_inner_text=True)
+
+
+def sign_in(page: Page) -> None:
+    page.get_by_label("Name").fill("ada")
+    page.get_by_label("Password").fill("correct horse")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY)
+
+
 def test_a_visitor_signs_in_after_a_mistake_and_chats(url: str, browser: Browser) -> None:
     with context_of(browser) as context:
         context.add_init_script(SEEN)
@@ -40,9 +64,7 @@ def test_a_visitor_signs_in_after_a_mistake_and_chats(url: str, browser: Browser
         page.get_by_label("Password").fill("wrong")
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("alert").get_by_text("This name and password don't match: try again.").wait_for()
-        page.get_by_label("Password").fill("correct horse")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(READY)
+        sign_in(page)
         say(page, "Hello")
         assert page.locator(".at-assistant .at-tok").count() > 0
         assert not faults

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,10 +20,11 @@ from starlette.routing import Route
 from model.errors import AttendError
 from model.loaded import LoadedModel
 from tests.conftest import unused_port
+from ui.limits import Limits
 from ui.page.layout import build
 from ui.runs.models import Models
 from ui.server import launch as serve
-from ui.server.accounts import VARIABLE, Accounts
+from ui.server.accounts import VARIABLE, Accounts, SignIns
 from ui.server.sign_in import OPEN, SignIn
 
 NAME, PASSWORD = "ada", "correct: hörse"
@@ -152,10 +154,56 @@ def status(url: str, cookie: str) -> int:
     return httpx.get(f"{url}/config", headers={"cookie": cookie}).status_code
 
 
-class Gradio:
-    """As much of Gradio as signing in needs: nobody has, and every password is wrong."""
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time in seconds, which tests set."""
+    now = [0.0]
+    monkeypatch.setattr("ui.server.accounts.time.monotonic", lambda: now[0])
+    return now
 
-    cookie_id, tokens = "x", {}
+
+def test_a_sign_in_that_is_not_used_expires(clock: list[float]) -> None:
+    sign_ins = SignIns(Limits(sign_in_days=2))
+    sign_ins["used"], sign_ins["unused"] = "ada", "ada"
+    for day in (1, 2.5):
+        clock[0] = day * 86_400
+        assert sign_ins.renew("used")
+    assert not sign_ins.renew("unused")
+    assert dict(sign_ins) == {"used": "ada"}
+    assert not sign_ins.renew(None) and not sign_ins.renew("made up")
+
+
+def test_a_name_that_signs_in_too_often_signs_out_itself_alone(clock: list[float]) -> None:
+    sign_ins = SignIns(Limits(sign_ins=2))
+    for second, (token, name) in enumerate([("a", "ada"), ("b", "bob"), ("c", "ada")]):
+        clock[0], sign_ins[token] = second, name
+    assert sign_ins.renew("a")
+    for number in range(100):
+        sign_ins[f"new {number}"] = "ada"
+        assert sign_ins.renew("a")
+    assert dict(sign_ins) == {"b": "bob", "new 99": "ada", "a": "ada"}
+
+
+def test_after_an_expiry_the_sign_in_page_is_shown_again(
+    page: gr.Blocks, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with httpx.Client(base_url=url) as visitor:
+        visitor.post("/login", data={"username": NAME, "password": PASSWORD})
+        assert visitor.get("/").status_code == 200
+        now = time.monotonic()
+        with monkeypatch.context() as patch:
+            patch.setattr("ui.server.accounts.time.monotonic", lambda: now + 15 * 86_400)
+            answer = visitor.get("/")
+            assert answer.status_code == 401 and "Sign in" in answer.text
+        assert not page.app.tokens
+        visitor.post("/login", data={"username": NAME, "password": PASSWORD})
+        assert visitor.get("/").status_code == 200
+
+
+class Gradio:
+    """As much of Gradio as signing in needs; every password is wrong."""
+
+    cookie_id = "x"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 400, "headers": []})
@@ -178,7 +226,7 @@ def answers(sign_in: SignIn, scope: dict[str, Any]) -> list[Any]:
 
 
 def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, sign_in = [0.0], SignIn(Gradio())
+    now, sign_in = [0.0], SignIn(Gradio(), SignIns(Limits()))
     monkeypatch.setattr("ui.server.sign_in.time.monotonic", lambda: now[0])
 
     def guess(address: str) -> int:
@@ -192,7 +240,7 @@ def test_who_guesses_has_to_wait_and_nobody_else(monkeypatch: pytest.MonkeyPatch
 
 
 def test_guesses_that_overlap_count_as_well() -> None:
-    sign_in, statuses = SignIn(Gradio()), list[int]()
+    sign_in, statuses = SignIn(Gradio(), SignIns(Limits())), list[int]()
 
     async def guess_at_once() -> None:
         everybody = asyncio.Barrier(10)
@@ -220,6 +268,6 @@ def test_guesses_that_overlap_count_as_well() -> None:
 
 
 def test_no_socket_opens() -> None:
-    assert answers(SignIn(Gradio()), {"type": "websocket", "path": "/socket"}) == [
+    assert answers(SignIn(Gradio(), SignIns(Limits())), {"type": "websocket", "path": "/socket"}) == [
         {"type": "websocket.close", "code": 1008}
     ]

@@ -1,0 +1,11 @@
+/** Shows the sign-in page again when the visitor has been signed out, in another tab or by the server. */
+
+/** Reload the page, which is then the sign-in page, when a request is refused with 401. */
+export function reloadWhenSignedOut() {
+  const ask = window.fetch.bind(window);
+  window.fetch = async (...given) => {
+    const response = await ask(...given);
+    if (response.status === 401) location.reload();
+    return response;
+  };
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -244,6 +245,38 @@ def test_a_program_that_leaves_ends_its_run(
         next(line for line in answer.iter_lines() if "generating" in line)
     assert ended.wait(3.0)
     assert len(made) < 60  # 3 s would be 60 steps; the whole run takes 5 s
+
+
+def test_all_calls_from_one_address_count_for_one_visitor(
+    served: tuple[str, Models], client: Client, tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a session hash, which a program may invent, or without one."""
+    url, models = served
+    decode, visitors = models.decode, list[str]()
+
+    def recorded(*arguments: Any) -> Any:
+        visitors.append(arguments[-1])
+        return decode(*arguments)
+
+    monkeypatch.setattr(models, "decode", recorded)
+    client.predict("Hi", tiny.name, GREEDY, api_name="/generate")
+    Client(url, verbose=False).predict("Hi", tiny.name, GREEDY, api_name="/generate")
+    assert "complete" in answer_to(url, "generate", f'{{"data": ["Hi", "{tiny.name}", {{"max_new_tokens": 2}}]}}')
+    assert visitors == ["127.0.0.1"] * 3
+
+
+def test_a_request_that_grows_too_large_during_the_response_ends_it(served: tuple[str, Models]) -> None:
+    """A heartbeat answers before the body has come. A second status would be an error, and cut the response off."""
+    host, port = served[0].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        head = f"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head.encode())
+        answer = connection.recv(10_000)
+        connection.sendall(b"f4241\r\n" + b"x" * 1_000_001)  # one byte too many
+        while part := connection.recv(10_000):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 200") and answer.count(b"HTTP/1.1") == 1
+    assert answer.endswith(b"\r\n0\r\n\r\n")
 
 
 def test_a_comparison_goes_on_from_a_conversation(client: Client, tiny: LoadedModel) -> None:

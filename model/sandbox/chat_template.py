@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -14,10 +15,13 @@ from jinja2.nodes import Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from model.sandbox.child import serve
+from model.sandbox.child import close_off, serve
 
 _MOST_BYTES = 512_000_000
 _MOST_CHARACTERS = 8_000_000  # of a conversation
+_LATE_IMPORTS = (
+    "{{ 'a' | pprint | wordwrap(1) }}{{ lipsum(1) }}{{ strftime_now('%c') }}{{ missing.name }}"  # an error, too
+)
 
 
 class _Generation(Extension):
@@ -97,4 +101,7 @@ def render(question: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
+    with suppress(jinja2.TemplateError):
+        render({"template": _LATE_IMPORTS, "variables": {}})  # while modules can still be imported
+    close_off()
     serve(render, _MOST_BYTES)

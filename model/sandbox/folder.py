@@ -41,13 +41,12 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _try_out(folder: Path) -> None:
-    sandbox = Sandbox("tokenizer", seconds=_SECONDS)
     for path in (folder / name for name in _TOKENIZERS):
         if not path.is_file():
             continue
         try:
             with suppress(Refused):  # whoever loads the file next reports it
-                sandbox.answer(str(path.absolute()))
+                Sandbox("tokenizer", seconds=_SECONDS).answer(str(path.absolute()))  # each opens one file
         except OutOfBounds as error:
             raise AttendError(
                 f"{path} crashed or took too long when it was tried out: copy the checkpoint folder again, or choose "

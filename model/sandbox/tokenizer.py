@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
+import json
+import os
+import unicodedata
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from model.sandbox.child import serve
+from model.sandbox.child import close_off, serve
 
 _MOST_BYTES = 4_000_000_000  # reserved; the largest vocabularies use a fraction of it
 _SAMPLES = ("", " ", "x", "Hi! How are you?", "a" * 2_000, " " * 2_000, "aB1." * 500, "日本語 e\u0301 🙂\r\n\t")
+_RULES = ("normalizer", "pre_tokenizer", "post_processor")  # of a tokenizer.json, besides its vocabulary
+_MOST_CHARACTERS = 500  # of the rules; real ones name a few dozen
 
 
 def try_out(path: str) -> None:
-    """Load a tokenizer and encode some texts. Exceptions while encoding are ignored: whoever loads the file next
-    handles them."""
+    """Load a tokenizer and encode some texts; afterwards the process can't open another file.
+
+    Exceptions while encoding are ignored: whoever loads the file next handles them.
+    """
+    content = Path(path).read_bytes()
     if path.endswith(".json"):
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # no threads can be started
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
-        for text in _SAMPLES:
+        close_off()
+        text = content.decode()
+        tokenizer = Tokenizer.from_str(text)
+        for sample in (*_SAMPLES, _all_scripts(), *_samples_of(json.loads(text))):
             with suppress(Exception):
-                tokenizer.decode(tokenizer.encode(text).ids)
-                tokenizer.encode(text, add_special_tokens=False)
+                tokenizer.decode(tokenizer.encode(sample).ids)
+                tokenizer.encode(sample, add_special_tokens=False)
     else:
         from sentencepiece import SentencePieceProcessor
 
+        close_off()
         pieces = SentencePieceProcessor()
-        pieces.LoadFromSerializedProto(Path(path).read_bytes())
-        for text in _SAMPLES:
+        pieces.LoadFromSerializedProto(content)
+        for sample in (*_SAMPLES, _all_scripts()):
             with suppress(Exception):
-                pieces.DecodeIds(pieces.EncodeAsIds(text))
+                pieces.DecodeIds(pieces.EncodeAsIds(sample))
+
+
+def _all_scripts() -> str:
+    """A few characters of every script."""
+    return "".join(chr(code) for code in range(0x20, 0x20000, 32) if unicodedata.category(chr(code))[0] != "C")
+
+
+def _samples_of(described: Any) -> Iterator[str]:
+    """Texts of the characters that the rules of a tokenizer.json name, alone and in long repetition."""
+    rules = described if isinstance(described, dict) else {}
+    named = "".join(_texts([rules.get(name) for name in _RULES]))
+    for character in islice(dict.fromkeys(named), _MOST_CHARACTERS):
+        yield character
+        yield character * 500 + "!"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from model.errors import AttendError
 from model.huggingface import chat_template
 from model.huggingface.chat_template import TemplateChat
 from model.huggingface.tokenizer import HuggingFaceTokenizer
+from model.sandbox.chat_template import render
 from model.sandbox.process import OutOfBounds, Refused, Sandbox
 from model.text.conversation import Message
 from tests.helpers.folders import CHATML, INST, byte_level, gpt2, sentence_piece
@@ -110,6 +111,27 @@ def test_nothing_leads_out_of_the_sandbox(sandbox: Sandbox, template: str) -> No
     except Refused:
         return
     assert written == ""  # an attribute that is forbidden is undefined
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages | pprint }}",
+        "{{ ('a b ' * 60) | wordwrap(20) | title | indent }}",
+        "{{ 'see https://example.org' | urlize | striptags | truncate(9) }}",
+        "{{ {'a': 1} | xmlattr }} {{ 'a' | e }} {{ '%s' | format(1) }} {{ [3, 1] | sort }} {{ 9999 | filesizeformat }}",
+        "{% for role, group in messages | groupby('role') %}{{ role }}{% endfor %}",
+    ],
+)
+def test_what_jinja_imports_late_works_without_opening_a_file(sandbox: Sandbox, template: str) -> None:
+    assert rendered(sandbox, template) == render({"template": template, "variables": {"messages": MESSAGES}})
+
+
+def test_errors_keep_their_words_without_opening_a_file(sandbox: Sandbox) -> None:
+    with pytest.raises(Refused, match=r"^roles must alternate$"):
+        rendered(sandbox, "{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(Refused, match="'missing' is undefined"):
+        rendered(sandbox, "{{ missing.name }}")
 
 
 def test_a_syntax_error_comes_with_its_line(sandbox: Sandbox) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from model import catalog
+from model import catalog, device
+from model.arguments import ModelArguments
 from model.errors import AttendError
+from model.progress import silent
 from model.sandbox import folder as checked_folder
 from model.transformer import checkpoint
 from tests.conftest import make_checkpoint
-from tests.helpers.folders import gpt2
+from tests.helpers.folders import bert, gpt2
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
@@ -112,6 +114,54 @@ def test_a_tokenizer_that_hangs_is_one_sentence(folder: Path, monkeypatch: pytes
     changed(folder / "tokenizer.json", hanging)
     with pytest.raises(AttendError, match=r"tokenizer.json crashed or took too long"):
         catalog.load(str(folder))
+
+
+@pytest.mark.parametrize("rule", ["☃", "꙰"])
+def test_a_tokenizer_that_hangs_only_on_a_character_of_its_rules_is_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    monkeypatch.setattr(checked_folder, "_SECONDS", 6.0)
+
+    def hanging(values: dict[str, Any]) -> None:
+        doubling = {"type": "Replace", "pattern": {"String": rule}, "content": rule * 2}
+        values["normalizer"] = {"type": "Sequence", "normalizers": [doubling] * 40}
+
+    changed(folder / "tokenizer.json", hanging)
+    with pytest.raises(AttendError, match=r"tokenizer.json crashed or took too long"):
+        catalog.load(str(folder))
+
+
+def sparse_weights(path: Path, dtype: str, size: int, excess: int = 0) -> None:
+    """A safetensors file of eight tensors whose bytes take no room on the disk."""
+    part = size // 8
+    tensors = {
+        f"weight.{n}": {"dtype": dtype, "shape": [part], "data_offsets": [n * part, n * part + part]} for n in range(8)
+    }
+    header = json.dumps(tensors).encode()
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size + excess)
+
+
+@pytest.mark.parametrize("kind", ["own", "gpt2", "bert"])
+def test_weights_are_held_to_their_header_and_to_the_memory(tmp_path: Path, kind: str) -> None:
+    folder = {"own": make_checkpoint, "gpt2": gpt2, "bert": bert}[kind](tmp_path / kind)
+    load: Callable[[str], object] = catalog.load_encoder if kind == "bert" else catalog.load
+    sparse_weights(folder / "model.safetensors", "U8", 10**3, excess=10**12)
+    with pytest.raises(AttendError, match="is damaged or incomplete"):
+        load(str(folder))
+    sparse_weights(folder / "model.safetensors", "U8", 10**12)
+    with pytest.raises(AttendError, match=r"needs about [\d.]+ TB of memory"):
+        catalog.load_another(ModelArguments(), str(folder), silent)
+
+
+def test_an_encoder_needs_the_memory_of_what_its_header_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of a byte each become four, whatever config.json says that they are stored in."""
+    folder = bert(tmp_path / "bert")
+    sparse_weights(folder / "model.safetensors", "U8", 40_000)
+    monkeypatch.setattr(device, "free_memory", lambda _: 50_000)
+    with pytest.raises(AttendError, match="needs about 160 kB of memory, but only 50 kB is free"):
+        catalog.load_another(ModelArguments(), str(folder), silent)
 
 
 def test_a_weight_of_another_shape_is_never_filled_up(folder: Path) -> None:

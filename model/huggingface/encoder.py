@@ -18,10 +18,10 @@ from model.device import DeviceConfig
 from model.encoder import Piece, Reading
 from model.errors import AttendError, EncoderOnly
 from model.huggingface.causal import input_device
-from model.huggingface.folder import check_config, check_memory
+from model.huggingface.folder import check_config, check_parameters
 from model.huggingface.positions import context_length
 from model.huggingface.tokenizer import copied, read_backend
-from model.huggingface.weights import CheckpointFiles, prepare
+from model.huggingface.weights import CheckpointFiles, prepare, stored_dtype
 from model.limits import check_length
 from model.text.tokenizer import check_whole
 from model.transformer.checkpoint import read_config
@@ -106,7 +106,8 @@ def load(
         check_config(config, name)
     except EncoderOnly:
         files = CheckpointFiles.read(folder, name, config)
-        check_memory(config, name, files.size, "auto", device_config)
+        parameters = sum(files.sizes.values())
+        check_parameters(parameters, name, files.size, "auto", device_config, dtype_name=stored_dtype(config))
         hf_model, notes = prepare(AutoModel, files, device_config, attention="eager", unused=("pooler.",))
         backend = read_backend(folder)
         if (size := backend.get_vocab_size(with_added_tokens=True)) > hf_model.config.vocab_size:

@@ -29,7 +29,7 @@ class ReplicaDecoder(Decoder):
         Args:
             handles: the deployments, by the names of the models.
         """
-        self._handles = {name: handle.options(stream=True) for name, handle in handles.items()}
+        self._handles = dict(handles)
 
     def decode(
         self,
@@ -52,6 +52,12 @@ class ReplicaDecoder(Decoder):
     ) -> Passes:
         yield from self._passes("decode_together", name, prompt, cards, attention, visitor)
 
+    def forget(self, visitor: str) -> None:
+        """Tell the replicas to which the visitor's calls go, without waiting for them. Another replica that has read
+        for the visitor, since that one was full, keeps it until it needs the memory."""
+        for handle in self._handles.values():
+            handle.options(method_name="forget", session_id=visitor).remote(visitor)
+
     def _passes(self, method: str, name: str, *arguments: Any) -> Passes:
         """Those of one call; closing the generator frees the rows in the replica.
 
@@ -60,7 +66,7 @@ class ReplicaDecoder(Decoder):
         """
         visitor = arguments[-1]
         # A session's calls go to one replica, which has read the conversation so far.
-        handle = self._handle(name).options(method_name=method, session_id=visitor)
+        handle = self._handle(name).options(stream=True, method_name=method, session_id=visitor)
         messages = handle.remote(name, *arguments)
         try:
             with _for_people():

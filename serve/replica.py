@@ -86,6 +86,10 @@ class Replica:
             self._rows -= rows
             stop.set()
 
+    async def forget(self, visitor: str) -> None:
+        """See `Decoder.forget`."""
+        self._models.forget(visitor)
+
     async def describe(self, name: str) -> bytes:
         """See `serve.evaluation.describe`."""
         return await self._answer(lambda: evaluation.describe(self._models.get(name)))
@@ -112,5 +116,6 @@ class Replica:
         return wire.dumps(result)
 
     def record_autoscaling_stats(self) -> dict[str, float]:
-        """The rows that are running or waiting, which Serve collects for `serve/autoscaling.py`."""
-        return {"rows": self._rows}
+        """What Serve collects: the rows that are running or waiting, for `serve/autoscaling.py`, and the bytes of kept
+        prefixes."""
+        return {"rows": self._rows, "prefix_bytes": self._models.schedulers.prefix_bytes}

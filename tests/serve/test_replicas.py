@@ -77,9 +77,13 @@ def decode(models: Models, settings: DecodingSettings, *, model: str = "", visit
     return models.decode(loaded.name, loaded.prompt("The quick brown fox"), settings, 0, None, visitor)
 
 
+def stat(name: str, handle: Any, visitor: str) -> float:
+    """A number of the replica to which a visitor's calls go."""
+    return handle.options(session_id=visitor).record_autoscaling_stats.remote().result()[name]
+
+
 def rows(handle: Any, visitor: str) -> float:
-    """Those of the replica to which a visitor's calls go."""
-    return handle.options(session_id=visitor).record_autoscaling_stats.remote().result()["rows"]
+    return stat("rows", handle, visitor)
 
 
 @pytest.mark.parametrize("settings", KINDS, ids=lambda settings: f"{settings.strategy} {settings.rows}")
@@ -138,6 +142,16 @@ def test_whoever_stops_frees_the_rows(handles: Mapping[str, Any], there: Models)
 
     eventually(stopped_in_time)
     eventually(lambda: rows(handle, "leaves") == 0)
+
+
+def test_what_was_read_for_a_visitor_who_has_left_is_dropped(handles: Mapping[str, Any], there: Models) -> None:
+    handle = handles[there.default]
+    before = stat("prefix_bytes", handle, "reader")
+    for _ in decode(there, KINDS[0], visitor="reader"):
+        pass
+    eventually(lambda: stat("prefix_bytes", handle, "reader") > before)
+    there.forget("reader")
+    eventually(lambda: stat("prefix_bytes", handle, "reader") == before)
 
 
 def test_with_a_replica_only_its_own_answers_end(handles: Mapping[str, Any], here: Models, there: Models) -> None:

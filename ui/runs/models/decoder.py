@@ -90,6 +90,10 @@ class Decoder:
             for made in passes:
                 yield made and Pass({numbers[index]: step for index, step in made.steps.items()}, made.seconds)
 
+    def forget(self, visitor: str) -> None:
+        """Let go of what was read for a visitor, who has left."""
+        self._schedulers.forget(visitor)
+
     def _run(
         self, loaded: LoadedModel, prompt: Sequence[int], strategies: Sequence[Strategy], rows: int, visitor: str
     ) -> Passes:

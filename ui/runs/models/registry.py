@@ -67,9 +67,9 @@ class Models:
         self.any_name = any_name
         self.limits = limits
         self.schedulers = Schedulers(most_rows=limits.rows, prefix_bytes=limits.prefix_bytes, observer=observer)
-        decoder = decoder or Decoder(self.get, self.schedulers, alone=alone)
-        self.decode: Decode = observing(wrap(decoder.decode), observer)
-        self.decode_together: DecodeTogether = observing(wrap(decoder.decode_together), observer)
+        self._decoder = decoder or Decoder(self.get, self.schedulers, alone=alone)
+        self.decode: Decode = observing(wrap(self._decoder.decode), observer)
+        self.decode_together: DecodeTogether = observing(wrap(self._decoder.decode_together), observer)
         self._cache = ModelCache(load)
         self._first: LoadedModel | None = None
         self._kept: MutableMapping[str, AnyModel] | None = None
@@ -229,4 +229,4 @@ class Models:
 
     def forget(self, visitor: str) -> None:
         """Let go of what was read for a visitor, who has left."""
-        self.schedulers.forget(visitor)
+        self._decoder.forget(visitor)

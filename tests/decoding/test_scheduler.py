@@ -110,7 +110,8 @@ def test_who_leaves_frees_the_rows_while_the_others_go_on() -> None:
     long = DecodingSettings(strategy="sample", max_new_tokens=40, min_new_tokens=40, seed=1)
     model.gate.clear()
     leaving, staying = run(scheduler, model, (5, 6), long), run(scheduler, model, (7, 8), long)
-    next(leaving), next(staying)
+    for each in (leaving, staying):
+        next(each)
     eventually(lambda: scheduler.rows + scheduler.waiting == 2)
     leaving.close()
     model.gate.set()
@@ -179,15 +180,8 @@ def test_readers_that_sleep_hold_back_their_own_runs_and_no_other() -> None:
     prompts = [(5, 6), (9, 8, 7), (11,)]
     asleep = [run(scheduler, model, prompt, settings) for prompt in prompts]
     first = [next(made for made in each if made is not None) for each in asleep]
-    parked = (1 + 4) * len(asleep)  # passes, of which each run has one for the reader and four ahead
-
-    def resting() -> bool:
-        before = len(model.rows)
-        time.sleep(0.05)
-        return len(model.rows) == before
-
-    eventually(resting)
-    assert sum(model.rows) <= parked
+    eventually(lambda: [each.paused for each in scheduler._running] == [True] * len(asleep))
+    assert sum(model.rows) <= (1 + 4) * len(asleep)  # each run has one pass for the reader and four ahead
     assert len(steps_of(run(scheduler, model, (7, 8), settings))) == 30  # the rows of those who sleep are free
     with ThreadPoolExecutor(3) as threads:
         rests = list(threads.map(steps_of, asleep))

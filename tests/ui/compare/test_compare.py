@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from decoding.settings import DecodingSettings
 from model.errors import AttendError
 from model.loaded import LoadedModel
-from tests.helpers.waiting import paused
+from tests.helpers.waiting import LONGEST, paused
 from ui.chat import actions as chat
 from ui.compare import actions as comparing
 from ui.compare import values as compare_values
@@ -83,16 +82,20 @@ def test_all_cards_stream_and_the_updates_join_to_the_whole(models: Models) -> N
 def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tiny: LoadedModel) -> None:
     """Half of the answer could become a stop text, until its next token tells that it does not."""
 
-    def slowly(decode: Any) -> Any:
+    updated = threading.Event()  # set by every update of the page, so that every token has its own
+
+    def stepwise(decode: Any) -> Any:
         def one_by_one(*arguments: Any) -> Iterator[Any]:
             for step in decode(*arguments):
-                time.sleep(0.06)  # longer than an update of the page, so that every token has its own
                 yield step
+                updated.wait(LONGEST)
+                updated.clear()
 
         return one_by_one
 
-    models, session = Models((tiny.name,), lambda *_: tiny, wrap=slowly), Session()
-    run(session, models)
+    session = Session()
+    run(session, Models((tiny.name,), lambda *_: tiny))
+    models = Models((tiny.name,), lambda *_: tiny, wrap=stepwise)
     words = [text for text, _ in full_value(session, models)["cards"][0]["tokens"]]
     spoken, half = "".join(words), "".join(words[1:6])
     cards = [{**WARM[0], "stop_texts": [f"{half}!?"]}, {**WARM[0], "stop_texts": [words[3]]}]
@@ -104,6 +107,7 @@ def test_what_was_held_back_for_a_stop_text_that_never_came_reaches_the_page(tin
                 joined[card["run"]] = joined.get(card["run"], [])[: card["since"]] + list(card["tokens"])
             for card in full_value(session, models)["cards"]:  # as it stands now
                 assert joined[card["run"]] == list(card["tokens"])
+        updated.set()
     never, early = ("".join(text for text, _ in joined[f"compare-2-{number}"]) for number in (1, 2))
     assert never == spoken and early == spoken[: spoken.index(words[3])]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import weakref
 from collections.abc import Generator
 from dataclasses import replace
@@ -45,6 +44,7 @@ class Slow:
         self.folder = folder
         self.requested: list[str] = []
         self.ended: list[str] = []  # loads that were broken off
+        self.reports = 0  # of progress, each of which may break a load off
         self.go = threading.Event()
 
     def __call__(self, name: str, progress: Progress) -> LoadedModel:
@@ -55,6 +55,7 @@ class Slow:
             try:
                 for done in range(10**6):
                     progress(min(done, 99), 100)
+                    self.reports += 1
                     if self.go.wait(0.01):
                         break
             except Exception:
@@ -148,7 +149,8 @@ def test_it_goes_on_for_those_who_still_wait(slow: Slow, page: Models) -> None:
     next(screens)
     choosing.cancel(session)
     list(screens)
-    time.sleep(0.1)
+    before = slow.reports
+    eventually(lambda: slow.reports > before + 1)
     assert slow.ended == []
     slow.go.set()
     assert result(waiting).name == "second" and slow.requested == ["first", "second"]

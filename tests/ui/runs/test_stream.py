@@ -9,7 +9,8 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.helpers.waiting import LONGEST
+from tests.helpers.waiting import LONGEST, eventually
+from ui.runs import stream as streaming
 from ui.runs.stream import Batch, stream
 
 
@@ -127,12 +128,13 @@ def test_an_error_of_the_worker_reaches_the_reader_after_the_steps_before_it() -
 
 
 def test_a_reader_that_sleeps_holds_the_worker_back() -> None:
-    work = Work(10_000)
+    work, others = Work(10_000), set(streaming._open)
     reader = run(work)
-    next(reader)
-    next(reader)
-    time.sleep(0.3)
-    assert work.made < 300  # two queues full at most, not ten thousand
+    taken = len(next(reader).steps) + len(next(reader).steps)
+    (worker,) = streaming._open - others
+    assert isinstance(worker, streaming._Worker)
+    eventually(worker._made.full)
+    assert work.made <= taken + streaming._CAPACITY + 1  # the last one waits for room in the queue
     reader.close()  # type: ignore[attr-defined]
 
 

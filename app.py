@@ -157,15 +157,15 @@ def serve(arguments: Sequence[str] | None) -> int:
         lambda name, progress: first if name == first.name else machine.load_another(name, progress),
         any_name=not chosen.public,
         limits=chosen.limits,
-        wrap=machine.borrowing,
-        alone=machine.borrows,
+        wrap=machine.with_gpu_lease,
+        alone=machine.needs_gpu_lease,
         observer=metrics,
     )
     metrics.gauge("runs_waiting", "Runs that have not begun.", lambda: models.schedulers.waiting)
     metrics.gauge("prefix_bytes", "What is kept of texts that were read.", lambda: models.schedulers.prefix_bytes)
     for note in first.notes:
         print(f"Note: {note}", file=sys.stderr)
-    threads = 1 if machine.borrows(first.name) else fastest_threads(first.model)
+    threads = 1 if machine.needs_gpu_lease(first.name) else fastest_threads(first.model)
     shown = f"{first.name}, {threads} thread{'s' * (threads > 1)}"
     return launch(build(models), chosen, shown, started, metrics)
 

@@ -1,4 +1,4 @@
-"""Where the models of a page run. Imports nothing slow, so that a mistyped model is refused at once."""
+"""Where a page's models run. Imports nothing slow, so that a mistyped model name is refused at once."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """One that runs all models itself."""
+    """A machine that runs all models in this process."""
 
     def __init__(self, arguments: ModelArguments) -> None:
         self._arguments = arguments  # of the command line
 
     def load_first(self) -> LoadedModel:
-        """The model of the command line; raises as `catalog.load_arguments`."""
+        """See `catalog.load_arguments`."""
         return catalog.load_arguments(self._arguments)
 
     def load_another(self, name: str, progress: Progress) -> AnyModel:
         """See `catalog.load_another`."""
         return catalog.load_another(self._arguments, name, progress)
 
-    def borrows(self, name: str) -> bool:
-        """Whether a model of this name runs on a GPU that each run borrows."""
+    def needs_gpu_lease(self, name: str) -> bool:
+        """Whether each run of this model leases a GPU."""
         return False
 
-    def borrowing(self, decode: DecodeT) -> DecodeT:
-        """For `Models`: decoding that borrows the GPU where its model, the first argument, needs it."""
+    def with_gpu_lease(self, decode: DecodeT) -> DecodeT:
+        """Decoding that leases a GPU if the model, which is the first argument, needs one."""
         return decode

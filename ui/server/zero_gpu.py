@@ -1,11 +1,11 @@
-"""A machine whose GPU is lent to one call at a time: a ZeroGPU Space.
+"""A machine that leases its GPU for one call at a time: a ZeroGPU Space.
 
-A borrowed call runs in a fork of this process; its arguments, and what it yields or returns, are pickled. Outside of
-one, CUDA is only imitated: a model can be put there, but not run. So the embedded models stay on the CPU, where all
-their runs share passes and nothing is borrowed. A larger model is put on `cuda` once, as it is loaded, and whatever
-runs it borrows the GPU, for no longer than it can take: short loans begin sooner.
+A leased call runs in a fork of this process; its arguments and its results are pickled. Outside a lease, CUDA is only
+emulated: a model can be moved there, but not run. So the embedded models stay on the CPU, where all their runs share
+passes and need no lease. A larger model is moved to `cuda` once, when it is loaded, and each of its runs leases the GPU
+for no longer than the run can take, since short leases start sooner.
 
-Held to what `spaces` 0.51 does; its GPUs exist on Spaces alone.
+Follows `spaces` 0.51, whose GPUs exist on Spaces only.
 """
 
 from __future__ import annotations
@@ -35,113 +35,119 @@ from ui.runs.models.cache import AnyModel
 from ui.runs.models.registry import DecodeT
 from ui.server.machine import Machine
 
-_STARTING = 10.0  # seconds in which a fork begins and its weights reach the GPU
-_A_TOKEN = 0.1  # seconds, several times what a model of 1.5 billion weights takes there
-_A_PASS = 15  # seconds of a loan for one pass
+_START_SECONDS = 10.0  # until the fork has started and its weights are on the GPU
+_SECONDS_PER_TOKEN = 0.1  # several times what a model of 1.5 billion parameters takes
+_PASS_SECONDS = 15  # of a lease for a single pass
 
 
 class ZeroGpu(Machine):
-    """What borrows the GPU, and for how long."""
+    """Which models lease the GPU, and for how long."""
 
     def __init__(self, arguments: ModelArguments, spaces: Any, run_seconds: float) -> None:
         """
         Args:
             spaces: the module of that name, which must have been imported before torch.
-            run_seconds: that one run may take.
+            run_seconds: the time limit of a run.
         """
         super().__init__(arguments)
         self._spaces, self._run_seconds = spaces, run_seconds
-        self._here = os.getpid()
+        self._main_process = os.getpid()
         self._models = WeakValueDictionary[str, Any]()  # those on the GPU, by name
-        self._pass_on_loan = spaces.GPU(duration=_A_PASS)(self._pass)
+        self._leased_pass = spaces.GPU(duration=_PASS_SECONDS)(self._pass)
 
-    def borrows(self, name: str) -> bool:
-        """Whether a model of this name runs on the GPU: those that come with Attend don't, and none does in 8 bits or
-        where the command line names another device."""
+    def needs_gpu_lease(self, name: str) -> bool:
+        """Whether a model of this name runs on the GPU. The embedded models don't, and none does in 8 bits or if the
+        command line names another device."""
         plain, dtype = names.without_precision(unmarked(name)[0])
         small = plain in names.embedded() or (dtype or self._arguments.dtype) == INT8
         return self._arguments.device == "auto" and not small
 
     @property
-    def on_loan(self) -> bool:
-        """Whether this is a borrowed call."""
-        return os.getpid() != self._here
+    def in_lease(self) -> bool:
+        """Whether this process is the fork of a leased call."""
+        return os.getpid() != self._main_process
 
     def load_first(self) -> LoadedModel:
-        loaded = catalog.load_arguments(self._placed(self._arguments.name))
-        return cast(LoadedModel, self._lent(loaded)) if self.borrows(loaded.name) else loaded
+        loaded = catalog.load_arguments(self._arguments_for(self._arguments.name))
+        return cast(LoadedModel, self._leased(loaded)) if self.needs_gpu_lease(loaded.name) else loaded
 
     def load_another(self, name: str, progress: Progress) -> AnyModel:
-        if not self.borrows(name):
-            return catalog.load_another(self._placed(name), name, progress)
-        if not self.on_loan and threading.current_thread() is not threading.main_thread():
-            self._spaces.zero.torch.enter_mode()  # imitates CUDA in this thread, as spaces does in the main one
-        return self._lent(catalog.load_another(self._placed(name), name, progress))
+        if not self.needs_gpu_lease(name):
+            return catalog.load_another(self._arguments_for(name), name, progress)
+        if not self.in_lease and threading.current_thread() is not threading.main_thread():
+            self._spaces.zero.torch.enter_mode()  # emulates CUDA in this thread, as spaces does in the main one
+        return self._leased(catalog.load_another(self._arguments_for(name), name, progress))
 
-    def _placed(self, name: str) -> ModelArguments:
-        device = self._arguments.device
-        return replace(self._arguments, device=device if device != "auto" else "cuda" if self.borrows(name) else "cpu")
+    def _arguments_for(self, name: str) -> ModelArguments:
+        if self._arguments.device != "auto":
+            return self._arguments
+        return replace(self._arguments, device="cuda" if self.needs_gpu_lease(name) else "cpu")
 
-    def _lent(self, loaded: AnyModel) -> AnyModel:
+    def _leased(self, loaded: AnyModel) -> AnyModel:
         if not isinstance(loaded, LoadedModel):
             return loaded
         self._models[loaded.name] = loaded.model
-        return replace(loaded, model=LentModel(loaded.name, loaded.model, self))
+        return replace(loaded, model=LeasedModel(loaded.name, loaded.model, self))
 
-    def borrowing(self, decode: DecodeT) -> DecodeT:
-        def on_loan(*arguments: Any) -> Any:
+    def with_gpu_lease(self, decode: DecodeT) -> DecodeT:
+        def with_errors(*arguments: Any) -> Any:
             try:
                 yield from decode(*arguments)
-            except AttendError as error:  # spaces would send its class alone
+            except AttendError as error:  # spaces would only send the name of its class
                 yield error
 
-        lent = self._spaces.GPU(duration=self.seconds)(on_loan)
+        leased = self._spaces.GPU(duration=self.duration)(with_errors)
 
         @wraps(decode)
-        def chosen(name: str, *rest: Any) -> Any:
-            if not self.borrows(name):
+        def leased_if_needed(name: str, *rest: Any) -> Any:
+            if not self.needs_gpu_lease(name):
                 yield from decode(name, *rest)
                 return
-            with closing(lent(name, *rest)) as passes:
-                for made in passes:
-                    if isinstance(made, AttendError):
-                        raise made
-                    yield made
+            with closing(leased(name, *rest)) as passes:
+                for item in passes:
+                    if isinstance(item, AttendError):
+                        raise item
+                    yield item
 
-        return cast(DecodeT, chosen)
+        return cast(DecodeT, leased_if_needed)
 
-    def seconds(
+    def duration(
         self, name: str, prompt: Sequence[int], settings: DecodingSettings | Mapping[int, DecodingSettings], *_: Any
     ) -> int:
-        """How long a run, or several cards that share passes, may keep the GPU."""
+        """Seconds for which a run, or several cards that share passes, may keep the GPU."""
         cards = settings.values() if isinstance(settings, Mapping) else (settings,)
         tokens = max(card.max_new_tokens for card in cards)
-        return math.ceil(_STARTING + min(self._run_seconds, tokens * _A_TOKEN))
+        return math.ceil(_START_SECONDS + min(self._run_seconds, tokens * _SECONDS_PER_TOKEN))
 
     def run_pass(self, name: str, method: str, *arguments: Any, **named: Any) -> Any:
-        """Call a method of a model on the GPU that takes one pass; its result comes back to the CPU."""
-        return (self._pass if self.on_loan else self._pass_on_loan)(name, method, arguments, named)
+        """Call a method of a model on the GPU that takes a single pass, and return its result on the CPU."""
+        return (self._pass if self.in_lease else self._leased_pass)(name, method, arguments, named)
 
     def _pass(self, name: str, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
         result = getattr(self.model(name), method)(*arguments, **named)
         return result.cpu() if isinstance(result, Tensor) else _on_cpu(result)
 
     def model(self, name: str) -> LanguageModel[Any]:
-        """A model on the GPU, in a borrowed call; a fork that began before it was loaded loads it itself."""
-        if not self.on_loan:
-            raise AttendError(f"{name} runs on a borrowed GPU, which can't do this: choose one of Attend's own models.")
+        """A model on the GPU, in a leased call. A fork that started before the model was loaded loads it itself."""
+        if not self.in_lease:
+            raise AttendError(f"{name} runs on a shared GPU, which can't do this: choose one of Attend's own models.")
         model = self._models.get(name)
         return (
-            cast(LoadedModel, catalog.load_another(self._placed(name), name, silent)).model if model is None else model
+            cast(LoadedModel, catalog.load_another(self._arguments_for(name), name, silent)).model
+            if model is None
+            else model
         )
 
 
-class LentModel:
-    """A model on the GPU that is lent. A run reads and steps it in a borrowed call; to look into a text, it borrows the
-    GPU itself. Translators with a choice of languages are not among the catalogue's, which alone a Space offers."""
+class LeasedModel:
+    """A model on the leased GPU. Runs call it within their lease; to inspect a text, it leases the GPU itself.
 
-    def __init__(self, name: str, model: LanguageModel[Any], lender: ZeroGpu) -> None:
-        self._name, self._model, self._lender = name, model, lender
+    It has no `with_decoder_start`, since no translator in the catalogue, which is all a Space offers, lets visitors
+    choose languages.
+    """
+
+    def __init__(self, name: str, model: LanguageModel[Any], zero_gpu: ZeroGpu) -> None:
+        self._name, self._model, self._zero_gpu = name, model, zero_gpu
 
     @property
     def vocabulary_size(self) -> int:
@@ -164,16 +170,16 @@ class LentModel:
         return self._model.layer_count
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
-        return self._lender.model(self._name).prefill(prompt, want=want)
+        return self._zero_gpu.model(self._name).prefill(prompt, want=want)
 
     def step(self, tokens: Sequence[int], cache: Any, *, want: Want = Want()) -> Forward[Any]:
-        return self._lender.model(self._name).step(tokens, cache, want=want)
+        return self._zero_gpu.model(self._name).step(tokens, cache, want=want)
 
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
-        return self._lender.run_pass(self._name, "logits", prompt, tokens)
+        return self._zero_gpu.run_pass(self._name, "logits", prompt, tokens)
 
     def inspect(self, tokens: Sequence[int], *, source: Sequence[int] = ()) -> Inspection:
-        return self._lender.run_pass(self._name, "inspect", tokens, source=source)
+        return self._zero_gpu.run_pass(self._name, "inspect", tokens, source=source)
 
 
 def _on_cpu(inspection: Inspection) -> Inspection:

@@ -1,7 +1,7 @@
-"""What borrows the GPU of a ZeroGPU Space, and for how long.
+"""What leases the GPU of a ZeroGPU Space, and for how long.
 
-The real `spaces` lends GPUs on Spaces alone. The one here does what it does with a call: it asks how long the call will
-take, runs it in a fork, and pickles its arguments and all that comes back.
+The real `spaces` leases GPUs on Spaces only. The one here treats a call as it does: it asks for the duration, runs the
+call in a fork, and pickles its arguments and results.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from model.progress import silent
 from tests.helpers.waiting import LONGEST, steps_of
 from ui.runs.attention import explain
 from ui.runs.models import Models
-from ui.server.zero_gpu import LentModel, ZeroGpu
+from ui.server.zero_gpu import LeasedModel, ZeroGpu
 
 SETTINGS = DecodingSettings(max_new_tokens=6, min_new_tokens=6, seed=1)
 PROMPT = (1, 5, 9)
@@ -39,16 +39,16 @@ _FORKS = multiprocessing.get_context("fork")
 
 
 class Spaces(ModuleType):
-    """Lends the processor."""
+    """Leases the processor."""
 
     def __init__(self) -> None:
         super().__init__("spaces")
-        self.loans: list[Any] = []  # seconds of each
-        self.imitated = 0  # how often CUDA was to be imitated
+        self.leases: list[Any] = []  # seconds of each
+        self.emulated = 0  # how often CUDA was to be emulated
         self.zero = SimpleNamespace(torch=SimpleNamespace(enter_mode=self._enter_mode))
 
     def _enter_mode(self) -> None:
-        self.imitated += 1
+        self.emulated += 1
 
     def GPU(self, task: Any = None, *, duration: Any = 60) -> Any:
         if task is None:
@@ -56,13 +56,13 @@ class Spaces(ModuleType):
 
         @wraps(task)
         def values(*arguments: Any) -> Any:
-            self.loans.append(duration(*arguments) if callable(duration) else duration)
-            mine, theirs = _FORKS.Pipe()
-            process = _FORKS.Process(target=_work, args=(theirs, task), daemon=True)
+            self.leases.append(duration(*arguments) if callable(duration) else duration)
+            here, there = _FORKS.Pipe()
+            process = _FORKS.Process(target=_work, args=(there, task), daemon=True)
             process.start()
-            mine.send(arguments)
+            here.send(arguments)
             try:
-                while (received := mine.recv())[0] != "end":
+                while (received := here.recv())[0] != "end":
                     if received[0] == "error":
                         raise RuntimeError(received[1])
                     yield received[1]
@@ -112,11 +112,11 @@ def machine(spaces: Spaces, devices: dict[str, str]) -> ZeroGpu:
 
 @pytest.fixture
 def models(machine: ZeroGpu) -> Models:
-    return Models((SMALL, LARGE), machine.load_another, wrap=machine.borrowing, alone=machine.borrows)
+    return Models((SMALL, LARGE), machine.load_another, wrap=machine.with_gpu_lease, alone=machine.needs_gpu_lease)
 
 
 @pytest.mark.parametrize(
-    ("name", "borrows"),
+    ("name", "leases"),
     [
         (SMALL, False),
         (LARGE, True),
@@ -125,79 +125,79 @@ def models(machine: ZeroGpu) -> Models:
         ("attend-translate", False),
     ],
 )
-def test_only_larger_models_borrow_and_none_in_8_bits(
-    machine: ZeroGpu, devices: dict[str, str], name: str, borrows: bool
+def test_only_larger_models_lease_the_gpu_and_none_in_8_bits(
+    machine: ZeroGpu, devices: dict[str, str], name: str, leases: bool
 ) -> None:
-    assert machine.borrows(name) is borrows
+    assert machine.needs_gpu_lease(name) is leases
     loaded = machine.load_another(name, silent)
-    assert isinstance(loaded, LoadedModel) and isinstance(loaded.model, LentModel) is borrows
-    assert devices == {name: "cuda" if borrows else "cpu"}
+    assert isinstance(loaded, LoadedModel) and isinstance(loaded.model, LeasedModel) is leases
+    assert devices == {name: "cuda" if leases else "cpu"}
 
 
-def test_who_names_a_device_gets_it(spaces: Spaces, devices: dict[str, str]) -> None:
+def test_a_device_from_the_command_line_is_used(spaces: Spaces, devices: dict[str, str]) -> None:
     machine = ZeroGpu(ModelArguments(LARGE, device="cpu"), spaces, 60)
-    assert not isinstance(machine.load_first().model, LentModel)
+    assert not isinstance(machine.load_first().model, LeasedModel)
     assert devices == {LARGE: "cpu"}
 
 
 def test_the_embedded_model_runs_here_and_shares_its_passes(models: Models, spaces: Spaces, tiny: LoadedModel) -> None:
     steps = steps_of(models.decode(SMALL, PROMPT, SETTINGS))
-    assert len(steps) == 6 and spaces.loans == []
+    assert len(steps) == 6 and spaces.leases == []
     assert models.schedulers.of(models.get(SMALL).lock) is models.schedulers.of(tiny.lock)
 
 
-def test_a_larger_model_writes_the_same_on_loan_for_as_long_as_it_can_take(models: Models, spaces: Spaces) -> None:
+def test_a_larger_model_writes_the_same_in_a_lease_as_long_as_it_may_take(models: Models, spaces: Spaces) -> None:
     here, there = (steps_of(models.decode(name, PROMPT, SETTINGS)) for name in (SMALL, LARGE))
     chosen = [
         [(each.tokens, each.choice.candidates) for step in steps for each in step.hypotheses] for steps in (here, there)
     ]
     assert chosen[0] == chosen[1] and len(chosen[0]) == 6
-    assert spaces.loans == [11]  # ten seconds to begin, and a tenth for each token
+    assert spaces.leases == [11]  # ten seconds to begin, and a tenth for each token
     cards = {1: SETTINGS, 2: replace(SETTINGS, max_new_tokens=40)}
     list(models.decode_together(LARGE, PROMPT, cards, True, ""))
-    assert spaces.loans == [11, 14]
+    assert spaces.leases == [11, 14]
 
 
-def test_no_loan_is_longer_than_a_run_may_take(machine: ZeroGpu) -> None:
-    assert machine.seconds(LARGE, PROMPT, replace(SETTINGS, max_new_tokens=4096)) == 70
+def test_no_lease_is_longer_than_a_run_may_take(machine: ZeroGpu) -> None:
+    assert machine.duration(LARGE, PROMPT, replace(SETTINGS, max_new_tokens=4096)) == 70
 
 
-def test_a_run_that_is_left_gives_the_gpu_back(models: Models, spaces: Spaces) -> None:
+def test_closing_a_run_releases_the_gpu(models: Models, spaces: Spaces) -> None:
     passes = models.decode(LARGE, PROMPT, SETTINGS)
     next(passes)
     passes.close()
-    assert len(spaces.loans) == 1
+    assert len(spaces.leases) == 1
     assert not multiprocessing.active_children()
 
 
-def test_a_refusal_on_loan_is_the_same_sentence(models: Models) -> None:
+def test_a_refusal_in_a_lease_is_the_same_sentence(models: Models) -> None:
     with pytest.raises(AttendError, match="context"):
         list(models.decode(LARGE, (5,) * 500, SETTINGS))
 
 
-def test_to_look_into_a_text_the_gpu_is_borrowed_for_one_pass(models: Models, spaces: Spaces) -> None:
-    lent, own = models.get(LARGE), models.get(SMALL)
+def test_inspecting_a_text_leases_the_gpu_for_one_pass(models: Models, spaces: Spaces) -> None:
+    leased, local = models.get(LARGE), models.get(SMALL)
     (there, shape), (here, _) = (
-        explain((1, 5, 9, 7), loaded.model, loaded.lock, candidates=3) for loaded in (lent, own)
+        explain((1, 5, 9, 7), loaded.model, loaded.lock, candidates=3) for loaded in (leased, local)
     )
     assert [token.row for token in there] == [token.row for token in here] and shape == (2, 4)
-    assert lent.model.logits((1, 5), (9,)).equal(own.model.logits((1, 5), (9,)))
-    assert spaces.loans == [15, 15]
+    assert leased.model.logits((1, 5), (9,)).equal(local.model.logits((1, 5), (9,)))
+    assert spaces.leases == [15, 15]
 
 
-def test_outside_of_a_loan_no_pass_runs_on_what_only_imitates_cuda(models: Models) -> None:
+def test_outside_a_lease_no_pass_runs_on_emulated_cuda(models: Models) -> None:
     model = models.get(LARGE).model
-    with pytest.raises(AttendError, match="borrowed GPU"):
+    with pytest.raises(AttendError, match="shared GPU"):
         model.prefill(PROMPT, want=Want())
-    with pytest.raises(AttendError, match="borrowed GPU"):
+    with pytest.raises(AttendError, match="shared GPU"):
         model.step([1], None)
 
 
-def test_cuda_is_imitated_where_a_larger_model_is_loaded(models: Models, spaces: Spaces) -> None:
+def test_cuda_is_emulated_in_the_thread_that_loads_a_larger_model(models: Models, spaces: Spaces) -> None:
     models.get(SMALL)
-    assert spaces.imitated == 0
+    assert spaces.emulated == 0
     models.get(LARGE)  # in a thread, where spaces does not do so by itself
-    assert spaces.imitated == 1
+    assert spaces.emulated == 1
 
 
 def test_spaces_is_imported_first_and_on_zero_gpu_alone(

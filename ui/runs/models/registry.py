@@ -56,8 +56,8 @@ class Models:
             load: loads a model by name; an exception raised by its progress callback cancels it.
             any_name: whether visitors may also name folders and repositories.
             limits: of the page.
-            wrap: the host's decorator for decoding, such as one that borrows a GPU.
-            alone: whether each run of this model has passes of its own, since the host lends a GPU to it.
+            wrap: the host's decorator for decoding, such as one that leases a GPU.
+            alone: whether each run of this model has passes of its own, since it leases a GPU.
             observer: measures all runs.
             decoder: runs the strategies; None for one in this process.
         """

@@ -1,8 +1,8 @@
-"""The callers of endpoints, and how much of the server each may use.
+"""The address of each request, and limits on program calls by address.
 
-Limits apply to each address before they apply to all calls, so that no caller can block the others. Behind a proxy,
-such as that of a Space, every call comes from the proxy, which forwards the caller's address. Providers give each IPv6
-customer a /64 network at least, so all addresses of one count as the same.
+Each address has limits of its own, so that no caller can block the others. Behind a proxy, such as that of a Space, all
+requests come from the proxy, which forwards the caller's address. Providers assign at least a /64 network to each IPv6
+customer, so all addresses of a /64 count as one.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from gradio.context import LocalContext
 
 from model.errors import AttendError
 
-ADDRESS = ContextVar("address", default="")  # that the request being answered came from
+ADDRESS = ContextVar("address", default="")  # of the current request, as limits count it
 
 
 @dataclass(slots=True)
-class CallSlots:
-    """The running calls of each caller, at most `most`."""
+class ConcurrencyLimiter:
+    """Limits the calls that each caller may have running at the same time."""
 
-    most: int
-    _held: Counter[str] = field(default_factory=Counter)
+    limit: int
+    _running: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def held_by(self, caller: str) -> Iterator[None]:
-        """Take a slot; `AttendError` if the caller has none left."""
+    def acquire(self, caller: str) -> Iterator[None]:
+        """Count a call as running; `AttendError` if the caller has reached the limit."""
         with self._lock:
-            if self._held[caller] >= self.most:
+            if self._running[caller] >= self.limit:
                 raise AttendError(
-                    f"{self.most} calls from your address are still running, which is the limit: try again when one "
-                    "has ended."
+                    f"{self.limit} calls from your address are still running, which is the limit: try again when one "
+                    "has finished."
                 )
-            self._held[caller] += 1
+            self._running[caller] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._held[caller] -= 1
-                if not self._held[caller]:
-                    del self._held[caller]
+                self._running[caller] -= 1
+                if not self._running[caller]:
+                    del self._running[caller]
 
 
 def caller() -> str:
-    """The address that the current call came from; "" outside a call."""
+    """The address that sent the current call; "" outside a call."""
     return address_of(LocalContext.request.get(None))
 
 
 def address_of(request: Any) -> str:
-    """The address that a request, Starlette's or Gradio's, came from, as limits count it; "" if there is none."""
+    """The address that sent a request, Starlette's or Gradio's, as limits count it; "" if it is unknown."""
     if request is None or request.client is None:
         return ""
     forwarded = str(request.headers.get("x-forwarded-for", "")) if os.environ.get("SPACE_ID") else ""
-    # Only the last entry is the proxy's own; those before it are what the caller claims.
+    # Only the last entry is from the proxy; the caller may have made up the ones before it.
     return counted_address(forwarded.rpartition(",")[2].strip() or str(request.client.host))
 
 
@@ -79,29 +79,31 @@ def counted_address(address: str) -> str:
     return str(ipaddress.IPv6Network((int(parsed), 64), strict=False))
 
 
-class Unread:
-    """Notices when nobody has read a streamed answer for some time."""
+class ReadTimeout:
+    """Stops a streamed answer that its caller doesn't read."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._sent = self._read = 0
-        self._since = time.monotonic()
+        self._sent = self._read = 0  # messages
+        self._last_read = time.monotonic()
 
-    def sent(self, waiting: int) -> None:
-        """Call for each message with the number of those that still wait for the reader.
+    def sent(self, unread: int) -> None:
+        """Call after each message, with the number of messages that the caller has yet to read.
 
-        `AttendError` when none was read for too long.
+        `AttendError` if no message has been read for too long.
         """
         self._sent += 1
-        read = self._sent - waiting
-        if read > self._read or waiting <= 1:  # all before this one was read
-            self._read, self._since = read, time.monotonic()
-        if time.monotonic() - self._since > self._seconds:
-            raise AttendError(f"Nobody has read this answer for {self._seconds:g} seconds: it was stopped.")
+        read = self._sent - unread
+        if read > self._read or unread <= 1:  # the newest message has only just been sent
+            self._read, self._last_read = read, time.monotonic()
+        if time.monotonic() - self._last_read > self._seconds:
+            raise AttendError(
+                f"This answer was stopped, since nobody read it for {self._seconds:g} seconds: call again and read it."
+            )
 
 
-def messages_waiting() -> int:
-    """How many messages to the caller are still unread."""
+def unread_messages() -> int:
+    """How many messages the current caller has yet to read."""
     request, page = LocalContext.request.get(None), LocalContext.blocks.get(None)
     if request is None or page is None:
         return 0

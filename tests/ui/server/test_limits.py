@@ -34,7 +34,7 @@ from ui.runs.models import Models
 from ui.runs.prompts import MOST_MESSAGES
 from ui.runs.versions import conversation
 from ui.server import launch as serve
-from ui.server.callers import CallSlots, Unread
+from ui.server.callers import ConcurrencyLimiter, ReadTimeout
 
 LONG = {"max_new_tokens": 100, "min_new_tokens": 100, "seed": 1}  # which is all of the context
 
@@ -92,37 +92,37 @@ def test_the_limits_reach_what_they_limit(tiny: LoadedModel) -> None:
     assert (limits.session_bytes, limits.prefix_bytes, limits.request_bytes) == (2_500_000, 1_500_000, 1_000_000)
 
 
-def test_a_caller_has_so_many_slots_and_no_more() -> None:
-    slots = CallSlots(2)
+def test_a_caller_may_have_so_many_calls_running_and_no_more() -> None:
+    limiter = ConcurrencyLimiter(2)
     with (
-        slots.held_by("a"),
-        slots.held_by("a"),
-        slots.held_by("b"),
+        limiter.acquire("a"),
+        limiter.acquire("a"),
+        limiter.acquire("b"),
         pytest.raises(AttendError, match="2 calls from your address"),
-        slots.held_by("a"),
+        limiter.acquire("a"),
     ):
         pass
-    with slots.held_by("a"), slots.held_by("a"):
+    with limiter.acquire("a"), limiter.acquire("a"):
         pass
 
 
 def test_an_answer_that_is_read_slowly_goes_on_and_one_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("ui.server.callers.time.monotonic", lambda: now[0])
-    slow = Unread(5)
+    slow = ReadTimeout(5)
     for number in range(100):  # a message a second, of which the slow reader takes one in three seconds
         now[0] += 1
-        slow.sent(waiting=number - number // 3)
+        slow.sent(unread=number - number // 3)
     for _ in range(3):  # a slow model: each message is read before the next one comes, long after
         now[0] += 60
-        slow.sent(waiting=1)
-    abandoned = Unread(5)
+        slow.sent(unread=1)
+    abandoned = ReadTimeout(5)
     for number in range(6):  # the first may still be read when the second comes
         now[0] += 1
-        abandoned.sent(waiting=number + 1)
+        abandoned.sent(unread=number + 1)
     now[0] += 1
-    with pytest.raises(AttendError, match="Nobody has read this answer for 5 seconds"):
-        abandoned.sent(waiting=7)
+    with pytest.raises(AttendError, match="nobody read it for 5 seconds"):
+        abandoned.sent(unread=7)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from ui.server.metrics import CountRequests, Metrics
 from ui.server.queue import FairQueue
 from ui.server.refusals import Page, refusals
 from ui.server.security import Guard
-from ui.server.sessions import Visitors
+from ui.server.sessions import TrackVisits
 from ui.server.sign_in import SignIn
 from ui.styles import styles
 
@@ -146,7 +146,7 @@ def launch(
                 Middleware(CountRequests, metrics=metrics),
                 Middleware(Guard, most_bytes=limits.request_bytes, names=names),
                 *([] if accounts is None else [Middleware(SignIn, sign_ins=sign_ins)]),
-                Middleware(Visitors, visits=queue.visits),
+                Middleware(TrackVisits, visits=queue.visits),
             ],
             "exception_handlers": refusals(page),
             "routes": [*assets.routes(), *monitoring.routes(metrics, open_to_all=bool(limits.metrics))],

@@ -1,9 +1,9 @@
-"""The visits of the page that are kept, and which of them goes first.
+"""The state of visits, which Gradio calls sessions, and which of it is dropped first.
 
-Gradio keeps a thousand and drops the one that was used longest ago, so that whoever invents names for visits throws out
-the conversations of others. Here a visit that is in use is never dropped, and one address has so many at most: the
-next one takes the place of its own oldest, or else is refused. Those that have left are kept for a while, in case they
-come back, as long as they are small together.
+Gradio keeps a thousand visits and drops the least recently used, so anyone who makes up session hashes would evict the
+conversations of others. Here a visit in use is never dropped, and each address has a limited number: one more evicts
+the least recently used of the same address, or is refused. Visits whose page has been closed are kept for an hour, in
+case the visitor returns, within a limit on their total size.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ui.limits import Limits
 from ui.runs.session import Session
 from ui.server.callers import ADDRESS, address_of
 
-_BYTES_DEPARTED = 16_000_000  # of what explains the texts of all who have left
-_KEPT = 3600.0  # seconds after a visitor has left
-_HEARTBEAT = "/heartbeat/"
+_MOST_CLOSED_BYTES = 16_000_000  # of the explanations that all closed pages keep
+_RETENTION = 3600.0  # seconds after a page was closed
+_HEARTBEAT = "/heartbeat/"  # the route of a connection that lasts as long as the page is open
 
 
 class Visit(SessionState):
-    """What Gradio keeps of a visit, but for a copy of every component's newest value: only its deep links, which this
-    page does not offer, ever read that."""
+    """Gradio's state of a visit, without its copy of every component's newest value: only deep links read that, and
+    this page has none."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks_config = copy(blocks.default_config)
@@ -40,7 +40,7 @@ class Visit(SessionState):
         self.state_data: dict[int, Any] = {}
         self._state_ttl = {}
         self.is_closed = False
-        self.STATE_TTL_WHEN_CLOSED = _KEPT
+        self.STATE_TTL_WHEN_CLOSED = _RETENTION
 
     def _update_config(self, key: int) -> None:
         pass
@@ -50,39 +50,39 @@ class Visit(SessionState):
 
     @property
     def session(self) -> Session | None:
-        """Ours, once an event has needed it."""
+        """Our session, once an event has needed it."""
         return next((value for value in self.state_data.values() if isinstance(value, Session)), None)
 
 
 class Visits(StateHolder):
-    """All visits, by the name that Gradio's page gives each."""
+    """All visits, by the session hash that Gradio's page makes up for each."""
 
     def __init__(
         self,
         blocks: Blocks,
         limits: Limits,
         busy: Callable[[], Collection[str]],
-        forget: Callable[[str], None],
-        departed: Callable[[Session], None],
+        on_drop: Callable[[str], None],
+        on_close: Callable[[Session], None],
     ) -> None:
         """
         Args:
-            limits: how many visits one address, and all together, may have.
-            busy: the visits that have events to be answered.
-            forget: called with each visit that is dropped.
-            departed: called with the session of a visitor who has left.
+            limits: on the visits of one address and of all.
+            busy: returns the visits that have pending events.
+            on_drop: called with each visit that is dropped.
+            on_close: called with the session of each page that is closed.
         """
         super().__init__()
         self.set_blocks(blocks)
-        self._most, self._most_of_address = limits.sessions, limits.visits
-        self._busy, self._forget, self._departed = busy, forget, departed
-        self._address: dict[str, str] = {}  # of each visit
-        self._open = Counter[str]()  # connections that say that a visit goes on
-        self._left: OrderedDict[str, datetime.datetime] = OrderedDict()  # when, the first first
-        self._guard = threading.RLock()
+        self._limit, self._limit_by_address = limits.sessions, limits.visits
+        self._busy, self._on_drop, self._on_close = busy, on_drop, on_close
+        self._addresses = dict[str, str]()  # by visit
+        self._connections = Counter[str]()  # open heartbeats, by visit
+        self._closed_at = OrderedDict[str, datetime.datetime]()  # by visit, the earliest first
+        self._lock = threading.RLock()
 
     def __getitem__(self, session_id: str) -> SessionState:
-        with self._guard:
+        with self._lock:
             if session_id not in self.session_data:
                 self._admit(session_id)
             self.session_data.move_to_end(session_id)
@@ -91,65 +91,63 @@ class Visits(StateHolder):
 
     def _admit(self, visit: str) -> None:
         address = ADDRESS.get()
-        of_address = [each for each, its in self._address.items() if its == address]
-        if len(of_address) >= self._most_of_address:
-            self._make_room(
-                of_address, f"{self._most_of_address} visits from your address are open, which is the limit"
-            )
-        if len(self.session_data) >= self._most:
-            self._make_room(self.session_data, f"{self._most:,} visits are open, which is the limit")
+        same_address = [other for other, its_address in self._addresses.items() if its_address == address]
+        if len(same_address) >= self._limit_by_address:
+            self._evict(same_address, f"{self._limit_by_address} visits from your address are open, which is the limit")
+        if len(self.session_data) >= self._limit:
+            self._evict(self.session_data, f"{self._limit:,} visits are open, which is the limit")
         self.session_data[visit] = Visit(self.blocks)
-        self._address[visit] = address
+        self._addresses[visit] = address
 
-    def _make_room(self, among: Collection[str], limit: str) -> None:
-        """Drop the one of them that was used longest ago and is not in use."""
-        busy, of_these = self._busy(), set(among)
-        candidates = (visit for visit in self.session_data if visit in of_these)
-        unused = next((visit for visit in candidates if not self._open[visit] and visit not in busy), None)
+    def _evict(self, candidates: Collection[str], refusal: str) -> None:
+        """Drop the least recently used of these visits that is not in use; `HTTPException` if all are."""
+        busy, allowed = self._busy(), set(candidates)
+        by_use = (visit for visit in self.session_data if visit in allowed)
+        unused = next((visit for visit in by_use if not self._connections[visit] and visit not in busy), None)
         if unused is None:
-            raise HTTPException(503, f"{limit}: close some, or try again in a few minutes.")
+            raise HTTPException(503, f"{refusal}: close some, or try again in a few minutes.")
         self.drop(unused)
 
     def drop(self, visit: str) -> None:
-        """Forget all of it, and what was written to it."""
+        """Remove the visit and its unread messages."""
         self.end(visit)
-        self._forget(visit)
+        self._on_drop(visit)
 
     def end(self, visit: str) -> None:
-        """Forget all but what was written to it and may yet be read."""
-        with self._guard:
+        """Remove the visit; its messages can still be read."""
+        with self._lock:
             self.session_data.pop(visit, None)
             self.time_last_used.pop(visit, None)
-            self._address.pop(visit, None)
-            self._left.pop(visit, None)
+            self._addresses.pop(visit, None)
+            self._closed_at.pop(visit, None)
 
-    def opened(self, visit: str) -> None:
-        """Somebody keeps a connection for it."""
-        with self._guard:
-            self._open[visit] += 1
-            self._left.pop(visit, None)
+    def connected(self, visit: str) -> None:
+        """Call when a page opens its heartbeat."""
+        with self._lock:
+            self._connections[visit] += 1
+            self._closed_at.pop(visit, None)
             if visit in self.session_data:
                 self.session_data[visit].is_closed = False
 
-    def closed(self, visit: str) -> None:
-        """That connection has ended; with the last one the visitor has left."""
-        with self._guard:
-            self._open[visit] -= 1
-            if self._open[visit] > 0:
+    def disconnected(self, visit: str) -> None:
+        """Call when a heartbeat ends; after the last one, the page counts as closed."""
+        with self._lock:
+            self._connections[visit] -= 1
+            if self._connections[visit] > 0:
                 return
-            del self._open[visit]
+            del self._connections[visit]
             if visit in self.session_data:
-                self._left[visit] = datetime.datetime.now()
+                self._closed_at[visit] = datetime.datetime.now()
                 if (session := self._session(visit)) is not None:
-                    self._departed(session)
-                self._drop_departed()
+                    self._on_close(session)
+                self._limit_closed()
 
-    def _drop_departed(self) -> None:
-        """The first that left, as long as the texts of all who have are too large together."""
-        sizes = {visit: session.bytes for visit in self._left if (session := self._session(visit)) is not None}
+    def _limit_closed(self) -> None:
+        """Drop the visits that were closed first until the rest is small enough."""
+        sizes = {visit: session.bytes for visit in self._closed_at if (session := self._session(visit)) is not None}
         total = sum(sizes.values())
-        for visit in [*self._left]:
-            if total <= _BYTES_DEPARTED:
+        for visit in [*self._closed_at]:
+            if total <= _MOST_CLOSED_BYTES:
                 return
             total -= sizes.get(visit, 0)
             self.drop(visit)
@@ -159,17 +157,17 @@ class Visits(StateHolder):
         return kept.session if isinstance(kept, Visit) else None
 
     def delete_all_expired_state(self) -> None:
-        """Called by Gradio every second."""
-        with self._guard:
-            before = datetime.datetime.now() - datetime.timedelta(seconds=_KEPT)
-            for visit, left in [*self._left.items()]:
-                if left > before:
+        """Drop the visits that were closed too long ago; Gradio calls this every second."""
+        with self._lock:
+            expired = datetime.datetime.now() - datetime.timedelta(seconds=_RETENTION)
+            for visit, closed_at in [*self._closed_at.items()]:
+                if closed_at > expired:
                     return
                 self.drop(visit)
 
 
-class Visitors:
-    """Tells who sent a request, and the visits which of them have a page open."""
+class TrackVisits:
+    """Middleware that notes the address of each request, and which visits have their page open."""
 
     def __init__(self, app: ASGIApp, visits: Visits) -> None:
         self._app = app
@@ -182,8 +180,8 @@ class Visitors:
         _, heartbeat, visit = scope["path"].rpartition(_HEARTBEAT)
         if not heartbeat:
             return await self._app(scope, receive, send)
-        self._visits.opened(visit)
+        self._visits.connected(visit)
         try:
             await self._app(scope, receive, send)
         finally:
-            self._visits.closed(visit)
+            self._visits.disconnected(visit)

@@ -1,4 +1,4 @@
-"""Whoever invents visits throws out nobody else's, and whoever sends more than a person can is told so."""
+"""Made-up visits evict no others, and more events than a person can send are refused."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from ui.server.sessions import Visit, Visits
 
 
 class Stage:
-    """Visits of a page, of which three may come from one address and five are kept."""
+    """The visits of a page that allows three from one address and five in all."""
 
     def __init__(self, page: Page) -> None:
         self.busy: set[str] = set()
-        self.forgotten: list[str] = []
-        self.departed: list[Session] = []
+        self.dropped: list[str] = []
+        self.closed: list[Session] = []
         limits = Limits(visits=3, sessions=5)
-        self.visits = Visits(page, limits, lambda: self.busy, self.forgotten.append, self.departed.append)
+        self.visits = Visits(page, limits, lambda: self.busy, self.dropped.append, self.closed.append)
 
-    def come(self, visit: str, address: str, *, stay: bool = False, size: int = 0) -> None:
+    def use(self, visit: str, address: str, *, connect: bool = False, size: int = 0) -> None:
         ADDRESS.set(address)
         kept = self.visits[visit]
         assert isinstance(kept, Visit)
         kept.state_data[1] = Session(bytes=size)
-        if stay:
-            self.visits.opened(visit)
+        if connect:
+            self.visits.connected(visit)
 
     @property
     def names(self) -> list[str]:
@@ -60,58 +60,58 @@ def stage() -> Iterator[Stage]:
     ADDRESS.set("")
 
 
-def test_one_more_of_an_address_takes_the_place_of_its_own_oldest(stage: Stage) -> None:
-    stage.come("other", "b")
+def test_one_visit_too_many_evicts_the_oldest_of_the_same_address(stage: Stage) -> None:
+    stage.use("other", "b")
     for number in range(20):
-        stage.come(f"invented {number}", "a")
+        stage.use(f"invented {number}", "a")
     assert stage.names == ["other", "invented 17", "invented 18", "invented 19"]
-    assert stage.forgotten == [f"invented {number}" for number in range(17)]
+    assert stage.dropped == [f"invented {number}" for number in range(17)]
 
 
-def test_what_is_in_use_is_never_dropped(stage: Stage) -> None:
-    stage.come("open", "a", stay=True)
-    stage.come("busy", "a")
+def test_a_visit_in_use_is_never_dropped(stage: Stage) -> None:
+    stage.use("open", "a", connect=True)
+    stage.use("busy", "a")
     stage.busy.add("busy")
     for number in range(10):
-        stage.come(f"invented {number}", "a")
+        stage.use(f"invented {number}", "a")
     assert stage.names == ["open", "busy", "invented 9"]
-    stage.visits.opened("invented 9")
+    stage.visits.connected("invented 9")
     with pytest.raises(HTTPException, match="3 visits from your address are open, which is the limit"):
-        stage.come("one too many", "a")
-    stage.come("from elsewhere", "b")
+        stage.use("one too many", "a")
+    stage.use("from elsewhere", "b")
     assert stage.names == ["open", "busy", "invented 9", "from elsewhere"]
-    stage.visits.closed("open")
-    stage.come("the next", "a")
+    stage.visits.disconnected("open")
+    stage.use("the next", "a")
     assert stage.names == ["busy", "invented 9", "from elsewhere", "the next"]
 
 
-def test_many_addresses_together_throw_out_nobody_who_is_there(stage: Stage) -> None:
+def test_many_addresses_together_evict_no_open_page(stage: Stage) -> None:
     for number in range(5):
-        stage.come(f"open {number}", str(number), stay=True)
+        stage.use(f"open {number}", str(number), connect=True)
     with pytest.raises(HTTPException, match="5 visits are open, which is the limit"):
-        stage.come("one too many", "x")
+        stage.use("one too many", "x")
     assert stage.names == [f"open {number}" for number in range(5)]
 
 
-def test_those_who_left_are_kept_while_they_are_small_together(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_BYTES_DEPARTED", 100)
+def test_closed_pages_are_kept_up_to_a_total_size(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_MOST_CLOSED_BYTES", 100)
     for name in ("first", "second", "third"):
-        stage.come(name, name, stay=True, size=60)
-    stage.visits.closed("second")
-    assert stage.names == ["first", "second", "third"] and len(stage.departed) == 1
-    stage.visits.opened("second")  # back, as after a bad connection
-    stage.visits.closed("first")
-    stage.visits.closed("third")
+        stage.use(name, name, connect=True, size=60)
+    stage.visits.disconnected("second")
+    assert stage.names == ["first", "second", "third"] and len(stage.closed) == 1
+    stage.visits.connected("second")  # back, as after a bad connection
+    stage.visits.disconnected("first")
+    stage.visits.disconnected("third")
     assert stage.names == ["second", "third"]
 
 
-def test_those_who_left_long_ago_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage.come("away", "a", stay=True)
-    stage.come("there", "a", stay=True)
-    stage.visits.closed("away")
+def test_pages_closed_long_ago_are_dropped(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.use("away", "a", connect=True)
+    stage.use("there", "a", connect=True)
+    stage.visits.disconnected("away")
     stage.visits.delete_all_expired_state()
     assert stage.names == ["away", "there"]
-    monkeypatch.setattr(sessions, "_KEPT", 0.0)
+    monkeypatch.setattr(sessions, "_RETENTION", 0.0)
     stage.visits.delete_all_expired_state()
     assert stage.names == ["there"]
 
@@ -133,12 +133,12 @@ def event(page: Page, name: str) -> int:
     return next(number for number, fn in page.fns.items() if fn.fn is not None and fn.fn.__name__ == name)
 
 
-def test_a_hundred_invented_visits_leave_a_real_one_alone(page: tuple[str, Page]) -> None:
+def test_a_hundred_made_up_visits_do_not_evict_a_real_one(page: tuple[str, Page]) -> None:
     url, blocks = page
     visitor = Client(url, verbose=False)
     queue = blocks._queue
     assert isinstance(queue, FairQueue)
-    eventually(lambda: bool(queue.visits._open[visitor.session_hash]))
+    eventually(lambda: bool(queue.visits._connections[visitor.session_hash]))
     visitor.predict("Hi", api_name="/chat")
     kept = queue.visits[visitor.session_hash]
     typed = {"fn_index": event(blocks, "formatted"), "event_data": None, "trigger_id": None}
@@ -152,51 +152,55 @@ def test_a_hundred_invented_visits_leave_a_real_one_alone(page: tuple[str, Page]
     visitor.close()
 
 
-def asked(queue: FairQueue, number: int, address: str, visit: str = "a") -> tuple[PredictBodyInternal, Event]:
+def request_and_event(
+    queue: FairQueue, number: int, address: str, visit: str = "a"
+) -> tuple[PredictBodyInternal, Event]:
     """A request, and the event that it becomes."""
     body = PredictBodyInternal(data=[], fn_index=number, session_hash=visit)
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": (address, 1), "query_string": b""}
     return body, Event(visit, queue.blocks.fns[number], Request(scope), None)
 
 
-def test_programs_that_wait_are_not_in_the_way_of_pages(page: tuple[str, Page]) -> None:
+def test_waiting_program_calls_do_not_block_pages(page: tuple[str, Page]) -> None:
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
     chat, click = event(page[1], "chat"), event(page[1], "formatted")
     for number in (chat, click):
         queue.create_event_queue_for_fn(queue.blocks.fns[number])
     programs = queue.event_queue_per_concurrency_id[PROGRAMS].queue
-    programs += [asked(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
+    programs += [request_and_event(queue, chat, f"address {number}")[1] for number in range(LIMITS.waiting)]
     try:
-        assert queue._refusal(asked(queue, click, "visitor")[0], "visitor") == ""
-        assert "of all visitors are waiting" in queue._refusal(asked(queue, chat, "visitor")[0], "visitor")
+        assert queue._refusal(request_and_event(queue, click, "visitor")[0], "visitor") == ""
+        assert "of all visitors are waiting" in queue._refusal(request_and_event(queue, chat, "visitor")[0], "visitor")
         del programs[LIMITS.calls :]
         for waiting in programs:
             waiting.request.scope["client"] = ("greedy", 1)
-        assert "from your address are waiting" in queue._refusal(asked(queue, chat, "greedy")[0], "greedy")
-        assert queue._refusal(asked(queue, chat, "visitor")[0], "visitor") == ""
+        assert "from your address are waiting" in queue._refusal(request_and_event(queue, chat, "greedy")[0], "greedy")
+        assert queue._refusal(request_and_event(queue, chat, "visitor")[0], "visitor") == ""
     finally:
         programs.clear()
 
 
-def test_whoever_clicks_more_than_a_person_can_is_told_so(page: tuple[str, Page]) -> None:
+def test_more_clicks_than_a_person_can_make_are_refused(page: tuple[str, Page]) -> None:
     queue = page[1]._queue
     assert isinstance(queue, FairQueue)
     click = event(page[1], "formatted")
     queue.create_event_queue_for_fn(queue.blocks.fns[click])
     clicks = queue.event_queue_per_concurrency_id[queue.blocks.fns[click].concurrency_id].queue
-    held = queue.blocks.fns[click].concurrency_id
-    limit, queue.event_queue_per_concurrency_id[held].concurrency_limit = 32, 0  # none is answered meanwhile
-    clicks += [asked(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
+    group = queue.blocks.fns[click].concurrency_id
+    limit, queue.event_queue_per_concurrency_id[group].concurrency_limit = 32, 0  # none is answered meanwhile
+    clicks += [request_and_event(queue, click, "greedy", f"visit {number}")[1] for number in range(LIMITS.events)]
     try:
-        assert "still being answered" in queue._refusal(asked(queue, click, "greedy", "another")[0], "greedy")
-        assert queue._refusal(asked(queue, click, "visitor", "another")[0], "visitor") == ""
+        assert "still being answered" in queue._refusal(
+            request_and_event(queue, click, "greedy", "another")[0], "greedy"
+        )
+        assert queue._refusal(request_and_event(queue, click, "visitor", "another")[0], "visitor") == ""
     finally:
         clicks.clear()
-        queue.event_queue_per_concurrency_id[held].concurrency_limit = limit
+        queue.event_queue_per_concurrency_id[group].concurrency_limit = limit
 
 
-def test_calls_that_name_no_visit_leave_none(page: tuple[str, Page], tiny: LoadedModel) -> None:
+def test_calls_without_a_session_leave_none(page: tuple[str, Page], tiny: LoadedModel) -> None:
     url, blocks = page
     queue = blocks._queue
     assert isinstance(queue, FairQueue)
@@ -207,7 +211,7 @@ def test_calls_that_name_no_visit_leave_none(page: tuple[str, Page], tiny: Loade
     eventually(lambda: not queue.visits.session_data)
 
 
-def test_stop_waits_for_no_thread(page: tuple[str, Page]) -> None:
+def test_stop_needs_no_thread(page: tuple[str, Page]) -> None:
     url, blocks = page
     assert blocks.limiter is not None
     number = event(blocks, "halt")

@@ -9,29 +9,29 @@ from typing import Any, Self
 
 from model.errors import AttendError
 
-_PREFIX = "ATTEND_"  # of the environment's variables
+_PREFIX = "ATTEND_"  # of the environment variables
 _MB = 1_000_000  # bytes
-_OTHER_THREADS = 96  # for handlers other than runs, such as previews and loading; see `ui.kit.events`
+_OTHER_THREADS = 96  # for all handlers besides runs, such as previews and loading; see `ui.kit.events`
 
 
-def _limit(private: float, public: float, help: str, *, least: float = 1, most: float = 1_000_000) -> Any:
-    """A limit with its values for a private page, which is the default, and for a public one."""
-    return field(default=private, metadata={"public": public, "help": help, "least": least, "most": most})
+def _limit(private: float, public: float, help: str, *, minimum: float = 1, maximum: float = 1_000_000) -> Any:
+    """A limit with its value for a private page, which is the default, and for a public one."""
+    return field(default=private, metadata={"public": public, "help": help, "minimum": minimum, "maximum": maximum})
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Each can be set by an environment variable, `run_seconds` by ATTEND_RUN_SECONDS."""
+    """The limits; an environment variable sets each, such as ATTEND_RUN_SECONDS for `run_seconds`."""
 
     run_seconds: float = _limit(600.0, 60.0, "Time limit of one answer, in seconds.")
     finish_seconds: float = _limit(
         20.0, 20.0, "Seconds that running answers have to finish when the page is shut down."
     )
     waiting: int = _limit(256, 64, "Page events that may wait, and as many program calls; more are asked to try again.")
-    runs: int = _limit(64, 64, "Visitors' runs at the same time; more have to wait.", most=1000)
+    runs: int = _limit(64, 64, "Visitors' runs at the same time; more have to wait.", maximum=1000)
     calls: int = _limit(32, 6, "Program calls that one address may have running at the same time.")
     program_runs: int = _limit(
-        64, 64, "Program calls at the same time, from all addresses; more have to wait.", most=1000
+        64, 64, "Program calls at the same time, from all addresses; more have to wait.", maximum=1000
     )
     visits: int = _limit(1000, 100, "Visits that one address may have; a new one replaces its oldest closed one.")
     events: int = _limit(512, 96, "Clicks and keystrokes of one address that may be in progress or waiting.")
@@ -53,28 +53,28 @@ class Limits:
         256.0, 256.0, "MB of keys and values that each model keeps for its visitors' next prompts."
     )
     request_mb: float = _limit(
-        1.0, 1.0, "Largest request, in MB; a conversation that fills the context takes a few KB.", most=100
+        1.0, 1.0, "Largest request, in MB; a conversation that fills the context takes a few KB.", maximum=100
     )
     sign_ins: int = _limit(
         1000, 1000, "Browsers and programs signed in under one name; one more signs out the one unused longest."
     )
     sign_in_days: float = _limit(
-        14.0, 14.0, "Days without a request after which a visitor has to sign in again.", least=0.01, most=1000
+        14.0, 14.0, "Days without a request after which a visitor has to sign in again.", minimum=0.01, maximum=1000
     )
-    metrics: int = _limit(0, 0, "1 lets every machine read /metrics, 0 only this one.", least=0, most=1)
+    metrics: int = _limit(0, 0, "1 lets every machine read /metrics, 0 only this one.", minimum=0, maximum=1)
 
     @classmethod
     def of(cls, *, public: bool, environment: Mapping[str, str]) -> Self:
-        """The limits of a page, with those that the environment sets.
+        """The limits of a public or private page, changed by the environment.
 
         `AttendError` for values that are not numbers or out of range.
         """
-        chosen: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for limit in fields(cls):
-            value: Any = limit.metadata["public"] if public else limit.default
-            given = environment.get(variable(limit.name), "").strip()
-            chosen[limit.name] = _read(limit, given) if given else value
-        return cls(**chosen)
+            default: Any = limit.metadata["public"] if public else limit.default
+            text = environment.get(variable(limit.name), "").strip()
+            values[limit.name] = _parsed(limit, text) if text else default
+        return cls(**values)
 
     @property
     def session_bytes(self) -> int:
@@ -98,22 +98,22 @@ class Limits:
 
     @property
     def threads(self) -> int:
-        """Threads of handlers: a run holds one while it waits for its next token."""
+        """Threads for Gradio's handlers: each run occupies one while it waits for its next token."""
         return self.runs + self.program_runs + _OTHER_THREADS
 
 
-def _read(limit: Field[Any], given: str) -> float:
-    whole, least, most = limit.type == "int", limit.metadata["least"], limit.metadata["most"]
+def _parsed(limit: Field[Any], text: str) -> float:
+    whole, minimum, maximum = limit.type == "int", limit.metadata["minimum"], limit.metadata["maximum"]
     with suppress(ValueError, OverflowError):
-        value = int(given) if whole else float(given)
-        if least <= value <= most:
+        value = int(text) if whole else float(text)
+        if minimum <= value <= maximum:
             return value
     raise AttendError(
-        f"The environment's {variable(limit.name)} is {given[:40]!r}, but must be a {'whole ' if whole else ''}number "
-        f"from {least:g} to {most:,.0f}: change it or remove it."
+        f"The environment variable {variable(limit.name)} is {text[:40]!r}, but must be a {'whole ' if whole else ''}number "
+        f"from {minimum:g} to {maximum:,.0f}: change it or remove it."
     )
 
 
 def variable(name: str) -> str:
-    """The environment's variable for a limit."""
+    """The name of the environment variable for a limit."""
     return _PREFIX + name.upper()

@@ -22,15 +22,15 @@ _MOST_BYTES = 100_000  # of a file of accounts
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """Names with their passwords, of which only digests are kept."""
+    """Names with their passwords, stored as digests only."""
 
     _digests: tuple[bytes, ...] = field(repr=False)
 
     @classmethod
     def read(cls, file: str, environment: Mapping[str, str]) -> Self | None:
-        """Those of a file, or else of the environment's ATTEND_AUTH; None where neither names any.
+        """Read a file, or else the environment's ATTEND_AUTH; None if there is neither.
 
-        Raises `AttendError` for what is no list of accounts; it never repeats what may be a password.
+        Raises `AttendError` for anything but a list of accounts; it never repeats what may be a password.
         """
         if file:
             return cls._of(_lines(Path(file)), f"The file {file[:200]!r} of --auth")
@@ -49,14 +49,14 @@ class Accounts:
                 raise AttendError(f"{where} has no account on line {number}: write NAME:PASSWORD, one on each line.")
             digests.append(_digest(name, password))
         if not digests:
-            raise AttendError(f"{where} names nobody: write NAME:PASSWORD, one on each line.")
+            raise AttendError(f"{where} has no accounts: write NAME:PASSWORD, one on each line.")
         return cls(tuple(digests))
 
     def admits(self, name: str, password: str) -> bool:
-        """Whether this is an account; takes equally long for all that are none."""
+        """Whether this is an account, in constant time."""
         given = _digest(name, password)
-        fits = [hmac.compare_digest(given, known) for known in self._digests]  # all of them, whichever fits
-        return any(fits)
+        matches = [hmac.compare_digest(given, known) for known in self._digests]  # compares all, even after a match
+        return any(matches)
 
 
 class SignIns(MutableMapping[str, str]):
@@ -117,7 +117,9 @@ def _digest(name: str, password: str) -> bytes:
 def _lines(path: Path) -> list[str]:
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
-            raise AttendError(f"{str(path)[:200]!r} is no file of accounts: name one with NAME:PASSWORD on each line.")
+            raise AttendError(
+                f"{str(path)[:200]!r} is not a file of accounts: give one with NAME:PASSWORD on each line."
+            )
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise AttendError(f"{str(path)[:200]!r} can't be read: name another file with --auth.") from error
+        raise AttendError(f"{str(path)[:200]!r} can't be read: give another file with --auth.") from error

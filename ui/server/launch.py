@@ -1,4 +1,4 @@
-"""Serving the page: everything that hardens it, in one place."""
+"""Serves the page, with everything that protects it."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from ui.styles import styles
 FAVICON = assets.FOLDER / "favicon.svg"
 FONTS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 ACCENT, ACCENT_DARK = "#2563c9", "#7db2ff"
-_SENT_WITHIN = 1.0  # seconds in which what was written last reaches its reader
-_GIVEN_BACK_EVERY = 15.0  # seconds
-FIXED_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
+_SEND_SECONDS = 1.0  # in which the last messages reach their readers
+_RELEASE_INTERVAL = 15.0  # seconds
+MONO_FONTS = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "Liberation Mono", "monospace")
 
 
 def theme() -> gr.Theme:
-    """Gradio's quietest theme, in fonts that every machine has: nothing is fetched from another host."""
+    """Gradio's plainest theme, in fonts that every machine has: nothing is fetched from another host."""
     return Default(
         primary_hue=colors.blue,
         neutral_hue=colors.slate,
         radius_size=sizes.radius_md,
         spacing_size=sizes.spacing_sm,
         font=FONTS,
-        font_mono=FIXED_FONTS,
+        font_mono=MONO_FONTS,
     ).set(
-        # Gradio's own are 2.6 and 3.7 : 1; people read from 4.5 : 1 (WCAG 2.2, 1.4.3)
+        # Gradio's contrasts are 2.6 and 3.7 : 1; WCAG 2.2 asks for 4.5 : 1 (1.4.3)
         body_text_color_subdued="*neutral_600",
         input_placeholder_color="*neutral_600",
         input_placeholder_color_dark="*neutral_400",
-        # the one accent of the page, for Gradio's components and ours (ui/kit/shared.css)
+        # the page's accent color, for Gradio's components and ours (ui/kit/shared.css)
         color_accent=ACCENT,
         button_primary_background_fill=ACCENT,
         button_primary_background_fill_dark=ACCENT_DARK,
@@ -73,25 +73,25 @@ def _head(*, signed_in: bool) -> str:
 
 
 def _finish(seconds: float) -> None:
-    """What hosts ask for before they stop a process: let running answers end, then end at once, as without this."""
+    """Let running answers finish, then end the process."""
     finish_all(seconds)
-    time.sleep(_SENT_WITHIN)
+    time.sleep(_SEND_SECONDS)
     os._exit(0)
 
 
 def _take_no_cookies(app: FastAPI, *, public: bool) -> None:
-    """Let other websites call a public page, but without the visitor's cookies, which Gradio would accept."""
+    """Let other websites call a public page, but without the visitor's cookies, which Gradio would accept from them."""
     app.user_middleware = [each for each in app.user_middleware if each.cls is not CustomCORSMiddleware]
     if public:
         for_all = Middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["*"])
         app.user_middleware.insert(0, for_all)
-    app.middleware_stack = None  # built anew for the next request
+    app.middleware_stack = None  # is rebuilt for the next request
 
 
-def _give_back_memory() -> None:
-    """Every now and then, since with many visitors free memory between blocks in use adds up to hundreds of MB."""
+def _release_memory() -> None:
+    """Regularly return free memory to the system: with many visitors, fragments add up to hundreds of MB."""
     while True:
-        time.sleep(_GIVEN_BACK_EVERY)
+        time.sleep(_RELEASE_INTERVAL)
         release_freed_memory()
 
 
@@ -111,10 +111,9 @@ def launch(
     """Serve the page until interrupted, or in the background of this process.
 
     Args:
-        limits: of the page, of what one visitor may do and of all together.
-        names: under which the page answers; None, of a public page, for any, but then with nobody's cookies.
-        accounts: who may open it, after signing in; None for everybody.
-        metrics: what it counts; None begins anew.
+        names: the host names that the page answers to; None, for a public page, answers to all, but without cookies.
+        accounts: who may open the page, after signing in; None for everyone.
+        metrics: of this page; None for new ones.
         ready: called with the address as soon as the page can be opened.
         block: False returns as soon as the page can be opened (tests).
     """
@@ -129,10 +128,10 @@ def launch(
         quiet=True,
         prevent_thread_lock=True,
         ssr_mode=False,
-        run_history=False,  # it would keep what people typed in the browser's storage
+        run_history=False,  # it would store what people type in their browser
         enable_monitoring=False,
         max_threads=limits.threads,
-        max_file_size="100kb",  # uploads are open to everyone even where no component takes one
+        max_file_size="100kb",  # Gradio's upload route is open even if no component takes files
         footer_links=["api"],
         show_error=False,
         auth=accounts and accounts.admits,
@@ -159,8 +158,8 @@ def launch(
     metrics.gauge("sessions", sessions, lambda: len(page.app.state_holder.session_data))
     ready(share_url or local_url)
     if block:
-        threading.Thread(target=_give_back_memory, name="attend-memory", daemon=True).start()
-        if threading.current_thread() is threading.main_thread():  # no other may say what a signal does
+        threading.Thread(target=_release_memory, name="attend-memory", daemon=True).start()
+        if threading.current_thread() is threading.main_thread():  # only this one may handle signals
             finish = partial(_finish, limits.finish_seconds)
             signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=finish, daemon=True).start())
         page.block_thread()

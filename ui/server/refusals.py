@@ -1,6 +1,6 @@
 """Error messages for calls that reach none of our functions: too few values, an unknown endpoint, or invalid JSON.
 
-Gradio answers such calls without a reason. `ui/server/endpoints.py` checks the others.
+Gradio would answer such calls without a reason. All other calls are checked by the functions themselves.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Refusal = Callable[[Request, Exception], Response | Awaitable[Response]]
 
 
 class Page(gr.Blocks):
-    """The page's blocks. A call with too few values fails before any function of ours runs, as a fault whose words
-    Gradio keeps to itself; here it is told what the endpoint takes."""
+    """The page's blocks, which refuse values that no function of the page could take."""
 
     departed: Callable[[Session], None] = staticmethod(lambda session: None)  # called when a visitor has left
 
     def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
+        """Raises `AttendError` for too few values, which Gradio would refuse without a reason, and for files."""
         names = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
         if isinstance(block_fn.api_name, str) and len(inputs) < len(block_fn.inputs) == len(names):
             given = f"{len(inputs)} value{'' if len(inputs) == 1 else 's'}"
@@ -45,7 +45,7 @@ class Page(gr.Blocks):
 
 
 def _holds_a_file(value: object) -> bool:
-    """Whether Gradio would look for a file that some part of a value names."""
+    """Whether Gradio would take some part of a value for the path of a file."""
     parts = [value]
     while parts:
         part = parts.pop()
@@ -59,10 +59,9 @@ def _holds_a_file(value: object) -> bool:
 
 
 def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
-    """What answers a call that Gradio cannot bring to a function of ours, and would let fail without a word: of an
-    endpoint that is not there, with arguments that it does not take, or with what is no JSON. Every other error is
-    raised again, or answered as FastAPI does."""
-    taken = {
+    """Exception handlers for calls that Gradio can't pass to a function: to an unknown endpoint, with unknown
+    arguments, or with invalid JSON. Other exceptions are raised again, or left to FastAPI."""
+    parameters_of = {
         str(fn.api_name): inspect.signature(fn.fn).parameters
         for fn in page.fns.values()
         if fn.fn is not None and fn.api_visibility == "public"
@@ -70,29 +69,35 @@ def refusals(page: gr.Blocks) -> Mapping[type[Exception], Refusal]:
 
     def unknown(request: Request, error: Exception) -> Response:
         name = request.path_params.get("api_name")
-        if name is None or name in taken:
+        if name is None or name in parameters_of:
             raise error
-        sentence = f"There is no endpoint /{name[:80]} here: call {', '.join(f'/{known}' for known in taken)}."
+        sentence = f"There is no endpoint /{name[:80]} here: call {', '.join(f'/{known}' for known in parameters_of)}."
         return JSONResponse({"detail": sentence}, status_code=404)
 
     def mismatched(request: Request, error: Exception) -> Response:
         name = request.path_params.get("api_name")
-        if name not in taken:
+        if name not in parameters_of:
             raise error
-        parameters = taken[name].values()
-        needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
-        sentence = f"/{name} takes {', '.join(taken[name])}: send only these, and always {' and '.join(needed)}."
+        parameters = parameters_of[name].values()
+        required = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+        sentence = (
+            f"/{name} takes {', '.join(parameters_of[name])}: send only these, and always {' and '.join(required)}."
+        )
         return JSONResponse({"detail": sentence}, status_code=422)
 
     async def unreadable(request: Request, error: Exception) -> Response:
         name = request.path_params.get("api_name")
         if name is None:
             return await request_validation_exception_handler(request, cast(RequestValidationError, error))
-        if name not in taken:
+        if name not in parameters_of:
             return unknown(request, error)
-        arguments = ", ".join(taken[name])
+        arguments = ", ".join(parameters_of[name])
         form = f"{{{arguments}}}" if "/v2/" in request.url.path else f'{{"data": [{arguments}]}}'
         return JSONResponse({"detail": f"This is not JSON that /{name} can read: send {form}."}, status_code=422)
 
-    refusing: Mapping[type[Exception], Refusal] = {FnIndexInferError: unknown, KeyError: unknown, TypeError: mismatched}
-    return {**refusing, RequestValidationError: unreadable}
+    return {
+        FnIndexInferError: unknown,
+        KeyError: unknown,
+        TypeError: mismatched,
+        RequestValidationError: unreadable,
+    }

@@ -109,8 +109,8 @@ def _parsed(limit: Field[Any], text: str) -> float:
         if minimum <= value <= maximum:
             return value
     raise AttendError(
-        f"The environment variable {variable(limit.name)} is {text[:40]!r}, but must be a {'whole ' if whole else ''}number "
-        f"from {minimum:g} to {maximum:,.0f}: change it or remove it."
+        f"The environment variable {variable(limit.name)} is {text[:40]!r}, but must be a {'whole ' if whole else ''}"
+        f"number from {minimum:g} to {maximum:,.0f}: change it or remove it."
     )
 
 

@@ -1,1 +1,1 @@
-"""The models behind the page as deployments of Ray Serve: many processes, many machines, one page in front of them."""
+"""Runs the models as deployments of Ray Serve, in many processes and on many machines, behind the page."""

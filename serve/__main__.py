@@ -1,4 +1,4 @@
-"""`python -m serve`: the page of `app.py`, whose models run in the replicas of a Ray cluster."""
+"""`python -m serve`: the page of `app.py`, with models that run in the replicas of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.server.accounts import Accounts
 
 
 def options(arguments: Sequence[str] | None = None) -> tuple[ClusterSettings, str, app.Options]:
-    """Read the command line: what to deploy, the address of the cluster ("" for one on this machine), and the page."""
+    """Read the command line: the models to deploy, the cluster's address ("" to start one here), and the page."""
     parser = Parser(
         prog="python -m serve",
         usage="python -m serve [flags]",
@@ -60,13 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(arguments: Sequence[str] | None) -> int:
-    """Deploy the models and serve the page until it is interrupted."""
+    """Deploy the models, and serve the page until interrupted."""
     started = time.monotonic()
-    settings, address, chosen = options(arguments)
-    app.check_port(chosen.host, chosen.port)
+    settings, address, page = options(arguments)
+    app.check_port(page.host, page.port)
     if find_spec("ray") is None:
         raise AttendError("Ray is not installed: run pip install -r requirements-cluster.txt.")
-    # Slow imports come after everything that can be refused without them.
+    # Slow imports come after all checks that don't need them.
     from model.device import limit_heaps
     from ui.kit.light_import import import_gradio
 
@@ -85,9 +85,9 @@ def serve(arguments: Sequence[str] | None) -> int:
         cluster.enter_context(connected(address))
         handles = cluster.enter_context(deployed(settings))
         metrics = Metrics()
-        models = models_of(settings, handles, limits=chosen.limits, observer=metrics)
-        shown = f"{', '.join(handles)} on a cluster"
-        return app.launch(build(models), chosen, shown, started, metrics)
+        models = models_of(settings, handles, limits=page.limits, observer=metrics)
+        description = f"{', '.join(handles)} on a cluster"
+        return app.launch(build(models), page, description, started, metrics)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""How many replicas a deployment should have: as many as its rows need.
+"""The autoscaling policy: as many replicas as the rows need.
 
-Serve counts requests, but a beam search of four beams takes four rows, and a comparison of six cards six. So each
-replica reports its rows, running and waiting (`Replica.record_autoscaling_stats`), and Serve asks this function. It
-smooths the answers over time and keeps them between the deployment's bounds.
+By default, Serve scales by requests, but a beam search with four beams takes four rows, and a comparison of six cards
+takes six. So each replica reports its running and waiting rows (`Replica.record_autoscaling_stats`), and Serve calls
+this function. It smooths the results over time and keeps them within the deployment's bounds.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ ROWS = "rows"  # see `Replica.record_autoscaling_stats`
 
 
 def desired_replicas(context: Any) -> tuple[int, dict[str, Any]]:
-    """The number of replicas, and no state.
+    """Returns the number of replicas, and no state.
 
     Args:
-        context: ray.serve.config.AutoscalingContext; its config's target_ongoing_requests are rows here.
+        context: a ray.serve.config.AutoscalingContext, in whose config target_ongoing_requests stands for rows.
     """
     rows = sum(context.aggregated_metrics.get(ROWS, {}).values())
     return max(1, math.ceil(rows / context.config.target_ongoing_requests)), {}

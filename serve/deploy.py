@@ -1,4 +1,4 @@
-"""Deployments of Ray Serve, one a model: each replica of one is a `Replica` in a process of its own."""
+"""One Ray Serve deployment for each model. Each of its replicas is a `Replica` in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from serve.remote import Handle
 from serve.replica import Replica
 from serve.settings import ClusterSettings, ModelDeployment
 
-_ROUTER = "ray.serve.experimental.consistent_hash_router:ConsistentHashRouter"  # one visitor, one replica
+_ROUTER = "ray.serve.experimental.consistent_hash_router:ConsistentHashRouter"  # a visitor stays with one replica
 _POLICY = "serve.autoscaling:desired_replicas"
 
 
 class _ReplicaOfNode(Replica):
-    """A replica that listens on its node's own address, and so on this machine alone where the node does."""
+    """A replica that listens only on the address of its node."""
 
     def __init__(self, deployment: ModelDeployment) -> None:
-        # Serve opens a port in every replica, for calls by gRPC that nobody makes here, on every address (Ray 2.60).
+        # In every replica, Ray 2.60 opens a gRPC port on all addresses, which is not used here.
         from ray.serve._private import replica  # type: ignore[import-not-found]
 
-        add_port, own = replica.add_port_to_grpc_server, ray.util.get_node_ip_address()
-        replica.add_port_to_grpc_server = lambda server, address: add_port(server, address.replace("[::]", own))
+        add_port, node = replica.add_port_to_grpc_server, ray.util.get_node_ip_address()
+        replica.add_port_to_grpc_server = lambda server, address: add_port(server, address.replace("[::]", node))
         super().__init__(deployment)
 
 
@@ -36,9 +36,9 @@ def connected(address: str) -> Iterator[None]:
     """Make this process a client of a cluster.
 
     Args:
-        address: HOST:PORT of its head node; "auto" for the cluster that this machine is a node of.
+        address: HOST:PORT of its head node; "auto" for the cluster to which this machine belongs.
 
-    `AttendError` where no cluster answers.
+    `AttendError` if no cluster answers.
     """
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     try:
@@ -53,11 +53,10 @@ def connected(address: str) -> Iterator[None]:
 
 @contextmanager
 def deployed(settings: ClusterSettings) -> Iterator[Mapping[str, Handle]]:
-    """Start the deployments that the cluster doesn't have yet, and wait until each has its replicas. They go on after
-    this process; those that run already, since another page has started them, stay as they are.
+    """Start the deployments that the cluster lacks, wait for their replicas, and yield a handle for each model.
 
-    Pages reach the replicas by the handles, so Serve opens no port for HTTP. `AttendError` where a model can't
-    be loaded.
+    Deployments outlive this process; those that another page has started stay unchanged. Pages reach the replicas
+    through handles, so Serve opens no HTTP port. `AttendError` if a model can't be loaded.
     """
     ray_serve.start(proxy_location="Disabled")
     running = ray_serve.status().applications
@@ -72,7 +71,7 @@ def deployed(settings: ClusterSettings) -> Iterator[Mapping[str, Handle]]:
         yield handles
     finally:
         for handle in handles.values():
-            handle.shutdown()  # it alone: the replicas are there for all pages
+            handle.shutdown()  # only the handle: the replicas serve all pages
 
 
 def _application(model: ModelDeployment) -> Any:

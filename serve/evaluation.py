@@ -1,4 +1,4 @@
-"""What a replica does for a page besides decoding: it describes its model, and computes single passes over texts."""
+"""What a replica does besides decoding: it describes its model, and computes single passes over texts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from model.interface import Forward, LanguageModel
 from model.loaded import FairLock, LoadedModel
 
-# Vocabulary size, context length, decoder start, joinable and layer count, see `LanguageModel`.
-Facts = tuple[int, int, tuple[int, ...], bool, int]
+# Vocabulary size, context length, decoder start, joinable and layer count; see `LanguageModel`.
+Properties = tuple[int, int, tuple[int, ...], bool, int]
 
 
 def evaluate(
@@ -22,10 +22,10 @@ def evaluate(
     arguments: Sequence[Any],
     options: Mapping[str, Any],
 ) -> Any:
-    """What a method of the network returns, a `Forward` without its cache.
+    """The result of a method of the network; a `Forward` comes without its cache.
 
     Args:
-        decoder_start: that of the languages which a visitor chose.
+        decoder_start: for the languages that the visitor chose.
     """
     network: Any = loaded.model
     if decoder_start != tuple(network.decoder_start):
@@ -36,21 +36,21 @@ def evaluate(
 
 
 def describe(loaded: LoadedModel) -> bytes:
-    """All of a model but its network, of which the facts are sent; `serve.remote_model` reads it."""
+    """A pickled model, with the properties of its network in place of the network; see `serve.remote_model`."""
 
     class Pickler(pickle.Pickler):
-        def persistent_id(self, obj: Any) -> Facts | None:
-            return _facts(loaded.model) if obj is loaded.model else None
+        def persistent_id(self, obj: Any) -> Properties | None:
+            return _properties(loaded.model) if obj is loaded.model else None
 
         def reducer_override(self, obj: Any) -> Any:
             return (FairLock, ()) if isinstance(obj, FairLock) else NotImplemented
 
-    written = io.BytesIO()
-    Pickler(written).dump(loaded)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    Pickler(buffer).dump(loaded)
+    return buffer.getvalue()
 
 
-def _facts(network: LanguageModel[Any]) -> Facts:
+def _properties(network: LanguageModel[Any]) -> Properties:
     return (
         network.vocabulary_size,
         network.context_length,

@@ -1,6 +1,6 @@
-"""Two nodes of a Ray cluster on this one machine, to try out and to test what runs on many.
+"""A Ray cluster of two nodes on this machine, for trying things out and for tests.
 
-Everything listens on 127.0.0.1 alone. On a real cluster `ray start` makes the nodes, see docs/scale.md.
+Everything listens on 127.0.0.1 only. On a real cluster, `ray start` starts the nodes; see docs/scale.md.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Ray looks at both as it is imported. The second would have it turn 127.0.0.1 into an address that others can reach.
+# Ray reads both when it is imported. If the second were 1, it would replace 127.0.0.1 by an address of the network.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 
@@ -24,10 +24,10 @@ _ATTEMPTS = 4
 
 @contextmanager
 def local_nodes(count: int = 2, *, num_cpus: int = 4) -> Iterator[str]:
-    """The address of a new cluster, whose processes are over at the end.
+    """Start a cluster, yield its address, and shut it down at the end.
 
     Args:
-        num_cpus: that each node says it has, whatever the machine has: they only count replicas.
+        num_cpus: that each node claims to have; only the number of replicas depends on it.
     """
     logging.getLogger("ray").setLevel(logging.WARNING)
     cluster = Cluster()
@@ -40,11 +40,13 @@ def local_nodes(count: int = 2, *, num_cpus: int = 4) -> Iterator[str]:
 
 
 def _add_node(cluster: Cluster, num_cpus: int) -> None:
-    """Ray gives a node 30 seconds to start, which is too little on a very busy machine; then once more."""
+    """Retries, since Ray allows a node 30 seconds to start, which is too little on a very busy machine."""
     for attempt in range(_ATTEMPTS):
         try:
             cluster.add_node(num_cpus=num_cpus, node_ip_address=_LOCALHOST, include_dashboard=False)
             return
-        except Exception as error:  # Ray raises nothing more special
+        except Exception as error:  # Ray raises nothing more specific
             if attempt == _ATTEMPTS - 1:
-                raise AttendError(f"A Ray node did not start ({error}): try again when less is going on.") from error
+                raise AttendError(
+                    f"A Ray node did not start ({error}): try again when the machine is less busy."
+                ) from error

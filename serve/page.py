@@ -1,8 +1,8 @@
-"""The page in front of a cluster: the models that its visitors may use, whose texts are generated in replicas.
+"""The models of a page in front of a cluster. Replicas generate all texts.
 
-The embedded models are small and the course reads their very weights, so the page's own process has them, too, for all
-that is a single pass: opening a token, What if?, attention that is restored, Write's alternatives, the course. Of any
-other model it has no weights, and a replica computes these passes as well.
+The embedded models are small, and the course reads their weights, so the page's process loads them as well, for
+everything that takes a single pass: opening a token, What if?, restored attention, Write's alternatives, the course. Of
+all other models, the page has no weights, and replicas compute these passes, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page's side: decoding that happens in a replica, read as if it happened in this process."""
+"""The page's side of decoding in replicas. To the rest of the page, it looks like decoding in this process."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Handle = Any  # ray.serve.handle.DeploymentHandle
 
 
 class ReplicaDecoder(Decoder):
-    """Runs strategies in the replicas of each model's deployment."""
+    """Decodes in the replicas of each model's deployment."""
 
     def __init__(self, handles: Mapping[str, Handle]) -> None:
         """
         Args:
-            handles: the deployments, by the names of the models.
+            handles: of the deployments, by the names of the models.
         """
         self._handles = dict(handles)
 
@@ -53,44 +53,46 @@ class ReplicaDecoder(Decoder):
         yield from self._passes("decode_together", name, prompt, cards, attention, visitor)
 
     def forget(self, visitor: str) -> None:
-        """Tell the replicas to which the visitor's calls go, without waiting for them. Another replica that has read
-        for the visitor, since that one was full, keeps it until it needs the memory."""
+        """See `Decoder.forget`. Notifies the replicas to which the visitor's calls go, without waiting for them.
+
+        If one of them was full and another replica stood in, that one keeps the prefix until it needs the memory.
+        """
         for handle in self._handles.values():
             handle.options(method_name="forget", session_id=visitor).remote(visitor)
 
     def _passes(self, method: str, name: str, *arguments: Any) -> Passes:
-        """Those of one call; closing the generator frees the rows in the replica.
+        """The passes of one call; closing the generator frees the rows in the replica.
 
         Raises:
-            AttendError: what the replica refused, and where the replica is lost or none is free.
+            AttendError: for what the replica refuses, and if the replica is lost or none is free.
         """
         visitor = arguments[-1]
-        # A session's calls go to one replica, which has read the conversation so far.
+        # All calls of a visitor go to one replica, which keeps the cache of the conversation.
         handle = self._handle(name).options(stream=True, method_name=method, session_id=visitor)
         messages = handle.remote(name, *arguments)
         try:
-            with _for_people():
+            with _plain_errors():
                 for message in messages:
-                    made = _read(message)
-                    if not made:
-                        yield None
-                    yield from made
+                    passes = _read(message)
+                    if not passes:
+                        yield None  # a heartbeat
+                    yield from passes
         finally:
             messages.cancel()
 
     def _handle(self, name: str) -> Handle:
-        """The deployment of a model under any name of it, such as one with languages or a precision."""
+        """The deployment of a model whose name may include languages or a precision."""
         return self._handles[name if name in self._handles else without_precision(unmarked(name)[0])[0]]
 
 
 def result_of(method: Handle, *arguments: Any) -> Any:
-    """What a method of a replica returns. Raises as `ReplicaDecoder`."""
-    with _for_people():
+    """The result of a method of a replica; errors are those of `ReplicaDecoder`."""
+    with _plain_errors():
         return _read(method.remote(*arguments).result())
 
 
 def _read(message: bytes) -> Any:
-    """What a message holds; a refusal is raised."""
+    """The content of a message; an `AttendError` is raised."""
     value = wire.loads(message)
     if isinstance(value, AttendError):
         raise value
@@ -98,8 +100,8 @@ def _read(message: bytes) -> Any:
 
 
 @contextmanager
-def _for_people() -> Iterator[None]:
-    """Turns what a cluster lacks into one sentence; a defect in a replica stays one."""
+def _plain_errors() -> Iterator[None]:
+    """Turns failures of the cluster into `AttendError`; bugs in a replica are raised as they are."""
     try:
         yield
     except RayTaskError:
@@ -108,5 +110,5 @@ def _for_people() -> Iterator[None]:
         raise AttendError("All replicas of this model are busy: try again in a minute.") from error
     except RayError as error:
         raise AttendError(
-            "The process that was working on this has ended: try again, and another one takes over."
+            "The process that was working on this has stopped: try again, and another one will take over."
         ) from error

@@ -1,7 +1,7 @@
-"""A model whose network is in a replica: the page has its tokenizer and its formats, and asks the replica for the rest.
+"""A model whose network runs in a replica, while the page has its tokenizer and its formats.
 
-Generating goes through `ReplicaDecoder`. Everything else that a page does with a model is a single pass over a finished
-text, such as the attention of a token that is opened again; its arguments are tokens, and its results travel as bytes.
+`ReplicaDecoder` generates texts. Everything else that a page does with a model is a single pass over a finished text,
+such as computing the attention of an opened token again. Its arguments are tokens, and its results are sent as bytes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from torch import Tensor
 
 from model.interface import Forward, Inspection, Want
 from model.loaded import LoadedModel
-from serve.evaluation import Facts
+from serve.evaluation import Properties
 from serve.remote import Handle, result_of
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteNetwork:
-    """A `LanguageModel`, but for `step`: nothing is generated here."""
+    """A `LanguageModel` without `step`, since it generates nothing itself."""
 
     handle: Handle
     name: str  # of the model
@@ -33,7 +33,7 @@ class RemoteNetwork:
     layer_count: int
 
     def prefill(self, prompt: Sequence[int], *, want: Want = Want()) -> Forward[Any]:
-        """Without a cache, which stays in the replica."""
+        """Returns no cache, which stays in the replica."""
         return self._evaluate("prefill", tuple(prompt), want=want)
 
     def logits(self, prompt: Sequence[int], tokens: Sequence[int]) -> Tensor:
@@ -53,10 +53,10 @@ class RemoteNetwork:
 
 
 def remote_model(handle: Handle, name: str) -> LoadedModel:
-    """On the page: the model, with a `RemoteNetwork`."""
+    """Fetch a model from a replica, with a `RemoteNetwork` in place of its network."""
 
     class Unpickler(pickle.Unpickler):
-        def persistent_load(self, pid: Facts) -> RemoteNetwork:
+        def persistent_load(self, pid: Properties) -> RemoteNetwork:
             return RemoteNetwork(handle, name, *pid)
 
     return Unpickler(io.BytesIO(result_of(handle.describe, name))).load()

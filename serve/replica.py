@@ -1,7 +1,7 @@
 """A replica: one process of a deployment, with one copy of the model and one scheduler, which decodes for all pages.
 
-It decodes with the class with which a page does so in its own process, `ui.runs.models.decoder.Decoder`; all that is
-added here is the journey of the passes. Knows nothing of Ray, which makes an actor of it (`serve/deploy.py`).
+It decodes as a page does in its own process (`ui.runs.models.decoder.Decoder`) and sends the passes as messages. Knows
+nothing of Ray, which turns it into an actor (`serve/deploy.py`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ui.runs.models import Models, Passes
 from ui.runs.stream import stream
 
 _TIME_LIMIT = 3600.0  # seconds; the page's own limit is shorter
-_PER_SECOND = 20.0  # messages of a stream: a page shows no more, and each costs both sides about a millisecond
+_PER_SECOND = 20.0  # messages of a stream: a page shows no more, and each takes both sides about a millisecond
 
 
 class Replica:
-    """One model, for everybody who calls."""
+    """Decodes with one model for all callers."""
 
     def __init__(self, deployment: ModelDeployment) -> None:
         limit_heaps()
         self._arguments = deployment.arguments
         first = catalog.load_arguments(self._arguments)
         fastest_threads(first.model)
-        self._loaded = {first.name: first}  # and what visitors chose of it in other precisions
+        self._loaded = {first.name: first}  # and the same model in other precisions that visitors chose
         self._models = Models((first.name,), self._load)
         self._threads = ThreadPoolExecutor(deployment.most_requests, thread_name_prefix="attend-replica")
         self._rows = 0
@@ -58,7 +58,7 @@ class Replica:
         resumed: Hypothesis | None,
         visitor: str,
     ) -> AsyncIterator[bytes]:
-        """The messages of `Decoder.decode`."""
+        """See `Decoder.decode`; yields messages."""
         passes = self._models.decode(name, prompt, settings, drawn, resumed, visitor)
         async for message in self._messages(passes, settings.rows):
             yield message
@@ -66,14 +66,16 @@ class Replica:
     async def decode_together(
         self, name: str, prompt: tuple[int, ...], cards: Mapping[int, DecodingSettings], attention: bool, visitor: str
     ) -> AsyncIterator[bytes]:
-        """The messages of `Decoder.decode_together`."""
+        """See `Decoder.decode_together`; yields messages."""
         passes = self._models.decode_together(name, prompt, cards, attention, visitor)
         async for message in self._messages(passes, sum(card.rows for card in cards.values())):
             yield message
 
     async def _messages(self, passes: Passes, rows: int) -> AsyncIterator[bytes]:
-        """The passes since the last message; none is a heartbeat, and an error for people is the last message. Whoever
-        stops reading frees the rows."""
+        """Each message has the passes since the last one, or none as a heartbeat; an `AttendError` is the last one.
+
+        Closing the generator frees the rows.
+        """
         stop, loop = threading.Event(), asyncio.get_running_loop()
         batches = stream(passes, stop=stop, time_limit=_TIME_LIMIT, per_second=_PER_SECOND)
         self._rows += rows
@@ -108,7 +110,7 @@ class Replica:
         )
 
     async def _answer(self, work: Callable[[], Any]) -> bytes:
-        """The result, or an error for people, as a message."""
+        """The result, or an `AttendError`, as a message."""
         try:
             result = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except AttendError as error:
@@ -116,6 +118,6 @@ class Replica:
         return wire.dumps(result)
 
     def record_autoscaling_stats(self) -> dict[str, float]:
-        """What Serve collects: the rows that are running or waiting, for `serve/autoscaling.py`, and the bytes of kept
-        prefixes."""
+        """What Serve collects from a replica: its running and waiting rows, for `serve/autoscaling.py`, and the size of
+        its cached prefixes in bytes."""
         return {"rows": self._rows, "prefix_bytes": self._models.schedulers.prefix_bytes}

@@ -1,4 +1,5 @@
-"""What runs where on a cluster: one deployment a model, read from a TOML file. Imports nothing slow, and no Ray."""
+"""What runs where on a cluster: one deployment for each model, read from a TOML file. Imports neither slow modules nor
+Ray."""
 
 from __future__ import annotations
 
@@ -17,49 +18,51 @@ DEFAULT_FILE = Path(__file__).with_name("cluster.toml")
 
 @dataclass(frozen=True, slots=True)
 class ModelDeployment:
-    """One model: what it computes with, what a replica of it needs of a node, and how many replicas there are."""
+    """One model: how it is loaded, what each replica needs from its node, and how many replicas there are."""
 
-    name: str  # as `--model` takes it; every node must be able to open it
+    name: str  # as for `--model`; every node must be able to open it
     engine: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    num_cpus: float = 1.0  # of a node, for each replica
+    num_cpus: float = 1.0  # that each replica reserves on its node
     num_gpus: float = 0.0
-    resources: Mapping[str, float] = field(default_factory=dict)  # names of your own, such as {"large": 1}
+    resources: Mapping[str, float] = field(default_factory=dict)  # custom ones, such as {"large": 1}
     min_replicas: int = 1
     max_replicas: int = 1
-    target_rows: int = 16  # rows of a replica, running and waiting, above which another one is started
+    target_rows: int = 16  # running and waiting rows of a replica, above which another one is started
 
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise AttendError("A model of the cluster has no name: write [models.NAME].")
         for name in ("engine", "device", "dtype"):
             if not isinstance(getattr(self, name), str):
-                raise self._refusal(name, "a text")
+                raise self._error(name, "text")
         for name in ("num_cpus", "num_gpus"):
             if not _is_number(getattr(self, name)) or not 0 <= getattr(self, name) <= 1024:
-                raise self._refusal(name, "a number from 0 to 1024")
+                raise self._error(name, "a number from 0 to 1024")
         for name, most in (("min_replicas", 10_000), ("max_replicas", 10_000), ("target_rows", 1_000)):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= most:
-                raise self._refusal(name, f"a whole number from 1 to {most:,}")
+                raise self._error(name, f"a whole number from 1 to {most:,}")
         if self.max_replicas < self.min_replicas:
-            raise self._refusal("max_replicas", f"at least min_replicas, which is {self.min_replicas}")
+            raise self._error("max_replicas", f"at least min_replicas, which is {self.min_replicas}")
         if not isinstance(self.resources, Mapping) or not all(map(_is_number, self.resources.values())):
-            raise self._refusal("resources", "a table of names and numbers")
+            raise self._error("resources", "a table of names and numbers")
 
-    def _refusal(self, name: str, wanted: str) -> AttendError:
+    def _error(self, name: str, expected: str) -> AttendError:
         value = repr(getattr(self, name))[:80]
-        return AttendError(f"{name} of {self.name} is {value}, but must be {wanted}: change it in the cluster's file.")
+        return AttendError(
+            f"{name} of {self.name} is {value}, but must be {expected}: change it in the cluster's file."
+        )
 
     @property
     def display_name(self) -> str:
-        """As the page shows it, and as the deployment is called."""
+        """The name on the page, and of the deployment."""
         return display_name(self.name)
 
     @property
     def most_requests(self) -> int:
-        """At one replica; more go to another one, or wait in the page until a replica is free."""
+        """The most calls of one replica at a time; more go to another one, or wait in the page."""
         return 4 * self.target_rows
 
     @property
@@ -70,28 +73,28 @@ class ModelDeployment:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """The models of a cluster; the page begins with the first."""
+    """The models of a cluster; the first is the page's default."""
 
     models: tuple[ModelDeployment, ...]
 
     def __post_init__(self) -> None:
         if not self.models:
             raise AttendError("The cluster's file has no model: add [models.attend-chat].")
-        shown = [model.display_name for model in self.models]
-        if twice := next((name for name in shown if shown.count(name) > 1), ""):
-            raise AttendError(f"Two models of the cluster are called {twice}: rename the folder of one.")
+        names = [model.display_name for model in self.models]
+        if duplicate := next((name for name in names if names.count(name) > 1), ""):
+            raise AttendError(f"Two models of the cluster are called {duplicate}: rename the folder of one.")
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a file such as `serve/cluster.toml`; `AttendError` names what is wrong in it."""
+        """Read a file such as `serve/cluster.toml`; `AttendError` if anything in it is invalid."""
         try:
-            read = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise AttendError(
                 f"The cluster's file {path} can't be read ({error}): give another with --cluster."
             ) from error
-        _check_names(read, ("models",), str(path))
-        models = read.get("models", {})
+        _check_names(content, ("models",), str(path))
+        models = content.get("models", {})
         if not isinstance(models, dict) or not all(isinstance(model, dict) for model in models.values()):
             raise AttendError(f"models in {path} must be tables: write [models.attend-chat].")
         known = tuple(each.name for each in fields(ModelDeployment) if each.name != "name")
@@ -100,8 +103,8 @@ class ClusterSettings:
         return cls(tuple(ModelDeployment(name, **model) for name, model in models.items()))
 
 
-def _check_names(read: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for name in read:
+def _check_names(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for name in table:
         if name not in known:
             near = did_you_mean(name, known) or f"choose from {', '.join(known)}."
             raise AttendError(f"There is no setting {name[:80]!r} in {where}: {near}")

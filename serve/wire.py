@@ -1,7 +1,7 @@
-"""What travels between the page and a replica, as bytes: whole Steps, each with its attention.
+"""The messages between the page and a replica, as bytes: whole Steps, each with its attention.
 
-Pickle alone would send a tensor as an archive of its own, 600 bytes around as many of weights. Here a tensor is its raw
-values, its type and its shape. Both ends are Attend's own processes; bytes from anywhere else must never come here.
+Pickle would wrap each tensor in an archive, whose 600 bytes can be as many as the values take. Here a tensor is sent as
+its raw values, type and shape. Both ends are Attend's own processes; never pass bytes from elsewhere.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def _tensor(values: bytes, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.
 
 
 def dumps(value: object) -> bytes:
-    """Records of any depth; the tensors in them come back on the CPU, as they are recorded."""
-    written = io.BytesIO()
-    _Pickler(written, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
-    return written.getvalue()
+    """Serialize records of any depth; tensors come back on the CPU."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    return buffer.getvalue()
 
 
 def loads(values: bytes) -> Any:
-    """What `dumps` was given."""
+    """The value that `dumps` has serialized."""
     return pickle.loads(values)

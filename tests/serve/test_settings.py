@@ -68,7 +68,7 @@ def test_every_setting_can_be_given(tmp_path: Path) -> None:
         ("[models.a]\nnum_gpus = -1", "num_gpus of a is -1, but must be a number from 0 to 1024"),
         ("[models.a]\nnum_cpus = nan", "num_cpus of a is nan"),
         ("[models.a]\ntarget_rows = 1.5", "target_rows of a is 1.5"),
-        ("[models.a]\ndevice = 1", "device of a is 1, but must be a text"),
+        ("[models.a]\ndevice = 1", "device of a is 1, but must be text"),
         ("[models.a]\nresources = {x = 'y'}", "resources of a is {'x': 'y'}, but must be a table"),
     ],
 )

@@ -15,6 +15,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+if sys.platform != "win32":
+    import resource
+
 _MOST_QUOTED = 200  # characters of an error
 
 
@@ -49,9 +52,7 @@ def close_off() -> None:
 
     Afterwards it can't import modules, either.
     """
-    with suppress(ImportError):  # on Windows
-        import resource
-
+    if sys.platform != "win32":
         for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC):  # files include sockets; processes, threads
             resource.setrlimit(kind, (0, 0))
 
@@ -63,9 +64,7 @@ def _end_after(seconds: int) -> None:
 
 
 def _limit(most_bytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # on Windows the time alone is limited
+    if sys.platform == "win32":  # where only the time is limited
         return
     for kind, most in (
         (resource.RLIMIT_AS, most_bytes),

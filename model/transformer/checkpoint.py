@@ -154,6 +154,10 @@ def _reading(path: Path) -> Iterator[None]:
         raise AttendError(f"The checkpoint {path.parent} has no {path.name}: copy the whole folder again.") from error
     except (SafetensorError, OSError) as error:
         raise _damaged(path) from error
+    except RuntimeError as error:  # the file can't be mapped into memory
+        raise AttendError(
+            f"{path} has {path.stat().st_size:,} bytes, more than this machine can read: choose a smaller model."
+        ) from error
 
 
 def _damaged(path: Path) -> AttendError:

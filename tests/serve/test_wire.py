@@ -63,7 +63,7 @@ def test_a_model_with_a_chat_template_is_described_to_pages(tmp_path: Path) -> N
     loaded = catalog.load(str(gpt2(tmp_path / "templated", CHATML)))
 
     class Unpickler(pickle.Unpickler):
-        def persistent_load(self, pid: evaluation.Facts) -> evaluation.Facts:
+        def persistent_load(self, pid: evaluation.Properties) -> evaluation.Properties:
             return pid
 
     described = Unpickler(io.BytesIO(evaluation.describe(loaded))).load()

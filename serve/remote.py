@@ -29,7 +29,7 @@ class ReplicaDecoder(Decoder):
         Args:
             handles: of the deployments, by the names of the models.
         """
-        self._handles = dict(handles)
+        self._handles = {name: handle.options(stream=True) for name, handle in handles.items()}
 
     def decode(
         self,
@@ -58,7 +58,7 @@ class ReplicaDecoder(Decoder):
         If one of them was full and another replica stood in, that one keeps the prefix until it needs the memory.
         """
         for handle in self._handles.values():
-            handle.options(method_name="forget", session_id=visitor).remote(visitor)
+            handle.options(stream=False, method_name="forget", session_id=visitor).remote(visitor)
 
     def _passes(self, method: str, name: str, *arguments: Any) -> Passes:
         """The passes of one call; closing the generator frees the rows in the replica.
@@ -68,7 +68,7 @@ class ReplicaDecoder(Decoder):
         """
         visitor = arguments[-1]
         # All calls of a visitor go to one replica, which keeps the cache of the conversation.
-        handle = self._handle(name).options(stream=True, method_name=method, session_id=visitor)
+        handle = self._handle(name).options(method_name=method, session_id=visitor)
         messages = handle.remote(name, *arguments)
         try:
             with _plain_errors():

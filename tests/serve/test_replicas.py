@@ -158,6 +158,8 @@ def test_what_was_read_for_a_visitor_who_has_left_is_dropped(handles: Mapping[st
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, leave()).result()
     eventually(lambda: stat("prefix_bytes", handle, "reader") == before)
+    for each in handles.values():
+        stat("prefix_bytes", each, "reader")  # all have been told before the cluster ends
 
 
 def test_with_a_replica_only_its_own_answers_end(handles: Mapping[str, Any], here: Models, there: Models) -> None:

@@ -211,7 +211,7 @@ def test_what_is_typed_stays_while_another_model_comes(page_url: str, visit: Ope
     expect(box).to_be_focused()
 
 
-def test_a_folder_shows_its_name_first_and_its_whole_place(
+def test_a_folder_shows_its_name_first_and_its_whole_path(
     page_url: str, visit: Opener, tiny_checkpoint: Path, tmp_path: Path
 ) -> None:
     page, folder = visit(at=page_url), tmp_path / "fox" / "final"

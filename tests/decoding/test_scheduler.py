@@ -76,18 +76,18 @@ class Watched:
 @pytest.mark.parametrize("seed", range(6))
 def test_whoever_comes_and_goes_each_gets_the_steps_of_running_alone(seed: int) -> None:
     drawn, model, scheduler = random.Random(seed), transformer(), Scheduler(FairLock().held_ahead)
-    asked = [
+    requests = [
         (tuple(drawn.choices(range(3, VOCABULARY), k=drawn.randint(1, 14))), drawn.choice(KINDS)) for _ in range(14)
     ]
 
     def ask(number: int) -> list[Step]:
-        prompt, settings = asked[number]
+        prompt, settings = requests[number]
         time.sleep(0.01 * drawn.random() * number)  # so that some come while others are being written
         return steps_of(run(scheduler, model, prompt, settings))
 
-    with ThreadPoolExecutor(len(asked)) as threads:
-        together = list(threads.map(ask, range(len(asked))))
-    for (prompt, settings), steps in zip(asked, together, strict=True):
+    with ThreadPoolExecutor(len(requests)) as threads:
+        together = list(threads.map(ask, range(len(requests))))
+    for (prompt, settings), steps in zip(requests, together, strict=True):
         check_same(steps, alone(model, prompt, settings))
     eventually(lambda: scheduler.rows == 0)
 
@@ -97,10 +97,10 @@ def test_runs_that_wait_together_share_their_passes() -> None:
     settings = DecodingSettings(strategy="greedy", max_new_tokens=10, min_new_tokens=10)
     model.gate.clear()
     with ThreadPoolExecutor(5) as threads:
-        asked = [threads.submit(lambda n=n: steps_of(run(scheduler, model, (5, 6 + n), settings))) for n in range(5)]
+        futures = [threads.submit(lambda n=n: steps_of(run(scheduler, model, (5, 6 + n), settings))) for n in range(5)]
         eventually(lambda: scheduler.rows + scheduler.waiting == 5)
         model.gate.set()
-        assert [len(each.result()) for each in asked] == [10] * 5
+        assert [len(each.result()) for each in futures] == [10] * 5
     assert max(model.rows) == 5
     assert len(model.rows) < 5 * 9 / 2  # in turns there would be nine passes each
 
@@ -145,13 +145,13 @@ def test_a_pass_that_fails_ends_only_the_run_whose_row_it_was() -> None:
     model.poison = next(token for token in texts[0][:-1] if token not in texts[1] and token not in texts[2])
     model.gate.clear()
     with ThreadPoolExecutor(3) as threads:
-        asked = [threads.submit(lambda p=p: steps_of(run(scheduler, model, p, settings))) for p in prompts]
+        futures = [threads.submit(lambda p=p: steps_of(run(scheduler, model, p, settings))) for p in prompts]
         eventually(lambda: scheduler.rows + scheduler.waiting == 3)
         model.gate.set()
         with pytest.raises(ArithmeticError):
-            asked[0].result()
+            futures[0].result()
         model_alone = transformer()
-        for each, prompt in zip(asked[1:], prompts[1:], strict=True):
+        for each, prompt in zip(futures[1:], prompts[1:], strict=True):
             check_same(each.result(), alone(model_alone, prompt, settings))
 
 
@@ -179,7 +179,7 @@ def test_readers_that_sleep_hold_back_their_own_runs_and_no_other() -> None:
     settings = DecodingSettings(strategy="greedy", max_new_tokens=30, min_new_tokens=30)
     prompts = [(5, 6), (9, 8, 7), (11,)]
     asleep = [run(scheduler, model, prompt, settings) for prompt in prompts]
-    first = [next(made for made in each if made is not None) for each in asleep]
+    first = [next(each for each in passes if each is not None) for passes in asleep]
     eventually(lambda: [each.paused for each in scheduler._running] == [True] * len(asleep))
     assert sum(model.rows) <= (1 + 4) * len(asleep)  # each run has one pass for the reader and four ahead
     assert len(steps_of(run(scheduler, model, (7, 8), settings))) == 30  # the rows of those who sleep are free
@@ -219,10 +219,12 @@ def test_an_encoder_decoder_and_one_whose_rows_cannot_be_joined(joinable: bool) 
 
     model.gate.clear()
     with ThreadPoolExecutor(3) as threads:
-        asked = [threads.submit(lambda p=p: steps_of(scheduler.run(model, p, [strategy(p)], rows=3))) for p in prompts]
+        futures = [
+            threads.submit(lambda p=p: steps_of(scheduler.run(model, p, [strategy(p)], rows=3))) for p in prompts
+        ]
         eventually(lambda: scheduler.waiting + scheduler.rows // 3 == 3)
         model.gate.set()
-        for each, prompt in zip(asked, prompts, strict=True):
+        for each, prompt in zip(futures, prompts, strict=True):
             check_same(each.result(), list(generate(translator(), prompt, strategy(prompt))))
     assert (max(model.rows) > 3) is joinable
 
@@ -245,20 +247,20 @@ def test_the_visitor_with_the_fewest_rows_comes_first() -> None:
     order: list[str] = []
 
     def ask(name: str, visitor: str, settings: DecodingSettings) -> None:
-        for made in run(scheduler, model, (5, 6, 7), settings, visitor):
-            if made is not None and name not in order:
+        for each in run(scheduler, model, (5, 6, 7), settings, visitor):
+            if each is not None and name not in order:
                 order.append(name)
 
     model.gate.clear()
     with ThreadPoolExecutor(3) as threads:
-        asked = [threads.submit(ask, "first", "visitor", wide)]
+        futures = [threads.submit(ask, "first", "visitor", wide)]
         eventually(lambda: scheduler.rows == 8)
-        asked.append(threads.submit(ask, "more", "visitor", wide))
+        futures.append(threads.submit(ask, "more", "visitor", wide))
         eventually(lambda: scheduler.waiting == 1)
-        asked.append(threads.submit(ask, "other", "other visitor", KINDS[0]))
+        futures.append(threads.submit(ask, "other", "other visitor", KINDS[0]))
         eventually(lambda: scheduler.waiting == 2)
         model.gate.set()
-        for each in asked:
+        for each in futures:
             each.result()
     assert order == ["first", "other", "more"]
 

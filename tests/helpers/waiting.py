@@ -22,7 +22,7 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 def steps_of(passes: Iterable[Pass | None], number: int = 0) -> list[Step]:
     """Those of one strategy, in order."""
-    return [made.steps[number] for made in passes if made is not None and number in made.steps]
+    return [each.steps[number] for each in passes if each is not None and number in each.steps]
 
 
 def paused(seconds: float) -> Callable[[Any], Any]:

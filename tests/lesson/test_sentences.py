@@ -12,7 +12,7 @@ from model.errors import AttendError
 from model.loaded import LoadedModel
 
 
-def test_a_words_places_spell_it(tiny: LoadedModel) -> None:
+def test_the_tokens_of_a_word_spell_it(tiny: LoadedModel) -> None:
     tokens = tiny.prompt("The quick brown fox jumps over it.")
     for word in ("quick", "fox", "it", "THE"):
         span = token_span(tiny, tokens, word)

@@ -194,7 +194,7 @@ def test_an_encoder_that_was_looked_into_leaves_its_tokenizer(
     assert lesson_tokens.answer(private, {"text": text})["cuts"][-1]["name"] != cut["name"]
 
 
-def test_a_tokenizer_with_the_name_of_a_rule_takes_no_rules_place(
+def test_a_tokenizer_named_like_a_rule_replaces_no_rule(
     tmp_path: Path, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "words").mkdir()

@@ -167,7 +167,7 @@ def test_names_are_different() -> None:
 
 
 @pytest.mark.parametrize("location", [entry.location for entry in names.ENTRIES if not entry.embedded])
-def test_every_place_on_the_hub_has_the_form_of_one(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_hub_location_in_the_catalogue_is_well_formed(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     test_where_a_name_leads(location, location, "main", monkeypatch)
 
 

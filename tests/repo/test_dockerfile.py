@@ -44,7 +44,7 @@ def test_it_runs_as_a_plain_user_on_the_python_of_spaces() -> None:
     assert not {"RUN", "COPY", "ADD"} & {*after} and "ENTRYPOINT" in after  # nothing is written as that user
 
 
-def test_its_port_is_the_page_s_and_its_health_is_asked_there() -> None:
+def test_its_port_and_its_health_check_are_those_of_the_page() -> None:
     assert of("EXPOSE") == [str(app.PORT)] and of("ENV") == [f"PORT={app.PORT}"]
     (health,) = of("HEALTHCHECK")
     python, flag, program = json.loads(health.partition("CMD ")[2])
@@ -78,7 +78,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_page_starts_from_what_is_copied_is_healthy_and_ends_when_asked(folder: Path) -> None:
+def test_the_page_starts_from_the_copied_files_is_healthy_and_stops_on_a_signal(folder: Path) -> None:
     """With the very entry point and health check."""
     port = unused_port()
     python, *arguments = json.loads(of("ENTRYPOINT")[0])

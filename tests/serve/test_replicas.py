@@ -138,7 +138,7 @@ def test_whoever_stops_frees_the_rows(handles: Mapping[str, Any], there: Models)
     def stopped_in_time() -> bool:
         """Whether the text was still being generated when it was stopped; on a busy machine it may have ended."""
         with closing(decode(there, replace(ENDLESS, num_return_sequences=3), visitor="leaves")) as passes:
-            next(made for made in passes if made is not None)
+            next(each for each in passes if each is not None)
             return rows(handle, "leaves") == 3
 
     eventually(stopped_in_time)
@@ -167,18 +167,18 @@ def test_with_a_replica_only_its_own_answers_end(handles: Mapping[str, Any], her
 
     handle = handles[there.default]
     with closing(decode(there, ENDLESS, visitor="first")) as first:
-        begun = {"first": steps_of([next(made for made in first if made is not None)])}
+        begun = {"first": steps_of([next(each for each in first if each is not None)])}
         other = next(f"other {n}" for n in range(64) if rows(handle, f"other {n}") == 0)  # in the other replica
         with closing(decode(there, ENDLESS, visitor=other)) as second:
-            begun[other] = steps_of([next(made for made in second if made is not None)])
+            begun[other] = steps_of([next(each for each in second if each is not None)])
             assert rows(handle, "first") == rows(handle, other) == 1
             ray.kill(replica_actors(there.default)[0])
             seen, sentences = {}, {}
             for visitor, passes in (("first", first), (other, second)):
                 seen[visitor] = begun[visitor]
                 try:
-                    for made in passes:
-                        seen[visitor] += steps_of([made])
+                    for each in passes:
+                        seen[visitor] += steps_of([each])
                 except AttendError as error:
                     sentences[visitor] = str(error)
     expected = steps_of(decode(here, ENDLESS))

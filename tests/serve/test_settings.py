@@ -79,7 +79,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, sentence: str) -> Non
     assert str(refused.value).endswith((".", "?")) and "\n" not in str(refused.value)
 
 
-def test_a_password_is_asked_for_as_by_the_page_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auth_works_as_for_the_page_without_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert options([])[2].accounts is None
     monkeypatch.setenv("ATTEND_AUTH", "ada:secret")
     chosen = options([])[2].accounts

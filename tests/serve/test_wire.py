@@ -25,10 +25,10 @@ from ui.runs.models import Models
 def test_passes_come_back_as_they_were(tiny: LoadedModel, strategy: str) -> None:
     models = Models((tiny.name,), lambda name, progress: tiny)
     settings = DecodingSettings.from_dict({"strategy": strategy, "seed": 4, "max_new_tokens": 8})
-    passes = [made for made in models.decode(tiny.name, tiny.prompt("Once upon"), settings) if made]
+    passes = [each for each in models.decode(tiny.name, tiny.prompt("Once upon"), settings) if each]
     back = wire.loads(wire.dumps(passes))
     check_same(steps_of(back), steps_of(passes))
-    assert [made.seconds for made in back] == [made.seconds for made in passes]
+    assert [each.seconds for each in back] == [each.seconds for each in passes]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64])

@@ -109,7 +109,7 @@ def test_a_data_file_of_another_form_is_refused(tmp_path: Path, content: bytes, 
 
 
 @pytest.mark.parametrize("read", [read_documents, read_pairs])
-def test_a_data_file_that_was_damaged_on_its_way_is_refused(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+def test_a_data_file_that_was_damaged_in_transit_is_refused(tmp_path: Path, read: Callable[[Path], Any]) -> None:
     path = tmp_path / "damaged.gz"
     path.write_bytes(gzip.compress(b"")[:10] + b"\xff" * 20)  # a header, then a block of no kind that there is
     with pytest.raises(AttendError, match="is not gzipped"):

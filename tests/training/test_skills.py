@@ -43,7 +43,7 @@ def test_dialogues_follow_from_the_seed_alone(training: list[tuple[str, ...]]) -
     assert list(islice(skill_dialogues(TALK, seed=2), 50)) != training[:50]
 
 
-def test_speakers_alternate_and_every_place_of_a_wording_is_filled(training: list[tuple[str, ...]]) -> None:
+def test_speakers_alternate_and_every_slot_of_a_wording_is_filled(training: list[tuple[str, ...]]) -> None:
     assert all(len(turns) >= 2 and len(turns) % 2 == 0 for turns in training)
     assert not any(re.search(r"[{}@]|^\s*$|^[a-z]", turn) for turns in training for turn in turns)
 

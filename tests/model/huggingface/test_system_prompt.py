@@ -129,7 +129,7 @@ def test_why_a_template_takes_no_system_prompt(reason: str) -> None:
     assert written.chat.prompt(messages, context_length=400, reserve=8).ids == written.expected(messages)
 
 
-def test_turns_that_must_alternate_have_no_place_for_it() -> None:
+def test_templates_with_strictly_alternating_turns_have_no_system_prompt() -> None:
     assert Written(sentence_piece(INST)).chat.no_system == "its chat template rejects them"
 
 

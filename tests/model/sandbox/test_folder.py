@@ -86,7 +86,9 @@ def test_sizes_that_the_weights_do_not_have_allocate_nothing(
     ("field", "value"),
     [("n_layer", 10**8), ("n_embd", 4 * 10**8), ("vocab_size", 10**10), ("n_positions", 10**9)],
 )
-def test_a_model_of_transformers_is_held_to_its_weights_too(folder: Path, field: str, value: int) -> None:
+def test_the_sizes_of_a_transformers_config_are_checked_against_its_weights(
+    folder: Path, field: str, value: int
+) -> None:
     changed(folder / "config.json", lambda values: values.update({field: value}))
     for engine in ("adapter", "auto"):
         with pytest.raises(AttendError):
@@ -144,7 +146,7 @@ def sparse_weights(path: Path, dtype: str, size: int, excess: int = 0) -> None:
 
 
 @pytest.mark.parametrize("kind", ["own", "gpt2", "bert"])
-def test_weights_are_held_to_their_header_and_to_the_memory(tmp_path: Path, kind: str) -> None:
+def test_weights_must_match_their_header_and_fit_in_memory(tmp_path: Path, kind: str) -> None:
     folder = {"own": make_checkpoint, "gpt2": gpt2, "bert": bert}[kind](tmp_path / kind)
     load: Callable[[str], object] = catalog.load_encoder if kind == "bert" else catalog.load
     sparse_weights(folder / "model.safetensors", "U8", 10**3, excess=10**12)

@@ -69,7 +69,7 @@ def test_typing_a_control_token_gives_plain_text(name: str) -> None:
     assert TOKENIZER.label(TOKENIZER.special_token_id(name)) == name
 
 
-def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
+def test_half_a_surrogate_pair_is_refused_with_its_position() -> None:
     with pytest.raises(AttendError, match="code D83D\\) at position 3"):
         TOKENIZER.encode("ab\ud83d")
 

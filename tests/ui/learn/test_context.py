@@ -73,7 +73,7 @@ def test_an_encoder_in_use_reads_sentences_of_ones_own(tmp_path: Path, models: M
     )
 
 
-def test_the_recording_takes_the_place_of_what_cannot_be_computed(models: Models) -> None:
+def test_a_recording_replaces_what_cannot_be_computed(models: Models) -> None:
     """As in a link from somebody who had an encoder, which this visitor has not."""
     result = ask(models, encoder="bert-base-uncased", word="plant", first="a plant", second="the plant")
     assert (result["recorded"], result["missing"], result["word"]) == (True, "plant", "apple")

@@ -110,7 +110,7 @@ def test_the_search_arrives_in_numbers_that_can_be_read(models: Models) -> None:
     assert len(search["paths"]) == 12
 
 
-def test_other_words_are_searched_in_their_place(models: Models, tiny_translator: LoadedModel) -> None:
+def test_other_words_replace_them_in_the_search(models: Models, tiny_translator: LoadedModel) -> None:
     """Of exactly 20 characters, with a sign that only a joiner makes, of another script, markup, and the same twice."""
     own = ["Das", "a" * 20, "👩\u200d🚀", "<b>x</b>", *["New York"] * 2, "می\u200cروم", *WORDS[7:]]
     search = ask(models, words=[f" {word} " for word in own])["search"]

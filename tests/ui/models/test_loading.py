@@ -181,7 +181,7 @@ def test_what_is_chosen_already_is_not_chosen_again(slow: Slow, page: Models) ->
     assert slow.requested == ["first", "second"]
 
 
-def test_what_is_on_its_way_says_so_where_it_is_listed(slow: Slow, page: Models) -> None:
+def test_a_model_being_loaded_is_listed_as_loading(slow: Slow, page: Models) -> None:
     session = visitor(page)
     screens = choosing.choose(session, page, "second")
     assert there(next(screens)) == {"first": "", "second": "loading", "third": "", "broken": ""}

@@ -14,7 +14,7 @@ from ui.runs.models import Models
 from ui.runs.session import Session
 
 
-def test_a_folder_is_listed_by_its_name_and_its_place(tiny_checkpoint: Path, tmp_path: Path) -> None:
+def test_a_folder_is_listed_by_its_name_and_its_path(tiny_checkpoint: Path, tmp_path: Path) -> None:
     deep = tmp_path / "a-part-of-a-path" / "another-part" / "fox"
     shutil.copytree(tiny_checkpoint, deep / "final")
     private = Models(("attend-chat", str(tiny_checkpoint)), lambda name, _: catalog.load(name), any_name=True)

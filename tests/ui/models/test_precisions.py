@@ -114,7 +114,7 @@ def test_the_list_shows_a_model_once_in_the_precision_in_use(page: Models) -> No
     assert value["choices"][0]["title"] == page.display_name(EIGHT) == EIGHT
 
 
-def test_a_folder_in_a_precision_is_listed_by_its_name_and_its_place(tiny_checkpoint: Path) -> None:
+def test_a_folder_in_a_precision_is_listed_by_its_name_and_its_path(tiny_checkpoint: Path) -> None:
     page = page_of(tiny_checkpoint, any_name=True)
     name = names.with_precision(str(tiny_checkpoint), 8)
     (choice,) = select.picker_value(visitor(page, name), page)["choices"][1:]

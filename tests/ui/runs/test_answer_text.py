@@ -39,7 +39,7 @@ def test_it_equals_the_whole_decode_at_every_token(tiny: LoadedModel, stop_texts
             assert len(spoken.texts(finished=True)) == count
 
 
-def test_a_search_may_put_other_tokens_in_their_place(tiny: LoadedModel) -> None:
+def test_a_search_may_replace_tokens_by_others(tiny: LoadedModel) -> None:
     """Wherever the replaced tokens begin: inside a character, inside the text, or not at all."""
     chance, spoken = random.Random(5), AnswerText(tiny.tokenizer, STOP_TEXTS)
     ids: list[int] = []

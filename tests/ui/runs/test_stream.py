@@ -19,14 +19,14 @@ class Work:
 
     def __init__(self, count: int, seconds: float = 0.0) -> None:
         self.count, self.seconds = count, seconds
-        self.made = 0
+        self.produced = 0
         self.closed = threading.Event()
 
     def steps(self) -> Generator[int, None, None]:
         try:
             for number in range(self.count):
                 time.sleep(self.seconds)
-                self.made += 1
+                self.produced += 1
                 yield number
         finally:
             self.closed.set()
@@ -63,11 +63,11 @@ def test_it_yields_before_any_work_is_done_and_gives_signs_of_life_while_a_step_
 def test_closing_it_stops_a_slow_model() -> None:
     work = Work(10_000, seconds=0.02)
     reader = run(work, time_limit=LONGEST)
-    while work.made < 3:
+    while work.produced < 3:
         next(reader)
     reader.close()  # type: ignore[attr-defined]
     assert work.closed.wait(LONGEST)
-    assert work.made < 10_000
+    assert work.produced < 10_000
 
 
 def test_the_stop_event_ends_it_with_what_was_made_so_far() -> None:
@@ -134,7 +134,7 @@ def test_a_reader_that_sleeps_holds_the_worker_back() -> None:
     (worker,) = streaming._open - others
     assert isinstance(worker, streaming._Worker)
     eventually(worker._made.full)
-    assert work.made <= taken + streaming._CAPACITY + 1  # the last one waits for room in the queue
+    assert work.produced <= taken + streaming._CAPACITY + 1  # the last one waits for room in the queue
     reader.close()  # type: ignore[attr-defined]
 
 

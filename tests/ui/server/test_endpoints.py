@@ -227,12 +227,12 @@ def test_a_program_that_leaves_ends_its_run(
     served: tuple[str, Models], tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, models = served
-    decode, ended, made = models.decode, threading.Event(), []
+    decode, ended, steps = models.decode, threading.Event(), []
 
     def slow(*arguments: Any) -> Generator[Any, None, None]:
         try:
             for step in decode(*arguments):
-                made.append(step)
+                steps.append(step)
                 time.sleep(0.05)
                 yield step
         finally:
@@ -244,7 +244,7 @@ def test_a_program_that_leaves_ends_its_run(
     with httpx.stream("GET", f"{url}/gradio_api/call/chat/{event}", timeout=30) as answer:
         next(line for line in answer.iter_lines() if "generating" in line)
     assert ended.wait(3.0)
-    assert len(made) < 60  # 3 s would be 60 steps; the whole run takes 5 s
+    assert len(steps) < 60  # 3 s would be 60 steps; the whole run takes 5 s
 
 
 def test_all_calls_from_one_address_count_for_one_visitor(

@@ -142,7 +142,7 @@ def test_the_metrics_are_for_this_machine_unless_they_are_opened(
             assert "ATTEND_METRICS=1" in answer.json()["detail"]
 
 
-def test_it_is_ready_until_it_is_asked_to_stop(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_ready_until_it_gets_a_stop_signal(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_closing", threading.Event())
     assert (httpx.get(f"{page}/healthz").status_code, httpx.head(f"{page}/healthz").status_code) == (200, 200)
     threading.Thread(target=stream.finish_all, args=(0,)).start()

@@ -100,10 +100,10 @@ def test_strangers_get_one_sentence_whatever_they_ask_for(page: gr.Blocks, url: 
     """Every route there is, with its parameters as they stand in its path."""
     included = [getattr(route, "original_router", None) for route in page.app.routes]
     routes = [*page.app.routes, *(route for router in included if router for route in router.routes)]
-    asked = [(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()]
+    requests = [(method, each.path) for each in routes if isinstance(each, Route) for method in each.methods or ()]
     files = ("/upload", "/deep_link")  # which nobody may send
     closed = [
-        each for each in asked if each[1].rstrip("/") not in (*OPEN, "/login", "") and not each[1].endswith(files)
+        each for each in requests if each[1].rstrip("/") not in (*OPEN, "/login", "") and not each[1].endswith(files)
     ]
     assert len(closed) > 60
     with httpx.Client(base_url=url) as stranger:

@@ -124,7 +124,7 @@ def test_of_texts_too_long_to_be_read_there_are_no_maps(both: Models, tiny_trans
         run(Session(), both, tiny_translator.name, long * 2)
 
 
-def test_the_next_takes_the_place_of_the_last_and_clear_empties(both: Models, tiny_translator: LoadedModel) -> None:
+def test_the_next_translation_replaces_the_last_and_clear_empties(both: Models, tiny_translator: LoadedModel) -> None:
     session, name = Session(model=tiny_translator.name), tiny_translator.name
     run(session, both, name, SOURCE)
     run(session, both, name, "Le chien est petit.")

@@ -40,7 +40,7 @@ def redo(session: Session, models: Models) -> WriteScreen:
     return history.redo(session, models, models.default, session.draft.text)
 
 
-def test_the_text_goes_on_in_place(models: Models, tiny: LoadedModel) -> None:
+def test_the_text_is_continued_in_the_box(models: Models, tiny: LoadedModel) -> None:
     session = Session()
     screen = last(write.write(session, models, models.default, START, SAMPLE))
     ids = run_of(session).ids

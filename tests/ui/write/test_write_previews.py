@@ -50,7 +50,7 @@ def test_only_what_changed_is_sent_and_it_is_what_all_of_it_would_be(models: Mod
         assert token.choice.probability == pytest.approx(alone.choice.probability, abs=1e-5)
 
 
-def test_what_was_deleted_is_told_by_a_length(models: Models) -> None:
+def test_a_deletion_is_sent_as_a_length(models: Models) -> None:
     session = Session()
     write.preview(session, models, models.default, "The quick brown fox")
     value = shown(write.preview(session, models, models.default, "The quick"))

@@ -87,8 +87,8 @@ class Decoder:
         strategies = [CardStrategy(number, each.strategy_for(request)) for number, each in cards.items()]
         rows, numbers = sum(card.rows for card in cards.values()), tuple(cards)
         with closing(self._run(loaded, prompt, strategies, rows, visitor)) as passes:
-            for made in passes:
-                yield made and Pass({numbers[index]: step for index, step in made.steps.items()}, made.seconds)
+            for each in passes:
+                yield each and Pass({numbers[index]: step for index, step in each.steps.items()}, each.seconds)
 
     def forget(self, visitor: str) -> None:
         """Let go of what was read for a visitor, who has left."""

@@ -89,7 +89,7 @@ def test_a_run_read_back_is_the_same(models: Models, settings: DecodingSettings)
     assert kept(session, models) == kept(again, models)
 
 
-def test_all_versions_come_back_in_their_places(models: Models) -> None:
+def test_all_versions_come_back_in_order(models: Models) -> None:
     session = answered(models, SAMPLE, "One", "Two")
     last(chat.retry(session, models, models.default, 3, replace(SAMPLE, seed=8)))
     last(chat.edit(session, models, models.default, 0, "Other", SAMPLE))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from decoding.settings import PRESETS, DecodingSettings, for_translator
+from decoding.settings import DecodingSettings, for_translator
 from model import catalog
 from model.loaded import LoadedModel
 from ui.chat import actions as chat
@@ -32,6 +32,7 @@ from ui.runs.run import RunRecord
 from ui.runs.session import Session
 from ui.runs.values import turn_value
 from ui.runs.versions.conversation import Turn
+from ui.settings.methods import DEFAULT_METHOD, METHODS
 from ui.translate import actions as translate
 from ui.translate.alignment import alignment_value
 from ui.translate.document import translate_document
@@ -41,7 +42,7 @@ from ui.write.document import write_document
 FOLDER = Path(__file__).resolve().parents[1] / "ui" / "examples"
 DIALOGUE = ("I have a dog called Biscuit.", "What is my dog called?")
 BEGINNING = "Once upon a time, there was a little fox who"
-WRITE_SETTINGS = DecodingSettings.from_dict({**PRESETS["Balanced"].to_dict(), "max_new_tokens": 24, "seed": 7})
+WRITE_SETTINGS = DecodingSettings.from_dict({**METHODS[DEFAULT_METHOD].starts, "max_new_tokens": 24, "seed": 7})
 CHAT_SETTINGS = DecodingSettings(strategy="greedy", max_new_tokens=24)
 CARDS: tuple[dict[str, Any], ...] = (
     {"strategy": "greedy"},

@@ -73,11 +73,13 @@ def test_compare_shows_four_finished_cards_and_a_click_runs_the_same_ones(embedd
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
     to_tab(page, "Compare")
     note, cards = page.locator(".attend-compare .at-example-note"), page.locator(".at-card")
-    expect(note).to_contain_text("recorded with attend-chat")
+    expect(note).to_contain_text("recorded with attend-chat and a maximum length of 16")  # not the sidebar's
+    expect(page.locator(".at-metric-legend")).to_be_visible()
     expect(cards).to_have_count(4)
     headings = [cards.nth(number).get_attribute("aria-label") or "" for number in range(4)]
     for heading, words in zip(headings, ("Greedy", "Temperature 0.8", "Top-p 0.9", "Beam"), strict=True):
         assert words in heading
+    assert "Top-p" not in headings[1]  # where it is off
     texts = cards.locator(".at-text").all_inner_texts()
     expect(page.get_by_role("button", name="CSV")).to_be_disabled()
     cards.nth(2).locator(".at-tok", has_text="curious").click()

@@ -15,7 +15,7 @@ pytestmark = BROWSER
 
 
 def marked(page: Page) -> list[str]:
-    return page.locator("#attend-presets button[aria-pressed=true]").all_inner_texts()
+    return page.locator("#attend-presets button[aria-pressed=true]:not([hidden])").all_inner_texts()
 
 
 def number(page: Page, name: str) -> str:
@@ -76,6 +76,7 @@ def test_a_wrong_or_emptied_control_gets_its_sentence_and_the_conversation_stays
 
 def test_the_button_warns_of_no_more_than_its_tab_would_refuse(page: Page) -> None:
     send = page.locator("#attend-send")
+    choose(page, "Temperature")
     set_number(page, "temperature", 9)
     expect(send).to_have_attribute("data-refusal", "Temperature must be a number from 0 to 2.")
     choose(page, "Greedy")  # which has no temperature
@@ -109,6 +110,27 @@ def test_presets_are_marked_and_neutralise_can_be_taken_back(page: Page) -> None
     assert marked(page) == ["Precise"]
 
 
+def test_a_preset_leaves_the_slider_of_the_method_that_was_chosen_as_it_was(visit: Opener) -> None:
+    page = visit("")
+    selected = page.locator("#attend-method label.selected .at-name")
+    expect(selected).to_have_text("Temperature")
+    expect(page.locator("#attend-top-k")).to_be_hidden()
+    assert (number(page, "temperature"), marked(page)) == ("0.6", [])
+    set_number(page, "temperature", 0.4)
+    page.locator("#attend-presets button", has_text="Balanced").click()
+    expect(selected).to_have_text("Custom")
+    assert [number(page, name) for name in ("temperature", "top-k", "top-p")] == ["0.8", "40", "0.95"]
+    assert marked(page) == ["Balanced"]
+    page.locator("#attend-presets button", has_text="Turn filters off").click()
+    choose(page, "Temperature")
+    assert (number(page, "temperature"), marked(page)) == ("0.4", [])
+    choose(page, "Custom")
+    page.locator("#attend-presets button", has_text="Restore").click()
+    assert marked(page) == ["Balanced"]
+    choose(page, "Temperature")
+    expect(page).to_have_url(re.compile(r"/\?temperature=0\.4$"))
+
+
 def test_a_way_whose_parameter_is_off_starts_with_a_sensible_value(page: Page) -> None:
     page.locator("#attend-presets button", has_text="Turn filters off").click()
     choose(page, "Top-k")
@@ -135,6 +157,7 @@ def test_only_what_the_strategy_uses_is_in_sight(page: Page) -> None:
 
 def test_the_stages_that_are_on_can_change_their_order(visit: Opener) -> None:
     page = visit()
+    choose(page, "Custom")
     page.locator("#attend-advanced summary").click()
     stages = page.locator("#attend-order li span")
     assert stages.all_inner_texts() == ["Temperature", "Top-k", "Top-p"]

@@ -178,7 +178,7 @@ def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str,
     take(page, "attend-chat")
     uses(page, "Chat", "attend-chat")
     expect(page.locator("#attend-message textarea")).to_be_visible()
-    expect(page.locator("#attend-method input:checked")).to_have_value("Custom")
+    expect(page.locator("#attend-method input:checked")).to_have_value("Temperature")
     page.locator("#attend-method label", has_text="Greedy").click()
     take(page, "attend-translate")
     uses(page, "Translate", "attend-translate")

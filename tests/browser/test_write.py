@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import rest, set_number, to_chat, to_write
+from tests.helpers.visitor import choose, rest, set_number, to_chat, to_write
 
 pytestmark = BROWSER
 
@@ -47,6 +47,7 @@ def refused(page: Page, sentence: str) -> None:
 
 def wild(page: Page) -> None:
     """Settings that give long answers of rare tokens, so that every table has many numbers."""
+    choose(page, "Custom")
     page.locator("#attend-advanced summary").click()
     values = {"temperature": 2, "top-k": 0, "top-p": 1, "max-new-tokens": 200, "min-new-tokens": LEAST, "seed": 1}
     for name, value in values.items():

@@ -24,7 +24,7 @@ RETIRED = {
     r"kept for the answer|[Kk]eep nothing|to be kept:": "reserved for the answer, stop saving, store",
     r"Not drawn|are drawn for|can be drawn": "shown: a draw is random",
     r"(empty|sentences|word)[^:]*: write": "enter, type",
-    r"\bin all −?\d|Mass kept|Tokens left": "total, Probability kept, Candidates left",
+    r"\bin all −?\d|(Mass|Probability) kept|Tokens left": "total, Probability removed, Candidates left",
 }
 
 

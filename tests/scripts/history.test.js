@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { displayName, exported, imported, importNote, isSame, keysToEvict, search, sizeOf, withinLimit, withRuns } from '../../ui/history/documents.js';
+import { displayName, exported, imported, importNote, isSame, keysToEvict, leftOutNote, search, sizeOf, withinLimit, withRuns } from '../../ui/history/documents.js';
 
 const KINDS = ['chat', 'write'];
 
@@ -26,6 +26,9 @@ test('what is too large to be sent loses its oldest runs and keeps its texts', (
   assert.deepEqual(withinLimit(long, 5000), long);
   assert.deepEqual(Object.keys(withinLimit(long, 900).runs), ['two']);
   assert.deepEqual(withinLimit(long, 10), { ...long, runs: {} });
+  assert.equal(leftOutNote(long, long), '');
+  const huge = documentOf('a', { one: 'x'.repeat(1_234_000) });
+  assert.match(leftOutNote(huge, withinLimit(huge)), /takes 1,235 kB, and at most 900 kB can be restored/);
   const french = { ...long, content: { text: 'é'.repeat(500) } }; // 500 characters of two bytes each
   assert.deepEqual(Object.keys(withinLimit(french, 2100).runs), ['two']);
 });

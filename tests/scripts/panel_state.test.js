@@ -76,11 +76,36 @@ test('a model brings its method, and what was chosen in its place comes back wit
   assert.equal(state.method, 'Top-k');
 });
 
+test('a method keeps its own value, and the others keep the one they share', () => {
+  const state = newState();
+  state.change({ top_k: 3 });
+  state.chooseMethod('Top-k');
+  state.change({ top_k: 7 });
+  state.change({ top_k: 2, temperature: 0.5 }, 'Custom'); // a preset
+  assert.deepEqual([state.values.top_k, state.startOf('top_k')], [2, 0]);
+  state.chooseMethod('Top-k');
+  assert.deepEqual([state.values.top_k, state.startOf('top_k')], [7, 5]);
+  state.change({ top_k: null }); // emptied
+  state.chooseMethod('Custom');
+  state.toggleFilters();
+  state.chooseMethod('Top-k');
+  assert.deepEqual([state.values.top_k, state.isOff], [null, true]);
+  state.chooseMethod('Custom');
+  state.toggleFilters();
+  assert.deepEqual([state.values.top_k, state.values.temperature], [2, 0.5]);
+});
+
+test('the page begins with the own values of its method', () => {
+  const state = new PanelState({ ...form(), first: { method: 'Top-k', values: FIRST } }, () => {});
+  assert.deepEqual([state.values.top_k, state.isOff], [5, true]);
+  assert.deepEqual(['temperature', 'top_k', 'seed', 'strategy'].map((name) => state.isBeyondUsual(name)), [true, false, false, true]);
+  state.chooseMethod('Custom');
+  assert.equal(state.values.top_k, 0);
+});
+
 test('the method of a link belongs to the model that it names', () => {
   const state = newState();
-  state.openWith('Top-k');
-  state.keepMethod();
-  state.awaitedModel = 'translator';
+  state.openWith('Top-k', 'translator');
   state.followModel('translator', 'Greedy');
   assert.equal(state.method, 'Top-k');
   state.followModel('chat', 'Custom');

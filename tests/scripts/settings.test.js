@@ -52,6 +52,15 @@ test('a card says its strategy, what acts in it and what sets it apart', () => {
   assert.deepEqual(summary(OFFERED, changed, [changed, hot]), ['Greedy', 'length 7']); // unused settings are left out
 });
 
+test('a card names a filter that is off only where nothing else has an effect', () => {
+  const offered = { parameters: [...OFFERED.parameters, parameter('limit', { neutral: 0, default: 0, strategies: ['sample'] })] };
+  const [hot, limited, plain] = [{ heat: 1.5 }, { limit: 5 }, {}];
+  const all = [hot, limited, plain];
+  assert.deepEqual(summary(offered, hot, all), ['Sampling', 'heat 1.5']);
+  assert.deepEqual(summary(offered, limited, all), ['Sampling', 'limit 5']);
+  assert.deepEqual(summary(offered, plain, all), ['Sampling', 'heat 1', 'limit 0']);
+});
+
 test('what is typed is a number where there should be one, and a text as it stands elsewhere', () => {
   const [beams, words] = [parameter('beams', { minimum: 1, maximum: 8, integer: true }), parameter('words', { kind: 'text' })];
   const typed = ['4', '2.5', '9', 'many', ''];

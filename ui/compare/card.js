@@ -19,6 +19,9 @@ import { makeForm } from './form.js';
 import { makeMetrics } from './metrics.js';
 
 const LAST_WORDS = 6; // of the prompt, before each card's text
+const LINE = { height: 25, characters: 26 }; // of a text: px, and how many fit into the narrowest card
+const MOST_LINES = 9; // what a longer text is scrolled in
+const TOKEN = 5; // characters of one, with its space
 
 /**
  * @param {CompareForm} offered
@@ -101,6 +104,7 @@ export function makeCard(offered, actions) {
     const part = result && result.state === 'streaming' ? result.tokens.length / result.length : 0;
     written.style.setProperty('--part', String(part)); // which lays out nothing
     drawText(result);
+    if (result) text.style.setProperty('--room', `${roomFor(now.prompt, result.length)}px`);
     if (prompt.textContent !== now.prompt) prompt.textContent = now.prompt;
     drawParted(now);
     const grows = result?.state === 'streaming';
@@ -176,6 +180,12 @@ export function reveal(token) {
   const room = Math.min(bottom - window.innerHeight + 12, token.getBoundingClientRect().top - 90);
   const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
   if (room > 0) window.scrollBy({ top: room, behavior });
+}
+
+/** The height of a text as long as it may get, in px: while it grows, nothing moves. @param {string} prompt @param {number} length */
+function roomFor(prompt, length) {
+  const lines = Math.ceil((prompt.length + TOKEN * length) / LINE.characters);
+  return LINE.height * Math.min(lines, MOST_LINES) + 7; // and the edge of one more
 }
 
 /** How a prompt ends. @param {string} prompt */

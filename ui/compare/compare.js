@@ -68,6 +68,7 @@ export function start({ element, props, trigger, watch }) {
   const note = make('div', { hidden: true }); // what says that an example is one
   const progress = makeProgress(note);
   const grid = make('div', { class: 'at-cards' });
+  const legend = make('p', { class: 'at-quiet at-metric-legend', text: '▲ highest of all cards · ▼ lowest', hidden: true });
 
   root.replaceChildren(
     ...ask.nodes,
@@ -75,6 +76,7 @@ export function start({ element, props, trigger, watch }) {
     progress.node,
     others,
     grid,
+    legend,
   );
   followColour(root);
   offerHelp(root);
@@ -100,7 +102,9 @@ export function start({ element, props, trigger, watch }) {
     fill(recorded.settings);
     if (busy || !results.isEmpty || ask.read().text !== offered.example) return; // theirs came first, or a link's prompt
     ask.show({ ...ask.read(), text: recorded.text });
-    note.replaceChildren(makeExampleNote({ model: recorded.model, take: 'Run it yourself', onTake: compare }));
+    note.replaceChildren(makeExampleNote({
+      model: recorded.model, length: recorded.cards[0].length, take: 'Run it yourself', onTake: compare,
+    }));
     results.submit(cards, { prompt: promptKey(ask.read()), seed: undefined, cards: recorded.settings });
     results.put(recorded.run, recorded.cards);
     continued = lastWords(recorded.continued);
@@ -263,6 +267,7 @@ export function start({ element, props, trigger, watch }) {
     if (nodes.length !== grid.children.length || nodes.some((node, i) => grid.children[i] !== node)) {
       grid.replaceChildren(...nodes);
     }
+    legend.hidden = !ranges.some(Boolean);
     grid.dataset.count = String(cards.length);
     const isOwn = started.some((result) => !isExample(result.run));
     toolbar.draw({ cards: all, busy, hasFiles: isOwn });

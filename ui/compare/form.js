@@ -25,11 +25,13 @@ function usedBy(parameters, settings) {
 }
 
 /**
- * A card in a few words: its strategy, what does something in it, and what sets it apart from the other cards.
+ * A card in a few words: its strategy, what has an effect in it, and what sets it apart from the other cards. A filter that
+ * is off is named only where nothing else has an effect.
  * @param {Pick<CompareForm, 'parameters'>} offered @param {Settings} settings @param {Settings[]} all of the cards
  * @returns {string[]}
  */
 export function summary({ parameters }, settings, all) {
+  const words = [];
   const parts = [];
   for (const parameter of usedBy(parameters, settings)) {
     const { name, label, neutral, panel, kind, choices } = parameter;
@@ -39,10 +41,12 @@ export function summary({ parameters }, settings, all) {
     const apart = !panel && all.some((other) => usedBy(parameters, other).includes(parameter)
       && !same(valueOf(other, parameter), value));
     const acts = !panel && neutral !== null && value !== neutral;
-    if (name === 'strategy') parts.push(word);
-    else if (word !== '' && (overridden || apart || acts)) parts.push(kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`);
+    const text = kind === 'order' ? label : `${label} ${kind === 'number' ? signed(word) : word}`;
+    if (name === 'strategy') words.push(word);
+    else if (word !== '' && (overridden || apart || acts)) parts.push({ text, isOff: !overridden && !acts && neutral !== null });
   }
-  return parts;
+  const on = parts.filter(({ isOff }) => !isOff);
+  return [...words, ...(on.length ? on : parts).map(({ text }) => text)];
 }
 
 /**

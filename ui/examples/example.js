@@ -41,10 +41,11 @@ export const takeOver = async (mode) => documentToOpen.publish({ document: (awai
 
 /**
  * What says that it is one, and the button that takes it over.
- * @param {{model: string, take?: string, disabled?: boolean, onTake?: () => void}} given the model that wrote it; `take`: what
- *   the button says
+ * @param {{model: string, length?: number, take?: string, disabled?: boolean, onTake?: () => void}} given the model that wrote
+ *   it; `length`: its maximum, where that is to be said; `take`: what the button says
  */
-export function makeExampleNote({ model, take = '', disabled = false, onTake }) {
-  return make('p', { class: 'at-example-note' }, make('span', { text: `Example, recorded with ${model}` }),
+export function makeExampleNote({ model, length, take = '', disabled = false, onTake }) {
+  const words = `Example, recorded with ${model}${length === undefined ? '' : ` and a maximum length of ${length}`}`;
+  return make('p', { class: 'at-example-note' }, make('span', { text: words }),
     ...(take ? [make('button', { type: 'button', class: 'at-plain', disabled, text: take, onclick: onTake })] : []));
 }

@@ -6,6 +6,8 @@
 /** @import { DocumentValue } from './contract' */
 /** @import { Entry } from './store.js' */
 
+import { counted } from '../kit/js/text.js';
+
 export const MOST_DOCUMENTS = 200;
 export const MOST_KEPT = 200_000_000; // bytes of all documents together
 export const MOST_SENT = 900_000; // bytes of a document; the server takes requests of 1,000,000
@@ -45,6 +47,17 @@ export function withinLimit(document, most = MOST_SENT) {
     delete runs[name];
   }
   return { ...document, runs };
+}
+
+/**
+ * What is said of a document that was too large to be sent with all its runs; "" where nothing was left out.
+ * @param {DocumentValue} document @param {DocumentValue} sent
+ */
+export function leftOutNote(document, sent) {
+  if (Object.keys(sent.runs).length === Object.keys(document.runs).length) return '';
+  const [size, most] = [sizeOf(document), MOST_SENT].map((bytes) => `${counted.format(Math.ceil(bytes / 1000))} kB`);
+  return `This came back without some of its tables: with all of them it takes ${size}, and at most ${most} can be restored. `
+    + 'Its text is complete.';
 }
 
 /**

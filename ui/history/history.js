@@ -15,7 +15,7 @@ import { Questions } from '../kit/js/questions.js';
 import { documentToOpen, settledText, showTab, shownTab } from '../kit/js/signals.js';
 import { remember, remembered } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
-import { withinLimit } from './documents.js';
+import { leftOutNote, withinLimit } from './documents.js';
 import { Keeper } from './keeper.js';
 import { makeList } from './list.js';
 import { openStore } from './store.js';
@@ -27,8 +27,14 @@ export function start({ element, props, trigger, watch }) {
   const questions = new Questions((event, data) => trigger(event, data));
   let attempts = 0; // to show a document
   const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
+  let problem = ''; // what went wrong when a text was last kept
+  /** @type {Map<string, string>} what is said of texts that came back without some of their tables, by their tabs */
+  const leftOut = new Map();
   let awaited = new Set(Object.values(tabs)); // the tabs that something may come back to
-  shownTab.subscribe(root, markRestoring);
+  shownTab.subscribe(root, () => {
+    markRestoring();
+    drawNotice();
+  });
   root.replaceChildren(make('span'));
   watch('value', () => props.value && questions.settle(unpacked(props.value)));
   documentToOpen.subscribe(root, ({ document }) => {
@@ -47,9 +53,21 @@ export function start({ element, props, trigger, watch }) {
     document.body.toggleAttribute('data-restoring', awaited.has(document.body.dataset.tab));
   }
 
-  /** Say what went wrong, on the page itself, until the next change is kept. @param {string} problem "" for nothing */
-  function warn(problem) {
-    if (notice.textContent !== problem) notice.textContent = problem;
+  /** Say what went wrong, on the page itself, until the next change is kept. @param {string} sentence "" for nothing */
+  function warn(sentence) {
+    problem = sentence;
+    drawNotice();
+  }
+
+  /** Say what a tab's text came back without, until it is another. @param {string} kind @param {string} sentence "" for nothing */
+  function noteLeftOut(kind, sentence) {
+    leftOut.set(tabs[kind], sentence);
+    drawNotice();
+  }
+
+  function drawNotice() {
+    const sentence = problem || (leftOut.get(document.body.dataset.tab) ?? '');
+    if (notice.textContent !== sentence) notice.textContent = sentence;
   }
 
   /** @param {import('./store.js').Store} store */
@@ -71,16 +89,21 @@ export function start({ element, props, trigger, watch }) {
     button.hidden = false;
     button.addEventListener('click', () => list.present(keeper.isKeeping));
     await restore(keeper);
-    settledText.subscribe(root, (text) => keeper.follow(text));
+    settledText.subscribe(root, (text) => {
+      if (text.isEmpty || text.isGrowing) noteLeftOut(text.kind, '');
+      keeper.follow(text);
+    });
   }
 
   /** @type {Present} */
   async function present(document, { isShown, bring }) {
     attempts += 1;
-    const question = { attempt: attempts, document: withinLimit(document), shown: isShown, bring };
+    const sent = withinLimit(document);
+    const question = { attempt: attempts, document: sent, shown: isShown, bring };
     const { opened = false } = await new Promise((resolve) => {
       questions.ask('open', question, resolve, { bring: false }); // a model whose loading was cancelled stays away
     });
+    if (opened) noteLeftOut(document.kind, leftOutNote(document, sent));
     return opened;
   }
 

@@ -1,5 +1,5 @@
 /**
- * The filters in the order they ran: one row per stage, with candidates left, probability kept and entropy.
+ * The filters in the order they ran: one row per stage, with candidates left, probability removed and entropy.
  */
 
 /** @import { StepValue } from './contract' */
@@ -12,7 +12,7 @@ import { barCell, headCells, part } from './step.js';
 const STAGE_COLUMNS = [
   ['Filter', undefined, 'filter'],
   ['Candidates left', 'How many tokens can still be chosen after this filter', 'candidate'],
-  ['Probability kept', 'How much of the remaining probability this filter kept', 'probability'],
+  ['Probability removed', 'How much of the probability before this filter belonged to the tokens that it removed', 'probability'],
   ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens', 'entropy'],
 ];
 
@@ -38,7 +38,7 @@ function stageRow(step, index) {
     make('th', { scope: 'row', text: stageName(step.stages[index]) }),
     // logarithmic: on a linear scale, forty of 4,096 tokens would be invisible
     barCell(counted.format(step.kept[index]), Math.log(step.kept[index] + 1) / Math.log(step.kept[0] + 1)),
-    barCell(percent(step.mass[index]), step.mass[index]),
+    barCell(percent(1 - step.mass[index]), 1 - step.mass[index]),
     barCell(step.entropy[index].toFixed(2), step.entropy[index] / most));
 }
 

@@ -34,7 +34,7 @@ export function chapterView({ key, chapter, first, input, questions, onSolved })
   const link = plainButton('Copy a link to this page', copyLink);
   const node = make('section', { class: 'at-lesson-chapter', 'aria-label': chapter.title },
     make('div', { class: 'at-lesson-top' }, make('h2', { text: chapter.title, tabindex: -1 }), waits),
-    make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `about ${chapter.minutes} minutes, then exercises` })),
+    make('p', { class: 'at-lesson-aim' }, chapter.aim, make('span', { class: 'at-quiet', text: `About ${chapter.minutes} minutes, then exercises` })),
     refused, inside, exercises.node, sideBySide(link));
   /** @type {import('./lesson.js').Build} */
   let build;

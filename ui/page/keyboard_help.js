@@ -1,6 +1,6 @@
 /**
- * The dialog that lists the page's keys, begins its tour again and leads to the glossary: on "?", and by its button in the
- * header.
+ * The page's help: it begins the tour again, leads to the glossary and lists the keys. It opens on "?", and by its button in
+ * the header.
  */
 
 import { ALL, termLink } from '../glossary/term_link.js';
@@ -13,7 +13,7 @@ import { takeTour } from '../tour/offer.js';
 /** @type {{title: string, where: string, shortcuts: Shortcut[]}[]} `where`: what is on the page where they work */
 const SECTIONS = [
   { title: 'Everywhere', where: 'body', shortcuts: [
-    ['Esc', 'Stop generating, or close what is open'], ['?', 'Show keyboard shortcuts'],
+    ['Esc', 'Stop generating, or close what is open'], ['?', 'Show this help'],
   ] },
   { title: 'Tokens', where: '.attend-inspector', shortcuts: [
     ['← →', 'Previous, next token'], ['↑ ↓', 'Previous, next line'], ['Home End', 'First, last token'],
@@ -44,13 +44,14 @@ export function offerKeyboardHelp(header) {
     takeTour();
   } });
   const terms = make('p', { onclick: () => dialog.close() }, termLink(ALL, 'Glossary'));
-  const dialog = makeDialog('attend-keys-dialog', 'Keyboard shortcuts', tour, terms, list);
+  const dialog = makeDialog('attend-keys-dialog', 'Help', tour, terms,
+    make('h3', { text: 'Keyboard shortcuts' }), list);
   header.append(dialog);
 
   function open() {
     const offered = SECTIONS.filter(({ where }) => document.querySelector(where));
     list.replaceChildren(...offered.map(({ title, shortcuts }) => make('section', {},
-      make('h3', { text: title }), make('dl', {}, ...shortcuts.flatMap(describe)))));
+      make('h4', { text: title }), make('dl', {}, ...shortcuts.flatMap(describe)))));
     tour.hidden = !document.querySelector('#attend-tabs [data-name="Chat"]')?.checkVisibility(); // an encoder has no Chat
     dialog.showModal();
   }

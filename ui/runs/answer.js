@@ -128,13 +128,14 @@ function isWithinLine(tokens, index) {
 }
 
 /**
- * One without a text, such as the end token, is no button: nobody could see it. The inspector's strip shows it.
+ * One without a text, such as the end token, is no button and has no tooltip: nobody could see it. The inspector's strip shows
+ * it.
  * @param {Token} token @param {number} index @param {boolean} inLine behind a word
  */
 function tokenSpan([text, p], index, inLine) {
   return make('span', {
-    class: 'at-tok', role: text ? 'button' : null, tabindex: text ? -1 : null, text, title: `${visibleText(text)} · ${percent(p)}`,
-    'data-level': level(p), 'data-index': index,
+    class: 'at-tok', role: text ? 'button' : null, tabindex: text ? -1 : null, text,
+    title: text ? `${visibleText(text)} · ${percent(p)}` : null, 'data-level': level(p), 'data-index': index,
     'data-space': inLine && /^ \S/u.test(text),
   });
 }

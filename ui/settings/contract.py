@@ -24,7 +24,7 @@ class MethodValue(TypedDict):
     group: MethodGroup
     strategy: str | None
     shows: list[str] | None
-    starts: dict[str, int]
+    starts: dict[str, float]
 
 
 class PanelValue(TypedDict):

@@ -22,7 +22,16 @@ from ui.kit.labels import LABELS
 from ui.kit.packing import packed
 from ui.kit.setting import setting_field
 from ui.settings.contract import MethodValue, PanelField, PanelForm
-from ui.settings.methods import DEFAULT_METHOD, FIRST_VALUES, METHODS, RUN, Method, settings_of, shared_settings_of
+from ui.settings.methods import (
+    CUSTOM,
+    DEFAULT_METHOD,
+    FIRST_VALUES,
+    METHODS,
+    RUN,
+    Method,
+    settings_of,
+    shared_settings_of,
+)
 
 MEANINGS: Mapping[str, str] = {  # what the chosen strategy does
     "greedy": "Always picks the most probable token.",
@@ -99,8 +108,9 @@ class Panel:
 def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
     """Add the panel to the current Gradio context; `method` is the default method of the page's first model."""
     declared = declaration(context_length, method)
+    values = {**declared["first"]["values"], **declared["methods"][method]["starts"]}
     form = gr.HTML(
-        declared["first"],
+        {"method": method, "values": values},
         html_template='<div class="attend-settings"></div>',
         js_on_load=assets.loader("settings/panel.js", "opened"),
         apply_default_css=False,
@@ -129,7 +139,7 @@ def declaration(context_length: int, method: str = DEFAULT_METHOD) -> PanelForm:
         "methods": {name: _method(method) for name, method in METHODS.items()},
         "presets": {name: _set_by(preset) for name, preset in PRESETS.items() if preset != DecodingSettings()},
         "first": {"method": method, "values": first | limits},
-        "preset_method": DEFAULT_METHOD,  # which every preset belongs to
+        "preset_method": CUSTOM,
         "samplers": list(_SAMPLERS),
         "stages": {stage: list(names) for stage, names in SWITCHES.items()},
         "chains": {name: [stage.name for stage in spec.processors] for name, spec in SPECS.items()},

@@ -12,18 +12,16 @@ import { stageNames } from './stages.js';
 /** @param {PanelForm} form @param {PanelState} state */
 export function readAddress(form, state) {
   const known = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
+  const isUnderstood = (name, value) => known.has(name) && !isMisread(form, known.get(name), value);
   const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // as in older links
-  const method = address.get('method');
-  if (Object.hasOwn(form.methods, method)) {
-    state.openWith(method);
-    state.awaitedModel = history.state?.model ?? partOf('model');
-  }
-  if (['method', ...form.samplers].some((name) => address.has(name))) state.keepMethod();
+  const set = [...address].filter(([name, value]) => isUnderstood(name, value)).map(([name]) => name);
+  const named = Object.hasOwn(form.methods, address.get('method')) ? address.get('method') : null;
+  const method = named ?? (set.some((name) => state.isBeyondUsual(name)) ? form.preset_method : null);
+  if (method !== null) state.openWith(method, history.state?.model ?? partOf('model'));
   takeParts((name, value) => {
     if (name === 'method' || name === 'way') return value === state.method;
-    const isUnderstood = known.has(name) && !isMisread(form, known.get(name), value);
-    if (isUnderstood) state.values[name] = readSetting(known.get(name), value);
-    return isUnderstood;
+    if (isUnderstood(name, value)) state.values[name] = readSetting(known.get(name), value);
+    return isUnderstood(name, value);
   });
 }
 
@@ -31,7 +29,8 @@ export function readAddress(form, state) {
 export function writeAddress(form, state, others = {}) {
   const { values } = state;
   const parts = form.parameters.map(({ name }) => [name, values[name] === state.startOf(name) ? null : values[name] ?? '']);
-  const method = state.method === state.usualMethod ? null : state.method;
+  const isImplied = state.method === state.usualMethod && !parts.some(([name, value]) => value !== null && state.isBeyondUsual(name));
+  const method = isImplied ? null : state.method;
   writeParts({ ...others, way: null, method, ...Object.fromEntries(parts) });
 }
 

@@ -14,8 +14,6 @@ export class PanelState {
   /** @type {Record<string, any>} by parameter: an emptied number is null, and a wrong one stays as it is */
   values;
   isComparing = false; // Compare is in sight, where each card has its own method
-  /** @type {string | null} the model that the address names a method for, until it is in use */
-  awaitedModel = null;
 
   #form;
   #onChange;
@@ -24,9 +22,13 @@ export class PanelState {
   #usualMethod; // the model's, until the visitor chooses one
   /** @type {Map<string, string>} what was chosen in place of each usual method: translators have another one */
   #chosenMethods = new Map();
+  /** @type {Map<string, any>} by owner and parameter: the values of methods that are not chosen (`#ownerOf`) */
+  #putAside = new Map();
   /** @type {Record<string, any> | null} the samplers' values before they were turned off */
   #samplersBefore = null;
   #context = 0; // tokens
+  /** @type {string | null} the model that the address names a method for, until it is in use */
+  #awaitedModel = null;
 
   /** @param {PanelForm} form @param {() => void} onChange */
   constructor(form, onChange) {
@@ -34,7 +36,7 @@ export class PanelState {
     this.#onChange = onChange;
     this.#parameters = new Map(form.parameters.map((parameter) => [parameter.name, parameter]));
     this.method = this.#usualMethod = form.first.method;
-    this.values = { ...form.first.values };
+    this.values = { ...form.first.values, ...form.methods[this.method].starts };
   }
 
   /* ---- what the values mean ---- */
@@ -66,9 +68,9 @@ export class PanelState {
     return Object.entries(values).every(([name, value]) => this.values[name] === value);
   }
 
-  /** Whether all filters are off. */
+  /** Whether all filters are off, apart from a method's own. */
   get isOff() {
-    return this.has(this.#neutral());
+    return Object.entries(this.#neutral()).every(([name, value]) => this.#sharedValue(name) === value);
   }
 
   get canRestore() {
@@ -80,6 +82,12 @@ export class PanelState {
     const first = this.#form.methods[method].starts[name] ?? this.#form.first.values[name];
     const { longest, maximum } = this.#parameters.get(name);
     return longest ? Math.min(first, maximum) : first;
+  }
+
+  /** Whether "Custom" shows a parameter that could have an effect, and the model's usual method doesn't. @param {string} name */
+  isBeyondUsual(name) {
+    const { shows } = this.#form.methods[this.#usualMethod];
+    return Boolean(shows) && !shows.includes(name) && this.#parameters.get(name).strategies.includes(this.#form.first.values.strategy);
   }
 
   /** The parameters in use whose values would be refused. */
@@ -99,7 +107,7 @@ export class PanelState {
   /** @param {Record<string, any>} values @param {string} method */
   change(values, method = this.method) {
     if (method !== this.method || this.#form.samplers.some((name) => name in values)) this.#chosenMethods.set(this.#usualMethod, method);
-    this.method = method;
+    this.#enter(method);
     Object.assign(this.values, values);
     if (!this.isOff) this.#samplersBefore = null;
     this.#onChange();
@@ -109,9 +117,9 @@ export class PanelState {
   chooseMethod(method) {
     const { methods, samplers } = this.#form;
     const { shows, starts } = methods[method];
-    const off = samplers.filter((name) => shows?.includes(name) && this.isNeutral(name));
-    const preset = [methods[this.method].starts, starts].flatMap(Object.keys); // neither left behind nor kept
-    this.change(Object.fromEntries([...off, ...preset].map((name) => [name, this.startOf(name, method)])), method);
+    const off = samplers.filter((name) => shows?.includes(name) && !(name in starts)
+      && this.#sharedValue(name) === this.#parameters.get(name).neutral);
+    this.change(Object.fromEntries(off.map((name) => [name, this.startOf(name, method)])), method);
   }
 
   /** Turn all filters off, or restore them. */
@@ -128,10 +136,10 @@ export class PanelState {
 
   /** The method for another model, or what the visitor chose in its place. @param {string} model @param {string} method its own */
   followModel(model, method) {
-    if (model === this.awaitedModel) {
+    if (model === this.#awaitedModel) {
       this.#chosenMethods.delete(this.#usualMethod);
       this.#chosenMethods.set(method, this.method);
-      this.awaitedModel = null;
+      this.#awaitedModel = null;
     }
     if (this.#usualMethod === method) return;
     this.#usualMethod = method;
@@ -150,19 +158,37 @@ export class PanelState {
     this.change(shorter);
   }
 
-  /** A method that came with the address, with its values. @param {string} method */
-  openWith(method) {
-    this.method = method;
-    Object.assign(this.values, this.#form.methods[method].starts);
-  }
-
-  /** The method stays although the model has another one. */
-  keepMethod() {
-    this.#chosenMethods.set(this.#usualMethod, this.method);
+  /** Choose the method of the address, for the model that it names. @param {string} method @param {string | null} model */
+  openWith(method, model) {
+    this.#enter(method);
+    this.#chosenMethods.set(this.#usualMethod, method);
+    this.#awaitedModel = model;
   }
 
   get usualMethod() {
     return this.#usualMethod;
+  }
+
+  /** Choose a method: values of its own take the places of the shared ones until it is left. @param {string} method */
+  #enter(method) {
+    const { methods } = this.#form;
+    for (const name of new Set([this.method, method].flatMap((each) => Object.keys(methods[each].starts)))) {
+      this.#putAside.set(this.#ownerOf(name), this.values[name]);
+      const owner = this.#ownerOf(name, method);
+      this.values[name] = this.#putAside.has(owner) ? this.#putAside.get(owner) : this.startOf(name, method);
+    }
+    this.method = method;
+  }
+
+  /** The owner of a parameter's value: one method, or all that have none of their own. @param {string} name @param {string} method */
+  #ownerOf(name, method = this.method) {
+    return `${name in this.#form.methods[method].starts ? method : 'shared'} ${name}`;
+  }
+
+  /** A parameter's value in all methods that have none of their own. @param {string} name */
+  #sharedValue(name) {
+    const shared = `shared ${name}`;
+    return this.#ownerOf(name) === shared ? this.values[name] : this.#putAside.get(shared) ?? this.#form.first.values[name];
   }
 
   #neutral() {

@@ -54,7 +54,7 @@ def test_cards_are_filled_added_edited_and_removed(visit: Opener) -> None:
     form.locator("select").first.select_option(label="Creative")
     expect(card(page, 2).locator(".at-outdated")).to_have_text("Old result: settings changed")
     form.get_by_role("button", name="Use Chat settings").click()
-    expect(heat).to_have_value("0.8")
+    expect(heat).to_have_value("0.6")
 
 
 def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit: Opener) -> None:

@@ -30,6 +30,18 @@ KEPT = """() => new Promise((resolve, reject) => {
   };
 })"""
 
+# Runs of more bytes than can be sent, in place of the shorter ones.
+ENLARGE = """() => new Promise((resolve, reject) => {
+  const request = indexedDB.open('attend', 1);
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const transaction = request.result.transaction('documents', 'readwrite');
+    const documents = transaction.objectStore('documents');
+    documents.getAll().onsuccess = ({ target }) => target.result.forEach((kept) => documents.put(
+      { ...kept, runs: Object.fromEntries(Object.keys(kept.runs).map((name) => [name, 'A'.repeat(1_000_000)])) }));
+    transaction.oncomplete = () => { request.result.close(); resolve() };
+  };
+})"""
 FULL = "() => { IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') } }"
 
 
@@ -110,6 +122,31 @@ def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
     reload(page)
     to_write(page)
     expect(text).to_have_value("")
+    tab.leave()
+
+
+def test_a_text_whose_tables_are_too_large_to_come_back_says_so(tab: Tab, url: str) -> None:
+    page = tab.visit(url, f"?{SHORT}&seed=7&tab=Write")
+    box, notice = page.locator("#attend-text textarea"), page.locator(".at-kept-notice")
+    box.fill("Once upon")
+    page.locator("#attend-continue").click()
+    expect(box).not_to_have_value("Once upon")
+    rest(page)
+    written = box.input_value()
+    kept(page, first_words(written))
+    page.evaluate(ENLARGE)
+    reload(page)
+    expect(box).to_have_value(written)
+    expect(notice).to_contain_text("without some of its tables: with all of them it takes 1,001 kB")
+    page.locator(".at-strip .at-box").last.click()  # explained anew, as if it had been typed
+    expect(page.locator(".at-table tbody tr").first).to_be_visible()
+    to_tab(page, "Chat")
+    expect(notice).to_have_text("")
+    to_write(page)
+    expect(notice).to_contain_text("without some of its tables")
+    page.locator("#attend-continue").click()
+    expect(notice).to_have_text("")
+    rest(page)
     tab.leave()
 
 

@@ -119,8 +119,8 @@ def test_each_stage_is_explained(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     rows = stage.find(".at-stages tbody tr")
     assert [rows.nth(i).inner_text().split() for i in range(rows.count())] == [
-        ["model", "4,096", "100.00", "%", "2.00"],
-        ["top-k", "2", "85.00", "%", "0.90"],
+        ["model", "4,096", "0", "%", "2.00"],
+        ["top-k", "2", "15.00", "%", "0.90"],
     ]
     rows.nth(0).focus()
     stage.page.keyboard.press("Tab")

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
-from tests.helpers.browsing import PHONE, Opener, serving
+from tests.helpers.browsing import PHONE, SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.visitor import choose, rest, say, set_number, to_write
 from tests.helpers.waiting import steps_of
@@ -32,7 +32,7 @@ def url(tiny: LoadedModel) -> Iterator[str]:
 
 @pytest.fixture
 def page(visit: Opener, request: pytest.FixtureRequest) -> Page:
-    return visit(**getattr(request, "param", {}))
+    return visit(f"?method=Custom&{SHORT}", **getattr(request, "param", {}))
 
 
 def saved(page: Page) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def dialog(button: str, name: str) -> Callable[[Page], None]:
 TAB, DIALOG, CHAPTER = "#attend-main", "dialog[open]", ".at-lesson-chapter:not([hidden])"
 STATES: tuple[tuple[str, str, Callable[[Page], None]], ...] = (  # its name, what is looked at, and how it is reached
     ("Chat", "html", chat),
-    ("the keys", DIALOG, dialog("#attend-keys", "Keyboard shortcuts")),
+    ("the help", DIALOG, dialog("#attend-keys", "Help")),
     ("the history", DIALOG, dialog("#attend-history-button", "History")),
     ("sharing", DIALOG, dialog("#attend-code", "Share or reuse these settings")),
     ("Write", TAB, write),

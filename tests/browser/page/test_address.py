@@ -55,7 +55,12 @@ def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -
     page.locator("#attend-tabs label", has_text="Translate").click()
     seen(page, "Translate", "attend-translate")
     expect(page).to_have_url(re.compile("model=attend-translate"))
-    assert parts(page) == {"tab": "Translate", "model": "attend-translate", "top_k": "7"}
+    assert parts(page) == {
+        "tab": "Translate",
+        "model": "attend-translate",
+        "method": "Beam search",  # whose link would otherwise mean "Custom", since it names a top-k
+        "top_k": "7",
+    }
     page.go_back()
     seen(page, "Learn", "attend-chat", "Positions")
     page.go_back()
@@ -100,14 +105,14 @@ def test_a_link_opens_its_tab_with_the_prompt_in_its_box(visit: Opener, name: st
 
 def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     page = visit("?max_new_tokens=4")
-    choose(page, "Temperature")
+    choose(page, "Top-k")
     say(page, 'It\'s "me" & you?')
     page.locator("#attend-code").click()
     link = page.locator(".attend-code pre").first.inner_text()
     seed = page.locator("#attend-seed-used").inner_text().split()[1]
     other = visit(f"?{urlsplit(link).query}")
     expect(other.locator(BOX["Chat"])).to_have_value('It\'s "me" & you?')
-    expect(other.locator("#attend-method label.selected .at-name")).to_have_text("Temperature")
+    expect(other.locator("#attend-method label.selected .at-name")).to_have_text("Top-k")
     other.locator(BOX["Chat"]).press("Enter")
     answers = [each.locator(".at-assistant:not(.at-recorded *) .at-text") for each in (page, other)]
     expect(answers[1]).to_have_text(answers[0].inner_text(), use_inner_text=True)
@@ -120,7 +125,7 @@ def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit
     expect(page.locator(".toast-body")).to_contain_text(refused)
     seen(page, "Chat", "attend-chat")
     expect(page.locator(BOX["Chat"])).to_have_value("Hello")
-    assert parts(page) == {"top_k": "7", "prompt": "Hello"}
+    assert parts(page) == {"method": "Custom", "top_k": "7", "prompt": "Hello"}
 
 
 def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
@@ -130,7 +135,7 @@ def test_the_method_of_a_link_belongs_to_its_model(visit: Opener) -> None:
     expect(method).to_have_text("Greedy")
     page.locator("#attend-tabs label", has_text="Chat").click()
     seen(page, "Chat", "attend-chat")
-    expect(method).to_have_text("Custom")
+    expect(method).to_have_text("Temperature")
 
 
 def test_compare_leaves_the_translator_with_translate_unless_it_is_chosen(visit: Opener) -> None:

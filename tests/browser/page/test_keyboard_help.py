@@ -1,4 +1,4 @@
-"""The list of keys in a real browser, and the page's icon."""
+"""The help in a real browser, and the page's icon."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pytestmark = BROWSER
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])
 def test_the_keys_are_listed_by_a_button(visit: Opener, device: dict[str, Any]) -> None:
     page = visit(**device)
-    button, dialog = page.locator("#attend-keys"), page.get_by_role("dialog", name="Keyboard shortcuts")
+    button, dialog = page.locator("#attend-keys"), page.get_by_role("dialog", name="Help")
     button.tap() if device else button.click()
-    expect(dialog.get_by_role("heading", level=3)).to_contain_text(["Everywhere", "Tokens", "Chat", "Compare", "Learn"])
+    expect(dialog.get_by_role("heading", level=4)).to_contain_text(["Everywhere", "Tokens", "Chat", "Compare", "Learn"])
     assert page.evaluate("document.documentElement.scrollWidth") == page.evaluate("innerWidth")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -27,7 +27,7 @@ def test_the_keys_are_listed_by_a_button(visit: Opener, device: dict[str, Any]) 
 
 def test_a_question_mark_lists_the_keys_but_for_whoever_types_one(visit: Opener) -> None:
     page = visit()
-    dialog, box = page.get_by_role("dialog", name="Keyboard shortcuts"), page.locator("#attend-message textarea")
+    dialog, box = page.get_by_role("dialog", name="Help"), page.locator("#attend-message textarea")
     box.press("?")
     expect(box).to_have_value("?")
     expect(dialog).to_be_hidden()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
+from dataclasses import replace
 
 import gradio as gr
 import pytest
@@ -13,7 +13,7 @@ from decoding.settings import PRESETS, STRATEGIES, DecodingSettings, parameters
 from model.errors import AttendError
 from ui.kit.labels import LABELS, WORDS
 from ui.settings import panel as settings_panel
-from ui.settings.methods import DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, shown_by
+from ui.settings.methods import CUSTOM, DEFAULT_METHOD, FIRST_VALUES, METHODS, settings_of, shown_by
 from ui.settings.panel import declaration
 
 # What the controls say; of lists, what their boxes say.
@@ -98,7 +98,7 @@ def test_presets_set_the_samplers_and_leave_seed_and_length_alone() -> None:
     for name, values in declared["presets"].items():
         assert not {"seed", "max_new_tokens", "top_candidates"} & values.keys()
         means = settings_of(panel_values("Custom", **values))
-        assert dataclasses.replace(means, seed=-1, max_new_tokens=128) == PRESETS[name]
+        assert replace(means, seed=-1, max_new_tokens=128) == PRESETS[name]
 
 
 def test_neutral_values_of_all_samplers_are_the_models_own_distribution() -> None:
@@ -106,7 +106,7 @@ def test_neutral_values_of_all_samplers_are_the_models_own_distribution() -> Non
     neutral = {field["name"]: field["neutral"] for field in declared["parameters"] if field["neutral"] is not None}
     values = {name: neutral[name] for name in declared["samplers"]}
     means = settings_of(panel_values("Custom", **values, order=VALUES["order"]))
-    assert dataclasses.replace(means, order=DecodingSettings().order) == DecodingSettings(seed=5, max_new_tokens=20)
+    assert replace(means, order=DecodingSettings().order) == DecodingSettings(seed=5, max_new_tokens=20)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1, 99, "warm", None, True])
@@ -149,7 +149,10 @@ def test_controls_start_with_values_that_mean_the_first_settings() -> None:
     with gr.Blocks():
         panel = settings_panel.build(context_length=512)
     assert panel.form.value["method"] == DEFAULT_METHOD
-    assert panel.read_unseeded([panel.form.value]) == FIRST_VALUES
+    assert panel.read_unseeded([panel.form.value]) == DecodingSettings(temperature=0.6)
+    assert panel.read_unseeded([{**panel.form.value, "method": CUSTOM}]) == replace(FIRST_VALUES, temperature=0.6)
+    first = declaration(512)["first"]
+    assert settings_of({**first, "method": CUSTOM}) == FIRST_VALUES == PRESETS["Balanced"]
     with gr.Blocks():
         short = settings_panel.build(context_length=64)
     assert short.read([short.form.value]).max_new_tokens == 64

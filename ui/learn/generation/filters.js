@@ -70,10 +70,10 @@ export function filtersPart({ change, latest, form: { sliders, vocabulary } }) {
     const largest = Math.max(...filters.bars.flatMap(({ before, after }) => [before, after]));
     list.replaceChildren(...filters.bars.map(({ word, before, after, cut }) => changeRow(make('span', { text: word }),
       { name: word, before, after, largest, gone: cut && `cut by ${cut.toLowerCase()}`, written: percent, both: true })));
-    const head = ['Setting', 'Words left', 'Probability kept'].map((text) => make('th', { scope: 'col', text }));
+    const head = ['Setting', 'Words left', 'Probability removed'].map((text) => make('th', { scope: 'col', text }));
     stages.hidden = !filters.stages.length;
     stages.replaceChildren(makeTable({ class: 'at-small' }, head, filters.stages.map((cells) => make('tr', {},
-      ...[cells[0], cells[1], percent(cells[2])].map((text) => make('td', { text }))))));
+      ...[cells[0], cells[1], percent(1 - cells[2])].map((text) => make('td', { text }))))));
   }
 
   return { nodes: [node], draw };

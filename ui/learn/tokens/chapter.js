@@ -44,7 +44,7 @@ export function build(root, ask, { text: example }) {
       + 'the fewer tokens a text has, but the larger the vocabulary.'),
     box, sideBySide(chipRow('Example texts', [['A fox', example], ...EXAMPLES].map(([name, text]) =>
       [name, put(text)])), plainButton('Reset', put(example))),
-    make('p', { class: 'at-quiet', text: 'Longer bar = more tokens.' }),
+    make('p', { class: 'at-quiet', text: 'A longer bar means more tokens.' }),
     cuts,
     paragraph('A subword vocabulary is the middle ground: frequent words are one token, rare words several. '
       + 'attend-chat and attend-translate also have a token for each single byte, so nothing is unknown to them. They '

@@ -9,6 +9,7 @@ declare module 'node:assert/strict' {
     ok(value: unknown): void;
     equal(actual: unknown, expected: unknown): void;
     deepEqual(actual: unknown, expected: unknown): void;
+    match(value: string, expected: RegExp): void;
     throws(run: () => unknown, expected: RegExp): void;
   };
   export default assert;

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from model import catalog
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import PHONE, Opener, page_of, serving
+from tests.helpers.browsing import PHONE, Opener, page_of, reload, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
 from tests.helpers.visitor import pick, say, set_number, take
@@ -234,3 +234,24 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     expect(target).to_be_visible()
     pick(page, "tiny-chat")
     expect(target).to_be_hidden()
+
+
+@pytest.mark.parametrize("hidden_by", ["Learn", "Chat"])  # with the same model, and with another
+def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener, hidden_by: str) -> None:
+    page = visit(at=languages)
+    source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
+    target.select_option("fra_Latn")
+    expect(page.get_by_role("button", name="Swap languages")).to_be_visible()  # the server knows
+    translate(page, "the cat")
+    if hidden_by == "Learn":
+        to_tab(page, "Learn")
+    else:
+        pick(page, "tiny-chat")
+        uses(page, "Chat", "tiny-chat")
+    page.wait_for_function("JSON.parse(sessionStorage.getItem('attend-shown') ?? '{}').translate")
+    reload(page)
+    to_tab(page, "Translate")
+    uses(page, "Translate", "nllb")
+    expect(page.locator("#attend-given textarea")).to_have_value("the cat")
+    expect(source).to_have_value("eng_Latn")
+    expect(target).to_have_value("fra_Latn")

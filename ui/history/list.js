@@ -98,12 +98,12 @@ export function makeList(store, tabs, { open, forget, evict, keep }) {
     const undo = button('Undo', () => act(async () => {
       await store.write(kept.entry, kept.document, 0);
     }));
-    status.replaceChildren(`Deleted “${displayName(entry)}”. `, ...(kept ? [undo] : []));
+    status.replaceChildren(`Deleted “${displayName(entry)}” `, ...(kept ? [undo] : []));
   }
 
   /** Everything goes only after a second click. */
   function confirm() {
-    const sure = button(`Delete all ${entries.length}`, () => act(async () => {
+    const sure = button(entries.length === 1 ? 'Delete it' : `Delete all ${entries.length}`, () => act(async () => {
       const keys = entries.map(({ key }) => key);
       await store.remove(keys);
       forget(keys);

@@ -89,7 +89,9 @@ def test_what_was_deleted_can_be_brought_back_but_for_everything(page: Page, tab
 
 
 def test_nothing_is_kept_from_when_one_says_so(page: Page, tab: Tab) -> None:
-    page.get_by_label("Stop saving").check()
+    box = page.get_by_label("Stop saving")
+    box.check()
+    assert box.evaluate("box => [getComputedStyle(box).appearance, box.offsetWidth]") == ["auto", 15]  # it can be seen
     page.keyboard.press("Escape")
     say(page, "A secret")
     rest(page)

@@ -2,8 +2,7 @@
 
 Gradio's own check leaves several routes open to everyone, and its sign-in page contains the list of all endpoints. So
 every request is refused here, before Gradio sees it, unless it has a cookie that Gradio's /login set and that is still
-valid. Programs sign
-in the same way: `gradio_client.Client(address, auth=(name, password))`.
+valid. Programs sign in the same way: `gradio_client.Client(address, auth=(name, password))`.
 """
 
 from __future__ import annotations

@@ -40,6 +40,17 @@ def test_nothing_shifts_while_the_page_loads(visit: Opener, width: int) -> None:
     assert (page.locator("#attend-settings.open").count() == 1) is (width > 1000)
 
 
+def test_the_page_keeps_its_distance_from_the_settings_when_the_window_changes(visit: Opener) -> None:
+    page = visit()
+    title = "document.querySelector('.attend-header h1').getBoundingClientRect().left"
+    before = page.evaluate(title)
+    assert before == 366  # 24 at the edge, 312 of settings, 30 for the button that closes them
+    page.set_viewport_size({"width": 1460, "height": 900})
+    page.wait_for_function("document.querySelector('#attend-main').getBoundingClientRect().right > 1425")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate(title) == before
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, width: int) -> None:
     page = visit("?max_new_tokens=2&min_new_tokens=2", viewport={"width": width, "height": 800})

@@ -54,7 +54,7 @@ def test_back_and_forward_lead_through_tabs_chapters_and_models(visit: Opener) -
     page.locator(".at-lesson-list button", has_text="Positions").click()
     page.locator("#attend-tabs label", has_text="Translate").click()
     seen(page, "Translate", "attend-translate")
-    expect(page).to_have_url(re.compile("model=attend-translate"))
+    expect(page).to_have_url(re.compile("method=Beam.search"))  # the settings follow the model
     assert parts(page) == {
         "tab": "Translate",
         "model": "attend-translate",

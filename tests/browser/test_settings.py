@@ -167,8 +167,7 @@ def test_the_stages_that_are_on_can_change_their_order(visit: Opener) -> None:
     set_number(page, "min-p", 0.05)
     assert stages.all_inner_texts() == ["Top-p", "Temperature", "Top-k", "Min-p"]
     say(page, "Hello")
-    headings = page.locator(".at-table th").all_inner_texts()
-    assert headings[0] == "Token"
+    expect(page.locator(".at-table th").first).to_have_text("Token")
     page.locator("#attend-code").click()
     command = page.locator(".attend-code pre").nth(1).inner_text()
     assert re.search(r"--order '.*top_p, top_h, temperature, top_k, min_p,", command)

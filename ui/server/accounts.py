@@ -91,7 +91,7 @@ class SignIns(MutableMapping[str, str]):
         with self._lock:
             self._drop_expired()
             same = [each for each, other in self._names.items() if other == name]
-            for each in same[: len(same) - self._most + 1]:
+            for each in same[: max(0, len(same) - self._most + 1)]:
                 del self[each]
             self._names[token], self._last_used[token] = name, time.monotonic()
 

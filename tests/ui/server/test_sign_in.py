@@ -184,6 +184,14 @@ def test_a_name_that_signs_in_too_often_signs_out_itself_alone(clock: list[float
     assert dict(sign_ins) == {"b": "bob", "new 99": "ada", "a": "ada"}
 
 
+def test_a_name_may_have_as_many_sign_ins_as_the_limit() -> None:
+    sign_ins = SignIns(Limits(sign_ins=5))
+    for number in range(6):
+        sign_ins[f"token {number}"] = "ada"
+        assert len(sign_ins) == min(number + 1, 5)
+    assert list(sign_ins) == [f"token {number}" for number in range(1, 6)]
+
+
 def test_after_an_expiry_the_sign_in_page_is_shown_again(
     page: gr.Blocks, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-_LEAST = (1e-3, 1e-5, 0.0)  # probabilities; tokens below one are sorted only if a draw lies beyond those above it
+_THRESHOLDS = (1e-3, 1e-5, 0.0)  # probabilities; tokens below one are sorted only if a draw lies beyond those above it
 
 
 def token_at(draw: float, recording: Recording) -> int:
@@ -47,8 +47,8 @@ def token_at(draw: float, recording: Recording) -> int:
     """
     ids, probabilities = recording.final_probabilities()
     descending = sums = probabilities
-    for least in _LEAST:
-        descending = np.sort(probabilities[probabilities >= least])[::-1]
+    for threshold in _THRESHOLDS:
+        descending = np.sort(probabilities[probabilities >= threshold])[::-1]
         sums = np.cumsum(descending)
         if sums.size and draw < sums[-1]:
             break

@@ -137,10 +137,11 @@ class Visits(StateHolder):
                 return
             del self._connections[visit]
             if visit in self.session_data:
+                session = self._session(visit)
                 self._closed_at[visit] = datetime.datetime.now()
-                if (session := self._session(visit)) is not None:
-                    self._on_close(session)
                 self._limit_closed()
+                if session is not None:
+                    self._on_close(session)  # last, since a cluster that is gone may raise here
 
     def _limit_closed(self) -> None:
         """Drop the visits that were closed first until the rest is small enough."""

@@ -236,18 +236,14 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     expect(target).to_be_hidden()
 
 
-@pytest.mark.parametrize("hidden_by", ["Learn", "Chat"])  # with the same model, and with another
-def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener, hidden_by: str) -> None:
+def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener) -> None:
     page = visit(at=languages)
     source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
     target.select_option("fra_Latn")
     expect(page.get_by_role("button", name="Swap languages")).to_be_visible()  # the server knows
     translate(page, "the cat")
-    if hidden_by == "Learn":
-        to_tab(page, "Learn")
-    else:
-        pick(page, "tiny-chat")
-        uses(page, "Chat", "tiny-chat")
+    pick(page, "tiny-chat")
+    uses(page, "Chat", "tiny-chat")
     page.wait_for_function("JSON.parse(sessionStorage.getItem('attend-shown') ?? '{}').translate")
     reload(page)
     to_tab(page, "Translate")

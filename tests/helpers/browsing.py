@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -250,8 +251,9 @@ def revisit(page: Page, at: str, path: str) -> Page:
 
 def _wait_for_replies(page: Page) -> None:
     """Gradio complains in the console of a stream of replies that is cut off."""
-    quiet = 0
+    quiet, end = 0, time.monotonic() + PATIENCE / 1000
     while quiet < 10:  # between two events there is none for a moment
+        assert time.monotonic() < end, f"no end of {[request.url for request in _streams[page]]}"
         page.wait_for_timeout(50)
         quiet = 0 if _streams[page] else quiet + 1
 

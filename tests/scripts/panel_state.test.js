@@ -98,7 +98,7 @@ test('a method keeps its own value, and the others keep the one they share', () 
 test('the page begins with the own values of its method', () => {
   const state = new PanelState({ ...form(), first: { method: 'Top-k', values: FIRST } }, () => {});
   assert.deepEqual([state.values.top_k, state.isOff], [5, true]);
-  assert.deepEqual(['temperature', 'top_k', 'seed', 'strategy'].map((name) => state.isBeyondUsual(name)), [true, false, false, true]);
+  assert.deepEqual(['temperature', 'top_k', 'seed', 'strategy'].map((name) => state.isBeyondFirst(name)), [true, false, false, true]);
   state.chooseMethod('Custom');
   assert.equal(state.values.top_k, 0);
 });
@@ -110,6 +110,13 @@ test('the method of a link belongs to the model that it names', () => {
   assert.equal(state.method, 'Top-k');
   state.followModel('chat', 'Custom');
   assert.equal(state.method, 'Custom');
+});
+
+test('what a link needs a method for does not depend on the model, which is chosen after the link is read', () => {
+  const state = new PanelState({ ...form(), first: { method: 'Greedy', values: FIRST } }, () => {});
+  const before = state.isBeyondFirst('top_k');
+  state.followModel('chat', 'Top-k');
+  assert.deepEqual([before, state.isBeyondFirst('top_k')], [true, true]);
 });
 
 test('lengths end at the context of the model', () => {

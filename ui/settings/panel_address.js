@@ -16,7 +16,7 @@ export function readAddress(form, state) {
   const address = new URLSearchParams(location.search.replace(/([?&])way=/, '$1method=')); // as in older links
   const set = [...address].filter(([name, value]) => isUnderstood(name, value)).map(([name]) => name);
   const named = Object.hasOwn(form.methods, address.get('method')) ? address.get('method') : null;
-  const method = named ?? (set.some((name) => state.isBeyondUsual(name)) ? form.preset_method : null);
+  const method = named ?? (set.some((name) => state.isBeyondFirst(name)) ? form.preset_method : null);
   if (method !== null) state.openWith(method, history.state?.model ?? partOf('model'));
   takeParts((name, value) => {
     if (name === 'method' || name === 'way') return value === state.method;
@@ -29,7 +29,7 @@ export function readAddress(form, state) {
 export function writeAddress(form, state, others = {}) {
   const { values } = state;
   const parts = form.parameters.map(({ name }) => [name, values[name] === state.startOf(name) ? null : values[name] ?? '']);
-  const isImplied = state.method === state.usualMethod && !parts.some(([name, value]) => value !== null && state.isBeyondUsual(name));
+  const isImplied = state.method === state.usualMethod && !parts.some(([name, value]) => value !== null && state.isBeyondFirst(name));
   const method = isImplied ? null : state.method;
   writeParts({ ...others, way: null, method, ...Object.fromEntries(parts) });
 }

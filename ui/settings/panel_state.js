@@ -84,9 +84,13 @@ export class PanelState {
     return longest ? Math.min(first, maximum) : first;
   }
 
-  /** Whether "Custom" shows a parameter that could have an effect, and the model's usual method doesn't. @param {string} name */
-  isBeyondUsual(name) {
-    const { shows } = this.#form.methods[this.#usualMethod];
+  /**
+   * Whether "Custom" shows a parameter that could have an effect, and the method of the page's first model doesn't: a link is
+   * read before it is known which model it opens.
+   * @param {string} name
+   */
+  isBeyondFirst(name) {
+    const { shows } = this.#form.methods[this.#form.first.method];
     return Boolean(shows) && !shows.includes(name) && this.#parameters.get(name).strategies.includes(this.#form.first.values.strategy);
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -244,8 +245,10 @@ def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit:
     translate(page, "the cat")
     pick(page, "tiny-chat")
     uses(page, "Chat", "tiny-chat")
+    expect(page).to_have_url(re.compile("tab=Chat"))  # where the reload leads
     page.wait_for_function("JSON.parse(sessionStorage.getItem('attend-shown') ?? '{}').translate")
     reload(page)
+    uses(page, "Chat", "tiny-chat")
     to_tab(page, "Translate")
     uses(page, "Translate", "nllb")
     expect(page.locator("#attend-given textarea")).to_have_value("the cat")

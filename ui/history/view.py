@@ -21,6 +21,7 @@ from ui.models import select
 from ui.models.select import PickerScreen
 from ui.runs.documents.document import read_document
 from ui.runs.models import Models
+from ui.runs.prompts import drawn_seed
 from ui.runs.session import Session
 from ui.screen import Screen
 
@@ -81,6 +82,9 @@ class History:
                 screen = tab.reopened(session, self._models, self._models.current(session))
                 if not field(event, "shown", bool):
                     session.shown, screen = shown, replace(screen, inspector=None, meter=None)
+                elif (run := session.runs.get(session.shown or "")) is not None and run.trace is not None:
+                    session.seed = drawn_seed(run.trace.settings)  # so that Reuse and copied code repeat it
+                    screen = replace(screen, seed=session.seed)
                 is_newest = session.opened[kind] == attempt
         except AttendError:
             yield Screen(history_reply={"number": number})

@@ -56,6 +56,15 @@ def test_what_is_brought_back_out_of_sight_leaves_the_inspector_alone(models: Mo
     assert texts_of(other) == texts_of(session)
 
 
+def test_the_seed_of_the_answer_comes_back_with_it(models: Models) -> None:
+    session, other = Session(model=models.default), Session(model=models.default)
+    last(chat.send(session, models, models.default, "Hello", SAMPLE.seeded()))
+    assert session.seed >= 0
+    screen = ask(other, models, kept(session, models), 1)
+    assert screen.seed == other.seed == session.seed
+    assert ask(Session(model=models.default), models, kept(session, models), 1, shown=False).seed is None
+
+
 def test_nothing_is_opened_while_the_model_writes(models: Models) -> None:
     session = Session(model=models.default)
     last(chat.send(session, models, models.default, "Hello", SAMPLE))

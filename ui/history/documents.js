@@ -50,13 +50,13 @@ export function withinLimit(document, most = MOST_SENT) {
 }
 
 /**
- * What is said of a document that was too large to be sent with all its runs; "" where nothing was left out.
+ * The notice for a document that was too large to send with all its runs; "" where nothing was left out.
  * @param {DocumentValue} document @param {DocumentValue} sent
  */
 export function leftOutNote(document, sent) {
   if (Object.keys(sent.runs).length === Object.keys(document.runs).length) return '';
   const [size, most] = [sizeOf(document), MOST_SENT].map((bytes) => `${counted.format(Math.ceil(bytes / 1000))} kB`);
-  return `This came back without some of its tables: with all of them it takes ${size}, and at most ${most} can be restored. `
+  return `Some of this text’s tables were not restored: with all of them it takes ${size}, and at most ${most} can be restored. `
     + 'Its text is complete.';
 }
 

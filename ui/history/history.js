@@ -28,7 +28,7 @@ export function start({ element, props, trigger, watch }) {
   let attempts = 0; // to show a document
   const notice = make('p', { class: 'at-kept-notice', role: 'alert' });
   let problem = ''; // what went wrong when a text was last kept
-  /** @type {Map<string, string>} what is said of texts that came back without some of their tables, by their tabs */
+  /** @type {Map<string, string>} notices for texts whose tables were not all restored, by tab */
   const leftOut = new Map();
   let awaited = new Set(Object.values(tabs)); // the tabs that something may come back to
   shownTab.subscribe(root, () => {
@@ -59,7 +59,7 @@ export function start({ element, props, trigger, watch }) {
     drawNotice();
   }
 
-  /** Say what a tab's text came back without, until it is another. @param {string} kind @param {string} sentence "" for nothing */
+  /** Show which tables of a tab's text are missing, until the text changes. @param {string} kind @param {string} sentence "" for nothing */
   function noteLeftOut(kind, sentence) {
     leftOut.set(tabs[kind], sentence);
     drawNotice();

@@ -12,7 +12,7 @@ import { barCell, headCells, part } from './step.js';
 const STAGE_COLUMNS = [
   ['Filter', undefined, 'filter'],
   ['Candidates left', 'How many tokens can still be chosen after this filter', 'candidate'],
-  ['Probability removed', 'How much of the probability before this filter belonged to the tokens that it removed', 'probability'],
+  ['Probability removed', 'Share of the remaining probability that this filter removed', 'probability'],
   ['Entropy (bits)', 'How uncertain the choice still is: each bit doubles the number of equally likely tokens', 'entropy'],
 ];
 

@@ -31,8 +31,7 @@ CUSTOM = "Custom"  # the method of every preset, since each sets several filters
 
 METHODS: Mapping[str, Method] = {
     "Greedy": Method("Takes the top token.", "greedy", RUN),
-    # At 0.6 alone, attend-chat's answers are as probable as with "Balanced" (-0.58 and -0.64 a token over 180 answers,
-    # natural logarithm); at 0.8 alone they are much less so (-0.88).
+    # Below the 0.8 of "Balanced", which also removes the improbable tokens.
     "Temperature": Method("Safer or bolder choices.", "sample", ("temperature", *RUN), {"temperature": 0.6}),
     "Top-k": Method("Draws from the top k.", "sample", ("top_k", *RUN)),
     "Top-p": Method("Fewer options when sure.", "sample", ("top_p", *RUN)),
@@ -58,7 +57,7 @@ METHODS: Mapping[str, Method] = {
 MOST_NAMED, MOST_QUOTED = 3, 40  # parts of a link that are named, and characters of each
 DEFAULT_METHOD = "Temperature"  # one slider, whose effect is easy to see
 DEFAULT_TRANSLATING = next(name for name, method in METHODS.items() if method.strategy == TRANSLATION_STRATEGY)
-FIRST_VALUES = PRESETS["Balanced"]  # what the controls say before anybody touches them, but for a method's own values
+FIRST_VALUES = PRESETS["Balanced"]  # initial values, unless the method sets its own
 
 
 def default_method(*, translates: bool) -> str:

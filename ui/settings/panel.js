@@ -60,7 +60,7 @@ export function start({ element, props, trigger }) {
     off.textContent = isOff && canRestore ? 'Restore' : 'Turn filters off';
     off.setAttribute('aria-pressed', String(isOff));
     off.disabled = isOff && !canRestore;
-    off.hidden = method !== form.preset_method; // the others have one filter at most
+    off.hidden = method !== form.preset_method;
     note.textContent = isOff && !off.hidden ? 'All filters are off: tokens are chosen by the model’s own probabilities.' : '';
     for (const { parameter, box, draw: show } of fields) {
       box.hidden = !state.isShown(parameter.name);

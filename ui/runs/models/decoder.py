@@ -91,7 +91,7 @@ class Decoder:
                 yield each and Pass({numbers[index]: step for index, step in each.steps.items()}, each.seconds)
 
     def forget(self, visitor: str) -> None:
-        """Let go of what was read for a visitor, who has left."""
+        """Drop the cached prefixes of a visitor who has left."""
         self._schedulers.forget(visitor)
 
     def _run(

@@ -228,5 +228,5 @@ class Models:
         return self._cache.load(name)
 
     def forget(self, visitor: str) -> None:
-        """Let go of what was read for a visitor, who has left."""
+        """Drop the cached prefixes of a visitor who has left."""
         self._decoder.forget(visitor)

@@ -28,7 +28,7 @@ _HEADERS = [
 
 
 class Guard:
-    """Adds the headers above to every response, and refuses requests that are too large, for unused routes or from other websites."""
+    """Adds the headers above to every response; refuses requests that are too large, useless or from other websites."""
 
     def __init__(
         self, app: ASGIApp, *, most_bytes: int = Limits().request_bytes, names: frozenset[str] | None = None

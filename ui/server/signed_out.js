@@ -4,9 +4,9 @@
 
 /** Reload the page, which is then the sign-in page, when a request is refused with 401. */
 export function reloadWhenSignedOut() {
-  const ask = window.fetch.bind(window);
-  window.fetch = async (...given) => {
-    const response = await ask(...given);
+  const originalFetch = window.fetch.bind(window);
+  window.fetch = async (...args) => {
+    const response = await originalFetch(...args);
     if (response.status === 401) location.reload();
     return response;
   };

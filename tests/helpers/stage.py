@@ -64,6 +64,9 @@ _CLICK_SHOW = """(show) => {
   show.click();
   return document.querySelector('#count input').value;
 }"""
+THROTTLE_MS = 200  # as in ui/inspector/inspector.js
+_WAIT_FOR_DRAWING = """(rest) => new Promise((done) => setTimeout(
+  () => requestAnimationFrame(() => setTimeout(done, 30)), rest))"""
 CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "missing")
 INSPECTOR_EVENTS = ("take", "branch", "missing")
 
@@ -119,8 +122,8 @@ class Stage:
         self.page.mouse.move(0, 0)  # away from what may show more where it rests
         count = int(self.page.locator("#show").evaluate(_CLICK_SHOW))
         self.page.wait_for_function(f"document.querySelector('#count input').value === '{count + 1}'")
-        # the count is set in the same update as the views; they draw in the frame after it
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)))")
+        # the count is set in the same update as the views; they draw in the frame after it, or a text that grows after a rest
+        self.page.evaluate(_WAIT_FOR_DRAWING, THROTTLE_MS if values.get("inspector", {}).get("busy") else 0)
 
     def wait_for_events(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:
         eventually(lambda: len(self.events) >= count)

@@ -12,6 +12,9 @@ POLLING = 20  # ms, in the page; an expectation is looked at from outside, and a
 UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
 _AT_REST = """() => !document.querySelector('#attend-halt, .at-caret')
   && ![...document.querySelectorAll('#attend-stop')].some((one) => one.checkVisibility({ visibilityProperty: true }))"""
+# What came with the last update is drawn in the frame after it; a page that is hidden has none.
+_NEXT_FRAME = """() => document.hidden
+  || new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"""
 WITH_TEXT = ".at-tok:not(:empty)"  # tokens to click: parts of a letter have no text
 
 
@@ -27,8 +30,9 @@ def say(page: Page, text: str) -> None:
 
 
 def rest(page: Page) -> None:
-    """Wait until no run is going on."""
+    """Wait until no run is going on, and what it has left is drawn."""
     page.wait_for_function(_AT_REST, polling=POLLING, timeout=PATIENCE)
+    page.evaluate(_NEXT_FRAME)
 
 
 def choose(page: Page, method: str) -> None:

@@ -149,6 +149,7 @@ export function start({ element, props, trigger, watch }) {
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (choice.following) choice.index = run.newest; // at once, since a drawing may be on its way
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
+    if (run.isBusy) keepText(); // at once: a few tokens may have come before the next drawing
     const rest = refreshed + THROTTLE_MS - performance.now();
     const isDue = rest <= 0 && (isInSight || !refreshed); // of a new run at least its beginning
     if (!run.isBusy || isDue) refresh(value.unloaded);

@@ -8,6 +8,7 @@ import pytest
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, HEADS, LAYERS, WORDS, Stage, conversation, inspector, turn
+from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
 
@@ -349,3 +350,22 @@ def test_a_new_run_may_come_before_the_last_one_is_drawn(fresh: Stage) -> None:
     fresh.page.evaluate("window.held.splice(0).forEach((draw) => draw(0))")
     sync_api.expect(fresh.find(".at-box")).to_have_count(4)
     assert faults == []
+
+
+def test_a_text_that_grows_for_less_than_a_drawing_says_so_too(fresh: Stage) -> None:
+    fresh.page.evaluate(
+        """async () => {
+      const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+      const { settledText } = await import(loaded.find((name) => name.endsWith('/signals.js')));
+      window.growing = [];
+      settledText.subscribe(null, ({ kind, isGrowing }) => kind === 'write' && window.growing.push(isGrowing));
+      performance.now = () => 1e6; // no time passes, so that the text has come to rest before it is due to be drawn
+      const soon = window.setTimeout;
+      window.setTimeout = (act, delay, ...rest) => delay === 200 ? 0 : soon(act, delay, ...rest);
+    }"""
+    )
+    for number, (count, busy) in enumerate(((4, False), (5, True), (6, False)), start=2):
+        fresh.value = {"inspector": {**inspector(WORDS[:count], busy=busy), "mode": "write"}}
+        fresh.page.click("#show")
+        fresh.page.wait_for_function(f"document.querySelector('#count input').value === '{number}'")
+    eventually(lambda: fresh.page.evaluate("window.growing") == [False, True, False])

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from model import catalog
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import PHONE, Opener, page_of, reload, serving
+from tests.helpers.browsing import PHONE, SHORT, Opener, page_of, reload, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
 from tests.helpers.visitor import pick, say, set_number, take
@@ -162,6 +162,26 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         translate(page, SOURCE)
 
 
+def test_the_tab_in_sight_can_be_chosen_while_a_model_for_another_one_is_loading(
+    tiny: LoadedModel, tiny_translator: LoadedModel, visit: Opener
+) -> None:
+    come = threading.Event()
+
+    def load(name: str, progress: Progress) -> AnyModel:
+        while name == "attend-chat" and not come.wait(0.05):
+            progress(0, 0)
+        return tiny_translator if name == "attend-translate" else tiny
+
+    with page_of(Models(("attend-translate", "attend-chat"), load)) as address:
+        page = visit(f"?{SHORT}&model=attend-chat", at=address)
+        expect(page.locator(".attend-model-coming")).to_contain_text("attend-chat")
+        page.locator("#attend-tabs label", has_text="Translate").click()
+        come.set()
+        expect(page).not_to_have_url(re.compile("model="))  # it has come, and the tab's own has taken its place
+        uses(page, "Translate", "attend-translate")
+        translate(page, SOURCE)
+
+
 def test_what_is_done_follows_the_model_and_the_way_that_of_nobody(address: str, visit: Opener) -> None:
     page = visit(at=address)
     take(page, "attend-translate")
@@ -237,18 +257,22 @@ def test_the_languages_are_chosen_under_the_model(languages: str, visit: Opener)
     expect(target).to_be_hidden()
 
 
-def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener) -> None:
+@pytest.mark.parametrize("hidden_by", ["Learn", "Chat"])  # with the same model, and with another
+def test_the_languages_of_a_translation_come_back_with_it(languages: str, visit: Opener, hidden_by: str) -> None:
     page = visit(at=languages)
     source, target = page.get_by_label("From", exact=True), page.get_by_label("To", exact=True)
     target.select_option("fra_Latn")
     expect(page.get_by_role("button", name="Swap languages")).to_be_visible()  # the server knows
     translate(page, "the cat")
-    pick(page, "tiny-chat")
-    uses(page, "Chat", "tiny-chat")
-    expect(page).to_have_url(re.compile("tab=Chat"))  # where the reload leads
+    if hidden_by == "Learn":
+        to_tab(page, "Learn")
+    else:
+        pick(page, "tiny-chat")
+        uses(page, "Chat", "tiny-chat")
+    expect(page).to_have_url(re.compile(f"tab={hidden_by}"))  # where the reload leads
     page.wait_for_function("JSON.parse(sessionStorage.getItem('attend-shown') ?? '{}').translate")
     reload(page)
-    uses(page, "Chat", "tiny-chat")
+    expect(page.locator("#attend-tabs label.selected")).to_have_text(hidden_by)
     to_tab(page, "Translate")
     uses(page, "Translate", "nllb")
     expect(page.locator("#attend-given textarea")).to_have_value("the cat")

@@ -118,8 +118,8 @@ def build(context_length: int, method: str = DEFAULT_METHOD) -> Panel:
         form=packed(declared),  # an input of events: Gradio copies every leaf of it at each update of the page
     )
     with gr.Row(elem_id="attend-panel-buttons"):
-        used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
         code = gr.Button("Copy as code or link", size="sm", variant="secondary", elem_id="attend-code")
+        used = gr.Button("", size="sm", variant="secondary", visible=False, elem_id="attend-seed-used")
     used.click(None, used, None, js=_KEEP_SEED)
     dialog = component("settings/code.js", name="code-dialog")
     return Panel(form, used, code, dialog)

@@ -12,6 +12,7 @@ import { remember, remembered } from '../kit/js/storage.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
+import { keepUnsent, type } from './unsent.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
@@ -87,6 +88,7 @@ export function start() {
 
   const prompt = takePart('prompt', (text) => text.length <= MOST_PROMPT);
   if (prompt) onceConnected(bringPrompt);
+  keepUnsent(() => document.querySelector('#attend-message textarea'));
   const term = takePart('glossary', isTermName);
   document.body.toggleAttribute('data-started', true); // from now on events may be sent: their replies will be heard of
   show();
@@ -95,8 +97,7 @@ export function start() {
   function bringPrompt() {
     const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
     if (!box) return;
-    box.value = prompt;
-    box.dispatchEvent(new Event('input', { bubbles: true }));
+    type(box, prompt);
     for (const event of ['keydown', 'pointerdown']) {
       document.addEventListener(event, () => writeParts({ prompt: null }), { once: true });
     }

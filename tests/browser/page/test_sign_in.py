@@ -45,6 +45,7 @@ def test_whoever_is_signed_out_signs_in_again_and_finds_everything(url: str, bro
         page.keyboard.press("Enter")
         sign_in(page)
         expect(page.locator(".at-log > .at-turn .at-bubble")).to_have_text(before, use_inner_text=True)
+        expect(page.locator("#attend-message textarea")).to_have_value("Are you there?")
 
 
 def sign_in(page: Page) -> None:

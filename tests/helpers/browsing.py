@@ -252,8 +252,8 @@ def revisit(page: Page, at: str, path: str) -> Page:
 def _wait_for_replies(page: Page) -> None:
     """Gradio complains in the console of a stream of replies that is cut off.
 
-    A reply may overtake the answer to its event's request. Gradio's client then opens a stream that has nothing to bring,
-    and that only the reply to another event ends.
+    A reply may overtake the answer to its event's request. Gradio's client then opens a stream that has nothing to
+    bring, and that only the reply to another event ends.
     """
     quiet, end, next_event = 0, time.monotonic() + PATIENCE / 1000, time.monotonic() + 2
     while quiet < 10:  # between two events there is none for a moment

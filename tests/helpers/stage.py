@@ -122,7 +122,7 @@ class Stage:
         self.page.mouse.move(0, 0)  # away from what may show more where it rests
         count = int(self.page.locator("#show").evaluate(_CLICK_SHOW))
         self.page.wait_for_function(f"document.querySelector('#count input').value === '{count + 1}'")
-        # the count is set in the same update as the views; they draw in the frame after it, or a text that grows after a rest
+        # the count is set in the same update as the views; they draw in the next frame, or after a rest if a text grows
         self.page.evaluate(_WAIT_FOR_DRAWING, THROTTLE_MS if values.get("inspector", {}).get("busy") else 0)
 
     def wait_for_events(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:

@@ -40,21 +40,23 @@ def embedded(tiny_checkpoint: Path) -> Iterator[str]:
 def test_a_visitor_chats_and_looks_behind_every_token(embedded: str, visit: Opener) -> None:
     page = visit(at=embedded)
     say(page, "Hi! How are you today?")
-    tokens = page.locator(".at-assistant .at-tok")
+    tokens, headline = page.locator(".at-assistant .at-tok"), page.locator(".at-headline")
     assert tokens.count() > 0
+    expect(headline).to_contain_text(f" of {tokens.count()}")  # with the table, which is drawn in the same frame
     rows = page.locator(".at-table tbody tr")
     assert 2 <= rows.count() <= 12  # ten candidates, maybe the chosen one behind them, and the rest
     expect(page.locator("#attend-meter")).to_contain_text("of 512 tokens used, 12 reserved for the answer")
-    newest = page.locator(".at-headline").inner_text()
+    newest = headline.inner_text()
     tokens.first.click()
-    expect(page.locator(".at-headline")).to_contain_text("Token 1 of")
-    assert page.locator(".at-headline").inner_text() != newest or tokens.count() == 1
+    expect(headline).to_contain_text("Token 1 of")
+    assert headline.inner_text() != newest or tokens.count() == 1
     expect(page.locator("#attend-seed-used")).to_contain_text("Seed ")
 
     say(page, "What do you like to do on weekends?")
+    expect(page.locator(".at-strip")).to_contain_text("Whatdoyoulike")  # whose boxes show no spaces
     page.locator(".at-assistant").first.locator(".at-tok").nth(0).click()
-    expect(page.locator(".at-headline")).to_contain_text("Token 1 of")
-    assert "What do you like" not in page.locator(".attend-inspector").inner_text()
+    expect(headline).to_contain_text("Token 1 of")
+    expect(page.locator(".at-strip")).not_to_contain_text("Whatdoyoulike")
 
 
 def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
@@ -62,6 +64,7 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     page.locator(".at-example").first.click()
     expect(page.locator(".at-assistant")).to_have_count(1)
     rest(page)
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed ")
     seed = page.locator("#attend-seed-used").inner_text()
     page.get_by_role("button", name="Retry").click()
     expect(page.locator("#attend-seed-used")).not_to_have_text(seed)  # answered again, by chance
@@ -69,13 +72,15 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     expect(page.locator(".at-turn")).to_have_count(2)
     versions = page.get_by_role("group", name="Versions of this message")
     expect(versions).to_have_text("2/2")
+    tokens = page.locator(".at-assistant .at-tok")
+    expect(page.locator(".at-headline")).to_contain_text(f" of {tokens.count()}")
     second, strip = page.locator(".at-assistant .at-text").inner_text(), page.locator(".at-strip").inner_text()
     page.get_by_role("button", name="Previous version").focus()
     page.keyboard.press("Enter")
     expect(versions).to_have_text("1/2")
     expect(page.get_by_role("button", name="Next version")).to_be_focused()
-    assert page.locator(".at-assistant .at-text").inner_text() != second
-    expect(page.locator(".at-strip")).not_to_have_text(strip)  # the inspector follows
+    expect(page.locator(".at-assistant .at-text")).not_to_have_text(second, use_inner_text=True)
+    expect(page.locator(".at-strip")).not_to_have_text(strip, use_inner_text=True)  # the inspector follows
     page.locator(".at-user").hover()
     page.get_by_role("button", name="Edit").click()
     page.locator(".at-edit-text").fill("Good morning!")
@@ -90,6 +95,7 @@ def test_versions_undo_clear_and_the_way_back(visit: Opener) -> None:
     page.locator(".at-user").get_by_role("button", name="Previous version").click()
     expect(page.locator(".at-assistant")).to_contain_text("1/2")  # with the versions of its answer
     page.locator(".at-user").get_by_role("button", name="Next version").click()
+    expect(page.locator(".at-user")).to_contain_text("Good morning!")
     page.get_by_role("button", name="Undo: take").click()
     expect(page.locator(".at-turn")).to_have_count(0)
     expect(page.locator("#attend-message textarea")).to_have_value("Good morning!")
@@ -209,7 +215,7 @@ def test_write_goes_on_token_by_token_and_takes_another(visit: Opener) -> None:
     to_write(page)
     box = page.locator("#attend-text textarea")
     box.fill("The dog and the fox")
-    expect(page.locator(".at-box").first).to_be_visible()  # what is typed is cut into tokens at once
+    expect(page.locator(".at-box").nth(1)).to_be_visible()  # what is typed is cut into tokens at once
     given = boxes(page)
     page.locator("#attend-next").click()
     expect(page.locator(".at-box")).to_have_count(given + 1)
@@ -250,9 +256,10 @@ def test_hostile_text_is_shown_as_it_is(visit: Opener) -> None:
     page = visit()
     hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> ${alert(3)} {{x}} <end> \u05e9\u05dc\u05d5\u05dd"
     say(page, hostile)
-    assert hostile in page.locator(".at-user").inner_text()
+    expect(page.locator(".at-user .at-text")).to_have_text(hostile, use_inner_text=True)
     assert page.locator("#attend-main img, #attend-main script").count() == 0
     to_write(page)
+    expect(page.locator("#attend-meter")).to_have_text("1 of 512 tokens used")  # the tokens of Chat have gone
     page.locator("#attend-text textarea").fill(hostile)
     expect(page.locator(".at-box").nth(5)).to_be_visible()
     assert page.locator("#attend-main img, #attend-main script").count() == 0
@@ -280,6 +287,7 @@ def test_two_visitors_never_see_each_others_text(visit: Opener) -> None:
     assert "omega" not in first.locator("body").inner_text()
     assert "alpha" not in second.locator("body").inner_text()
     to_write(second)
+    expect(second.locator("#attend-meter")).to_have_text("1 of 512 tokens used")  # the server has shown what is there
     assert second.locator("#attend-text textarea").input_value() == ""
 
 
@@ -305,6 +313,7 @@ def test_everything_works_from_the_keyboard(visit: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".at-assistant")).to_have_count(1)
     rest(page)
+    expect(page.locator(".at-headline")).to_contain_text("Token 12 of 12")
     expect(page.locator(".at-box").last).to_have_attribute("aria-selected", "true")  # the strip shows the newest
     selected = page.locator(".at-box[tabindex='0']")
     newest = int(selected.get_attribute("data-index") or 0)

@@ -7,7 +7,6 @@ from typing import Any
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, WORDS, Stage, inspector
-from tests.helpers.waiting import eventually
 from ui.inspector.contract import BeamRecord, DropRecord, SearchValue
 
 pytestmark = BROWSER
@@ -44,6 +43,10 @@ def rows(stage: Stage) -> list[list[str]]:
     return stage.page.evaluate(read)
 
 
+def outcomes(stage: Stage) -> Any:
+    return stage.find(".at-beams tbody td:last-child")
+
+
 def nodes(stage: Stage) -> dict[str, Any]:
     read = """Object.fromEntries([...document.querySelectorAll('.at-node')].map((node) =>
       [node.textContent, [...node.classList].filter((name) => /leads|survives|dropped/.test(name))[0]]))"""
@@ -52,14 +55,14 @@ def nodes(stage: Stage) -> dict[str, Any]:
 
 def test_the_texts_of_a_step_stand_best_first_with_what_became_of_them(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    sync_api.expect(outcomes(stage)).to_have_count(3)
     assert rows(stage) == [
         ["I am a", "−0.30", "−1.20", "−1.10", "", "#1", "in the lead"],
         ["I am.", "−0.60", "−1.50", "−1.40", "−0.50", "#1", "kept among the best"],
         ["I was the", "−0.20", "−1.60", "−1.50", "", "#2", "followed"],
     ]
     stage.page.get_by_role("button", name="Earlier token").click()
-    sync_api.expect(stage.find(".at-beams tbody tr")).to_have_count(2)
-    assert [row[-1] for row in rows(stage)] == ["in the lead", "followed"]
+    sync_api.expect(outcomes(stage)).to_have_text(["in the lead", "followed"])
     stage.page.get_by_role("button", name="Earlier token").click()
     sync_api.expect(stage.find(".at-beams tbody tr").nth(1)).to_contain_text("outscored: −1.60, needed −1.40")
 
@@ -76,6 +79,7 @@ def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
           const [word, box] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
           return [cell.scrollWidth > cell.clientWidth, word.left - box.left, box.right - word.right];
         }"""
+        sync_api.expect(stage.find(".at-beams tbody th")).to_contain_text(word.strip())
         cut, left, right = stage.find(".at-beams tbody th").evaluate(last_word)
         assert cut and left >= 0 and right >= 0, word
         assert (left > right) == (word is latin)  # it stands at its own language's end
@@ -84,11 +88,12 @@ def test_of_a_long_text_the_table_shows_the_newest_token(stage: Stage) -> None:
 def test_texts_returned_beside_the_best_say_so(stage: Stage) -> None:
     value: SearchValue = {**search(over=True), "dropped": [], "returned": [(2, 0), (2, 2), (2, 1)]}
     stage.show(inspector=inspector(WORDS[:5], search=value))
-    assert [row[-1] for row in rows(stage)] == ["returned, 1st of 3", "returned, 2nd of 3", "returned, 3rd of 3"]
+    sync_api.expect(outcomes(stage)).to_have_text(["returned, 1st of 3", "returned, 2nd of 3", "returned, 3rd of 3"])
 
 
 def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    sync_api.expect(stage.find(".at-node")).to_have_count(7)
     assert nodes(stage) == {
         "I": "at-leads",
         "␣am": "at-leads",
@@ -101,16 +106,14 @@ def test_the_tree_shows_who_leads_who_survives_and_who_was_dropped(stage: Stage)
     assert stage.find(".at-edge").count() == 2 + 3
     # the search returned the text that had ended: the other two were left
     stage.show(inspector=inspector(["<s>", "Hi", "I", " am", "."], since=3, search=search(2, 3, (2, 2), over=True)))
+    unfinished = "unfinished when the search ended"
+    sync_api.expect(outcomes(stage)).to_have_text([unfinished, "returned", unfinished])
     assert nodes(stage)["."] == "at-leads"
-    assert [row[-1] for row in rows(stage)] == [
-        "unfinished when the search ended",
-        "returned",
-        "unfinished when the search ended",
-    ]
 
 
 def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search(), busy=True))
+    sync_api.expect(stage.find(".at-node")).to_have_count(7)
     stage.find(".at-tree").focus()
     stage.page.keyboard.press("ArrowLeft")
     stage.page.keyboard.press("ArrowDown")
@@ -127,7 +130,7 @@ def test_the_tree_works_from_the_keyboard(stage: Stage) -> None:
 def test_new_steps_are_appended_and_a_lost_one_is_requested(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], search=search(0, 2), busy=True))
     stage.show(inspector=inspector(WORDS[:5], since=4, search=search(2), busy=True))
-    eventually(lambda: len(rows(stage)) == 3)
+    sync_api.expect(outcomes(stage)).to_have_count(3)
     stage.show(inspector=inspector(WORDS, run="r2", busy=True, search=search(0, 1)))
     stage.show(inspector=inspector(WORDS, run="r2", since=6, search=search(2)))
     assert stage.wait_for_events() == [("missing", {"run": "r2"})]
@@ -135,15 +138,18 @@ def test_new_steps_are_appended_and_a_lost_one_is_requested(stage: Stage) -> Non
 
 def test_no_beams_are_shown_where_none_were(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:5], search=search()))
+    sync_api.expect(stage.find(".at-tree")).to_be_visible()
     stage.page.keyboard.press("Home")
     stage.find('.at-box[data-index="1"]').click()  # given: no search chose it
     sync_api.expect(stage.find(".at-tree")).to_be_hidden()
     stage.show(inspector=inspector(WORDS, run="r3"))
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")
     sync_api.expect(stage.find(".at-tree")).to_be_hidden()
 
 
 def test_the_beams_fit_a_phone(phone: Stage) -> None:
     phone.show(inspector=inspector(WORDS[:5], search=search()))
+    sync_api.expect(phone.find(".at-tree")).to_be_visible()
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
     for selector in (".at-tree", ".at-beams-scroll", ".at-axis-columns", ".at-stages"):
         box = phone.find(selector).bounding_box()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -15,10 +16,9 @@ pytestmark = BROWSER
 
 def test_the_newest_token_is_shown_with_its_table(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, mode="compare"))  # where no token can be taken
-    assert stage.find(".at-box[aria-selected=true]").inner_text() == "."
-    headline = stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-box[aria-selected=true]")).to_have_text(".")
     for part in ("Token 5 of 5", "25.00\u00a0%", "rank 2 of 4,096", "entropy 2.0 bits"):
-        assert part in headline
+        sync_api.expect(stage.find(".at-headline")).to_contain_text(part)
     read = "[...document.querySelectorAll('.at-table tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     shown = stage.page.evaluate(read)
     # 0.6 / 0.85 = 70.59 %, 0.25 / 0.85 = 29.41 %; the others have 0.4 - 0.25 - 0.00001
@@ -36,7 +36,7 @@ def test_a_token_that_ends_the_answer_is_not_the_newest(stage: Stage) -> None:
     value = inspector([*WORDS, "<end>"])
     value["tokens"][-1] = ("<end>", "control", 0.9)
     stage.show(inspector=value)
-    assert "Token 5 of 6" in stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 6")
     sync_api.expect(stage.find(".at-follow")).to_be_hidden()
     stage.page.get_by_role("button", name="Later token").click()
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 6 of 6")
@@ -78,8 +78,8 @@ def test_why_this_token_is_explained(stage: Stage, origin: Any, draw: float | No
     value = inspector(WORDS, origin=origin)
     value["steps"][-1]["draw"] = draw
     stage.show(inspector=value)
-    assert stage.find(".at-why").inner_text() == sentence
-    assert stage.find(".at-draw").count() == (draw is not None)
+    sync_api.expect(stage.find(".at-why")).to_have_text(sentence, use_inner_text=True)
+    sync_api.expect(stage.find(".at-draw")).to_have_count(int(draw is not None))
 
 
 def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
@@ -87,7 +87,7 @@ def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
     value["steps"][-1]["draw"] = None
     value["steps"][-1]["contrastive"] = [(" better", 0.6, 0.95, -0.21, 0), (".", 0.25, 0.1, 0.09, 1)]
     stage.show(inspector=value)
-    assert stage.find(".at-why").inner_text().startswith(". scored best of these candidates")
+    sync_api.expect(stage.find(".at-why")).to_have_text(re.compile(r"^\. scored best of these candidates"))
     read = (
         "[...document.querySelectorAll('.at-contrastive tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     )
@@ -95,7 +95,7 @@ def test_contrastive_search_shows_what_it_weighed(stage: Stage) -> None:
         ["␣better", "60.00\u00a0%", "0.950", "−0.210"],
         [".", "25.00\u00a0%", "0.100", "0.090"],
     ]
-    assert stage.find(".at-contrastive tr.at-won th").inner_text() == "."
+    sync_api.expect(stage.find(".at-contrastive tr.at-won th")).to_have_text(".")
     assert stage.find(".at-cumulative").count() == 0
 
 
@@ -103,14 +103,14 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
     value = inspector(WORDS)
     value["steps"][-1]["contrast"] = {"layer": 2, "divergences": [(0, 0.1), (2, 0.25)]}
     stage.show(inspector=value)
-    sentence = stage.find(".at-reason").inner_text()
-    assert (
-        "DoLa subtracted the prediction of layer 2" in sentence
-        and "it differs most from the last one, by 0.250 bits" in sentence
-    )
+    for sentence in (
+        "DoLa subtracted the prediction of layer 2",
+        "it differs most from the last one, by 0.250 bits",
+    ):
+        sync_api.expect(stage.find(".at-reason")).to_contain_text(sentence, use_inner_text=True)
     read = "[...document.querySelectorAll('.at-contrast tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
     assert stage.page.evaluate(read) == [["the embeddings", "0.100 bits"], ["layer 2", "0.250 bits"]]
-    assert stage.find(".at-contrast tr.at-won th").inner_text() == "layer 2"
+    sync_api.expect(stage.find(".at-contrast tr.at-won th")).to_have_text("layer 2")
     # greedy decoding does not contrast layers, so its choice is not mentioned
     sync_api.expect(stage.find(".at-why").first).to_contain_text("The most probable token after DoLa was ␣better.")
     sync_api.expect(stage.find(".at-reason")).not_to_contain_text("Greedy")
@@ -119,6 +119,7 @@ def test_dola_shows_the_layer_and_how_far_each_is(stage: Stage) -> None:
 def test_each_stage_is_explained(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
     rows = stage.find(".at-stages tbody tr")
+    sync_api.expect(rows).to_have_count(2)
     assert [rows.nth(i).inner_text().split() for i in range(rows.count())] == [
         ["model", "4,096", "0", "%", "2.00"],
         ["top-k", "2", "15.00", "%", "0.90"],
@@ -157,11 +158,12 @@ def test_a_selection_stays_while_the_run_goes_on_until_it_follows_again(stage: S
     stage.find(".at-follow").click()
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 4 of 4")
     stage.show(inspector=inspector(WORDS, since=6))
-    assert "Token 5 of 5" in stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")
 
 
 def test_an_update_adds_boxes_and_leaves_the_others_alone(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], busy=True))
+    sync_api.expect(stage.find(".at-box")).to_have_count(4)
     stage.page.evaluate("document.querySelectorAll('.at-box').forEach((box) => { box.kept = true; })")
     stage.show(inspector=inspector(WORDS, since=3, busy=True))
     sync_api.expect(stage.find(".at-box")).to_have_count(7)
@@ -178,31 +180,34 @@ def test_a_beam_that_changes_its_mind_replaces_the_end(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS, busy=True))
     stage.show(inspector=inspector([*WORDS[:4], " the", " end"], since=4, busy=True))
     sync_api.expect(stage.find(".at-box")).to_have_text(["<s>", "Hi", "I", "am", "the", "end"])
-    assert "Token 4 of 4" in stage.find(".at-headline").inner_text()
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 4 of 4")
 
 
 def test_a_lost_update_is_requested_once_the_run_is_over(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:3], busy=True))
+    sync_api.expect(stage.find(".at-box")).to_have_count(3)
     stage.show(inspector=inspector(WORDS, since=5, busy=True))
     assert stage.find(".at-box").count() == 3
     stage.show(inspector=inspector(WORDS, since=6))
     assert stage.wait_for_events() == [("missing", {"run": "r1"})]
     stage.show(inspector=inspector(WORDS))
-    assert stage.find(".at-box").count() == len(WORDS)
+    sync_api.expect(stage.find(".at-box")).to_have_count(len(WORDS))
 
 
 def test_an_update_that_comes_late_brings_back_no_other_run(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS, number=2))
+    sync_api.expect(fresh.find(".at-box")).to_have_count(len(WORDS))
     fresh.show(inspector=inspector([], run="begun before", number=1))
     assert fresh.find(".at-box").count() == len(WORDS)
     fresh.show(inspector=inspector([], run="begun after", number=3))
-    assert fresh.find(".at-box").count() == 1
+    sync_api.expect(fresh.find(".at-box")).to_have_count(1)
 
 
 def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS))
     # the query of token 6 is token 5; it looks at 0 and at 4, one half each; bytes make 50 % of a half exactly
     attended = fresh.find(".at-attended li")
+    sync_api.expect(attended).to_have_count(2)
     assert [attended.nth(i).inner_text().split() for i in range(attended.count())] == [
         ["<s>", "50.00", "%"],
         ["␣a", "50.00", "%"],
@@ -217,36 +222,42 @@ def test_what_was_looked_at_is_listed_and_the_sink_can_be_hidden(fresh: Stage) -
 
 def test_the_map_reads_out_its_cells_and_selects_rows(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS))
-    canvas = stage.find(".at-canvas")
+    canvas, readout = stage.find(".at-canvas"), stage.find(".at-readout")
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")  # in whose frame the map is drawn
     box = canvas.bounding_box()
     # 5 passes (queries 1 to 5) by 6 keys: the middle of the last row's fifth column is key 4
     position = {"x": box["width"] * 4.5 / 6, "y": box["height"] * 4.5 / 5}
     canvas.hover(position=position)
-    assert stage.find(".at-readout").inner_text() == "␣fox → ␣a: 50.00\u00a0%, when choosing ."
+    sync_api.expect(readout).to_have_text("␣fox → ␣a: 50.00\u00a0%, when choosing .")
     canvas.click(position={"x": 3, "y": box["height"] * 2.5 / 5})
     sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 3 of 5")
     canvas.focus()
     stage.page.keyboard.press("ArrowUp")
-    assert stage.find(".at-readout").inner_text().startswith("I → ")
+    sync_api.expect(readout).to_have_text(re.compile("^I → "))
 
 
 def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage: Stage) -> None:
     stage.show(inspector=inspector(WORDS[:4], busy=True))
+    headline = sync_api.expect(stage.find(".at-headline"))  # what else depends on a token is drawn in the same frame
+    headline.to_contain_text("Token 2 of 2")
     scale = stage.find(".at-map-foot .at-legend").inner_text()
     top = stage.find(".at-step").bounding_box()["y"]
     stage.find('.at-box[data-index="2"]').click()
     stage.show(inspector=inspector([*WORDS, *[" on"] * 20], since=4, busy=True))
-    sync_api.expect(stage.find(".at-box")).to_have_count(len(WORDS) + 20)
+    headline.to_contain_text("Token 1 of 25")
     assert stage.find(".at-map-foot .at-legend").inner_text() == scale == "0\n≥\u00a040\u00a0%"
     stage.show(inspector=inspector(WORDS))
+    headline.to_contain_text("Token 1 of 5")
     for mode in (1, 2, 0):
         stage.find(".at-colours .at-switch label").nth(mode).click()
+        stage.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         assert stage.find(".at-step").bounding_box()["y"] == top
 
 
 def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
     """The axes are canvases, so their labels are counted as runs of painted pixels."""
     stage.show(inspector=inspector(WORDS))
+    sync_api.expect(stage.find(".at-headline")).to_contain_text("Token 5 of 5")  # in whose frame the axes are drawn
     ink = """(selector) => {
       const axis = document.querySelector(selector);
       const { data, width, height } = axis.getContext('2d').getImageData(0, 0, axis.width, axis.height);
@@ -266,13 +277,15 @@ def test_the_axes_of_the_map_name_tokens(stage: Stage) -> None:
 
 def test_layers_and_heads_can_be_chosen(fresh: Stage) -> None:
     fresh.show(inspector=inspector(WORDS))
+    sync_api.expect(fresh.find(".at-headline")).to_contain_text("Token 5 of 5")
     options = fresh.page.evaluate(
         "[...document.querySelectorAll('.at-map-pane select:not([hidden])')].map((s) => s.options.length)"
     )
     assert options == [LAYERS + 1, HEADS + 1]
     fresh.find('select[aria-label="Layer"]').select_option("1")
     fresh.find('select[aria-label="Head"]').select_option("2")
-    assert fresh.find(".at-attended li").count() == 2
+    sync_api.expect(fresh.find(".at-map .at-readout")).to_have_text("layer 2, head 3")
+    sync_api.expect(fresh.find(".at-attended li")).to_have_count(2)
 
 
 def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
@@ -287,8 +300,7 @@ def test_the_colour_switch_is_for_both_and_is_remembered(fresh: Stage) -> None:
     modes = "[...document.querySelectorAll('[data-colour]')].map((node) => node.dataset.colour)"
     assert fresh.page.evaluate(modes) == ["off", "off"]
     fresh.page.reload()
-    fresh.page.wait_for_selector(".attend-inspector > *")
-    assert fresh.page.evaluate(modes) == ["off", "off"]
+    fresh.page.wait_for_function(f"String({modes}) === 'off,off'")
 
 
 def test_given_tokens_are_underlined_in_their_colour_where_there_is_one(stage: Stage) -> None:
@@ -315,7 +327,7 @@ def test_in_write_and_chat_a_row_takes_its_token(stage: Stage) -> None:
     stage.find(".at-table tbody tr").nth(0).click()
     assert stage.wait_for_events(2)[1:] == [("branch", {"run": "r2", "index": 6, "id": 900})]
     stage.show(inspector=inspector(WORDS, run="r3", mode="compare"))
-    assert stage.find(".at-take").count() == 0
+    sync_api.expect(stage.find(".at-take")).to_have_count(0)
     stage.find(".at-table tbody tr").nth(0).click()
     stage.show(inspector=inspector(WORDS, run="r4"))  # the server has answered: it would have heard the click before
     assert len(stage.events) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> Non
     page.locator(".at-then").nth(index).click()
     expect(page.locator(".at-headline")).to_contain_text(f"Token {index + 1} of")
     expect(page.locator(".at-then.at-shown")).to_have_count(1)
-    assert "at-shown" in (page.locator(".at-then").nth(index).get_attribute("class") or "")
+    expect(page.locator(".at-then").nth(index)).to_have_class(re.compile("at-shown"))
     page.get_by_role("button", name="original").click()
     expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
@@ -111,6 +112,8 @@ def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page:
     say(page, "Hello")
     page.locator(".at-whatif summary").click()
     expect(page.locator(".at-then")).not_to_have_count(0)
+    for name in ("max-new-tokens", "min-new-tokens"):
+        set_number(page, name, 80)  # long enough to be seen resting
     page.locator("#attend-message textarea").fill("How are you?")
     page.keyboard.press("Enter")
     expect(page.locator(".at-whatif.at-resting")).to_have_count(1)
@@ -128,7 +131,7 @@ def test_a_what_if_can_be_computed_and_browsed_by_keyboard(page: Page, tiny: Loa
     to_write(page)
     page.locator("#attend-text textarea").fill("The quick")
     page.locator("#attend-continue").click()
-    expect(page.locator("#attend-back")).to_be_enabled()  # a short text shows no Stop for long
+    expect(page.locator("#attend-text textarea")).not_to_have_value("The quick")  # a short text shows no Stop for long
     rest(page)
     document = saved(page)
     assert document["prompt"]["text"] == "The quick"
@@ -148,6 +151,8 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     set_number(page, "max-new-tokens", 6)
     say(page, "How are you today?")
     page.locator(".at-box").last.click()  # the last step's
+    expect(page.locator(".at-box").last).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".at-headline")).to_contain_text(re.compile(r"Token (\d+) of \1\b"))  # and its beams are drawn
     cells = page.locator(".at-beams tbody").inner_text()
     nodes = page.locator(".at-node").all_text_contents()
     assert cells and nodes
@@ -160,7 +165,7 @@ def test_a_saved_search_shows_its_tree_and_its_texts_again(visit: Opener, tmp_pa
     expect(banner).to_be_in_viewport()
     page.locator(".at-box").last.click()
     expect(page.locator(".at-node")).to_have_text(nodes)
-    assert page.locator(".at-beams tbody").inner_text() == cells
+    expect(page.locator(".at-beams tbody")).to_have_text(cells, use_inner_text=True)
     banner.get_by_role("button", name="Close file").click()
     expect(page.locator(".at-record-bar")).not_to_contain_text("attention isn’t saved")
     expect(banner).to_be_hidden()

@@ -19,7 +19,7 @@ def test_copying_works_where_the_clipboard_is_refused(fresh: Stage) -> None:
     fresh.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
     for button, text in ((".at-user .at-icon >> nth=1", "a <b>\n"), (".at-assistant .at-icon >> nth=2", "Hi")):
         fresh.find(button).click()
-        sync_api.expect(fresh.find(".at-copied").last).to_be_visible()
+        sync_api.expect(fresh.find(f"{button.split()[0]} .at-copied")).to_be_visible()
         assert fresh.page.evaluate("navigator.clipboard.readText()") == text
     fresh.find(".at-menu summary").click()
     fresh.page.get_by_role("button", name="Copy as Markdown").click()
@@ -40,27 +40,31 @@ def test_streaming_adds_tokens_and_leaves_the_rest_alone(stage: Stage) -> None:
     stage.page.evaluate("document.querySelectorAll('.at-turn, .at-tok').forEach((node) => { node.kept = true; })")
     later = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="stopped", note="reached the limit")
     stage.show(conversation=conversation(*old, later))
+    sync_api.expect(stage.find(".at-text").nth(3)).to_have_text("I am a fox")
     kept = "(selector) => [...document.querySelectorAll(selector)].map((node) => Boolean(node.kept))"
     assert stage.page.evaluate(kept, ".at-turn") == [True] * 4
     assert stage.page.evaluate(kept, ".at-tok") == [True] * 4 + [False] * 2
-    assert stage.find(".at-text").nth(3).inner_text() == "I am a fox"
-    assert stage.find(".at-note").nth(3).inner_text() == "stopped · reached the limit"
-    assert stage.find(".at-caret").count() == 0
+    sync_api.expect(stage.find(".at-note").nth(3)).to_have_text("stopped · reached the limit")
+    sync_api.expect(stage.find(".at-caret")).to_have_count(0)
 
 
 def test_an_update_draws_what_differs_alone(stage: Stage) -> None:
     first = turn("assistant", "I am a", ["I", " am", " a"], state="streaming")
     stage.show(conversation=conversation(turn("user", "Hello"), first, busy=True))
+    tokens = sync_api.expect(stage.find(".at-tok"))
+    tokens.to_have_count(3)
     stage.page.evaluate("document.querySelectorAll('.at-turn, .at-tok').forEach((node) => { node.kept = true; })")
     stage.show(conversation=update(1, since=2, words=[" a", " fox"]))  # one token again
+    tokens.to_have_text(["I", " am", " a", " fox"])
     kept = "[...document.querySelectorAll('.at-tok')].map((node) => [node.textContent, Boolean(node.kept)])"
     assert stage.page.evaluate(kept) == [["I", True], [" am", True], [" a", True], [" fox", False]]
     stage.show(conversation=update(2, since=1, words=[" was"], state="done", note="reached the limit", busy=False))
+    tokens.to_have_text(["I", " was"])
     assert stage.page.evaluate(kept) == [["I", True], [" was", False]]  # a search has found a better text
     assert stage.page.evaluate("[...document.querySelectorAll('.at-turn')].every((node) => node.kept)")
-    assert stage.find(".at-note").last.inner_text() == "reached the limit"
-    assert stage.find(".at-caret").count() == 0
-    assert stage.find(".at-user .at-icon").count() == 2  # it can be edited again
+    sync_api.expect(stage.find(".at-note").last).to_have_text("reached the limit")
+    sync_api.expect(stage.find(".at-caret")).to_have_count(0)
+    sync_api.expect(stage.find(".at-user .at-icon")).to_have_count(2)  # it can be edited again
     assert stage.events == []
 
 
@@ -79,7 +83,7 @@ def test_missing_turns_are_requested_and_what_is_shown_stays(stage: Stage) -> No
     full = turn("assistant", "I am a fox", ["I", " am", " a", " fox"], state="streaming", version=2)
     stage.show(conversation=conversation(turn("user", "Hello"), full, busy=True))
     stage.show(conversation=update(3, since=4, words=["."]))
-    assert stage.find(".at-text").last.inner_text() == "I am a fox."
+    sync_api.expect(stage.find(".at-text").last).to_have_text("I am a fox.")
 
 
 def test_a_click_shows_the_token_at_once_or_asks_for_its_run(stage: Stage) -> None:
@@ -98,16 +102,18 @@ def test_a_click_shows_the_token_at_once_or_asks_for_its_run(stage: Stage) -> No
 def test_retry_undo_and_edit_trigger_their_events(stage: Stage) -> None:
     stage.show(conversation=conversation(turn("user", "Hello"), turn("assistant", "Hi", ["Hi"])))
     stage.find(".at-assistant .at-icon").nth(0).click()
+    stage.wait_for_events()  # of two at once either may come first
     stage.find(".at-assistant .at-icon").nth(1).click()
+    stage.wait_for_events(2)
     stage.find(".at-user .at-icon").nth(0).click()
     area = stage.find(".at-edit-text")
     area.fill("  ")
-    assert stage.find(".at-edit .at-primary").is_disabled()
+    sync_api.expect(stage.find(".at-edit .at-primary")).to_be_disabled()
     stage.page.keyboard.press("Escape")
-    assert area.count() == 0
+    sync_api.expect(area).to_have_count(0)
     stage.find(".at-user .at-icon").nth(0).click()
     area.fill("Hello <b>you</b>")
-    assert "Ctrl+Enter to send" in stage.find(".at-edit").inner_text()
+    sync_api.expect(stage.find(".at-edit")).to_contain_text("Ctrl+Enter to send")
     stage.page.keyboard.press("Control+Enter")
     assert stage.wait_for_events(3) == [
         ("retry", {"turn": 1}),
@@ -117,12 +123,13 @@ def test_retry_undo_and_edit_trigger_their_events(stage: Stage) -> None:
     stage.show(
         conversation=conversation(turn("user", "Hello"), turn("assistant", "", [], state="streaming"), busy=True)
     )
-    assert stage.find(".at-user .at-icon").count() == 1  # copying is all that can be done meanwhile
+    sync_api.expect(stage.find(".at-user .at-icon")).to_have_count(1)  # copying is all that can be done meanwhile
 
 
 def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
     words = ["So", *[" word", " and"] * 60, "\n", " x"]
     stage.show(conversation=conversation(turn("user", "Hi"), turn("assistant", "".join(words), words)))
+    sync_api.expect(stage.find(".at-tok")).to_have_count(len(words))
     coloured = """tokens => tokens.map((one) => [...one.getClientRects()].filter((box) => box.width > 0.5).length)"""
     assert stage.find(".at-tok").evaluate_all(coloured)[:121] == [1] * 121
     assert stage.find(".at-text").last.inner_text() == "".join(words)  # every space is still there
@@ -131,6 +138,8 @@ def test_a_line_does_not_end_with_the_colour_of_a_space(stage: Stage) -> None:
 def test_dropped_turns_are_set_apart(stage: Stage) -> None:
     turns = [turn("user", "Old", dropped=True), turn("assistant", "Older", dropped=True), turn("user", "New")]
     stage.show(conversation=conversation(*turns))
+    shown = sync_api.expect(stage.find(".at-log > *"))
+    shown.to_have_count(4)
     order = "[...document.querySelectorAll('.at-log > *')].map((node) => node.className)"
     assert stage.page.evaluate(order) == [
         "at-turn at-user at-dropped",
@@ -139,6 +148,7 @@ def test_dropped_turns_are_set_apart(stage: Stage) -> None:
         "at-turn at-user",
     ]
     stage.show(conversation=conversation(turn("user", "New")))
+    shown.to_have_count(1)
     assert stage.page.evaluate(order) == ["at-turn at-user"]
 
 
@@ -150,6 +160,8 @@ def test_hostile_text_is_only_text(stage: Stage) -> None:
     text = "".join(HOSTILE)
     shown = conversation(turn("user", text), turn("assistant", text, HOSTILE))
     stage.show(conversation=shown, inspector=inspector(words))
+    sync_api.expect(stage.find(".at-tok")).to_have_count(len(HOSTILE))
+    sync_api.expect(stage.find(".at-headline")).to_contain_text(f"of {len(HOSTILE)}")
     assert stage.page.evaluate("document.querySelector('.at-user .at-text').textContent") == text
     assert stage.page.evaluate("document.querySelector('.at-assistant .at-text').textContent") == text
     assert stage.find(".at-text *:not(span), .attend-inspector img, .attend-inspector script").count() == 0
@@ -177,6 +189,7 @@ def test_nothing_is_wider_than_a_phone(phone: Stage, words: list[str]) -> None:
     text = "".join(words[2:])
     shown = conversation(turn("user", text), turn("assistant", text, words[2:]))
     phone.show(conversation=shown, inspector=inspector(words))
+    sync_api.expect(phone.find(".at-headline")).to_contain_text(f"of {len(words) - 2}")
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
     for selector in (".at-bubble", ".at-strip", ".at-table", ".at-map", ".at-attended", ".at-cumulative"):
         box = phone.find(selector).first.bounding_box()

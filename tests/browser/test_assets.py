@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import uvicorn
+from playwright.sync_api import expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -44,10 +45,10 @@ def test_what_is_set_before_the_scripts_arrive_is_shown(served: tuple[Stage, Any
     for route in held:
         route.continue_()
     page.wait_for_selector(".at-box >> nth=6")
-    assert page.locator(".at-assistant .at-tok").all_inner_texts() == ["I", " am"]
+    expect(page.locator(".at-assistant .at-tok")).to_have_text(["I", " am"])
     stage.events = []
     page.locator(".at-assistant .at-tok").first.click()  # whose run the inspector shows
-    assert page.locator(".at-box[aria-selected=true]").inner_text() == "I"
+    expect(page.locator(".at-box[aria-selected=true]")).to_have_text("I")
     context.close()
 
 

@@ -50,7 +50,8 @@ def test_no_event_is_sent_before_the_page_watches_the_streams(browser: Browser, 
     page, requests, held = context.new_page(), list[str](), list[Route]()
     page.on("request", lambda request: requests.append(request.url))
     page.route("**/page.js", lambda route: held.append(route))
-    page.goto(url)
+    with page.expect_request("**/page.js"):
+        page.goto(url)
     expect(page.locator("#attend-form input").first).to_be_attached()  # its script has loaded and sends events
     page.wait_for_timeout(1000)
     assert held and not [address for address in requests if "/queue/" in address]

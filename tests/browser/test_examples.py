@@ -26,7 +26,7 @@ def test_the_first_screen_shows_where_the_model_looked_and_a_click_goes_on(embed
     answers = page.locator(".at-recorded .at-assistant")
     expect(answers.last).to_contain_text("Biscuit")
     expect(page.locator(".at-headline")).to_contain_text("B")
-    assert page.locator("select[aria-label=Layer]").first.input_value() != "-1"  # one head's map
+    expect(page.locator("select[aria-label=Layer]").first).not_to_have_value("-1")  # one head's map
     expect(page.locator(".at-attended-token").first).to_contain_text("B")
     assert sum(page.evaluate(SHIFTS)) < 0.02
     assert page.locator(".at-tok:empty:is([role], [tabindex])").count() == 0, "nobody could see what has the focus"
@@ -40,7 +40,7 @@ def test_the_first_screen_shows_where_the_model_looked_and_a_click_goes_on(embed
     expect(page.locator(".at-headline")).to_contain_text("lovely")
     expect(page.get_by_role("button", name="Save run")).to_be_enabled()  # it is the visitor's own
     expect(page.locator(".at-assistant").last).to_contain_text("Biscuit")
-    assert page.locator("select[aria-label=Layer]").first.input_value() == "-1"
+    expect(page.locator("select[aria-label=Layer]").first).to_have_value("-1")
     page.locator("#attend-clear").click()
     expect(answers.last).to_contain_text("Biscuit")
 
@@ -60,7 +60,7 @@ def test_write_begins_with_a_text_that_can_be_continued_on_a_phone_too(embedded_
     begun = re.compile("^Once upon a time, there was a little fox who .")
     box = page.locator("#attend-text textarea")
     expect(box).to_have_value(begun)
-    assert page.locator(".at-strip .at-box").all_inner_texts() == tokens
+    expect(page.locator(".at-strip .at-box")).to_have_text(tokens, use_inner_text=True)
     written = box.input_value()
     page.locator("#attend-continue").click()
     expect(box).not_to_have_value(written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model import catalog
 from model.arguments import ModelArguments
-from model.encoder import cosines
+from model.encoder import Piece, cosines
 from model.loaded import LoadedModel
 from model.progress import Progress
 from tests.helpers.app_thread import app_page
@@ -60,8 +60,9 @@ def page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
 pytestmark = BROWSER
 
 
-def labels(page: Page) -> list[str]:
-    return page.locator(".attend-reading .at-box").all_text_contents()
+def shows(page: Page, pieces: Sequence[Piece]) -> None:
+    """Wait until these are the tokens."""
+    expect(page.locator(".attend-reading .at-box")).to_have_text([piece.label for piece in pieces])
 
 
 def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, folder: Path) -> None:
@@ -70,8 +71,7 @@ def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, fold
     expect(about).to_contain_text("can't generate")
     expect(page.locator("#attend-open-settings")).to_be_hidden()
     reload(page)  # another test may have read another text in this page before
-    known = [piece.label for piece in catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple")]
-    expect(page.locator(".attend-reading .at-box")).to_have_text(known)
+    shows(page, catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple"))
     expect(page.locator(".at-map .at-readout")).to_have_text("average of 8 heads")
 
 
@@ -81,8 +81,7 @@ def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, fol
     box.press("Enter")
     encoder = catalog.load_encoder(str(folder))
     reading = encoder.read(HOSTILE)
-    expect(page.locator(".attend-reading .at-box")).to_have_count(len(reading.pieces))
-    assert labels(page) == [piece.label for piece in reading.pieces]
+    shows(page, reading.pieces)
     assert page.locator(".attend-reading img").count() == 0
 
     page.get_by_label("Layer", exact=True).select_option("1")
@@ -94,9 +93,9 @@ def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, fol
     expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
     weights = reading.attention[1, 2, 1]  # where the second token looks
     most = page.locator(".at-attended-token").first
+    expect(most.locator(".at-chip")).to_have_text(reading.pieces[int(weights.argmax())].label)
     result = float(most.locator(".at-number").inner_text().replace("%", "")) / 100
     assert result == pytest.approx(float(weights.max()), abs=0.01)  # a byte holds the square root
-    assert most.locator(".at-chip").inner_text() == reading.pieces[int(weights.argmax())].label
 
     canvas = page.locator(".at-canvas")
     canvas.focus()
@@ -115,7 +114,7 @@ def test_a_word_is_compared_at_any_layer(page: Page, folder: Path) -> None:
     page.locator("#attend-word").locator("input, textarea").fill("cat")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".at-cosines tbody tr")).to_have_count(3)
-    assert page.locator(".at-cosines mark").all_text_contents() == ["cat", "cat", "CAT"]
+    expect(page.locator(".at-cosines mark")).to_have_text(["cat", "cat", "CAT"])
     page.locator("#attend-layer input").click()
     page.get_by_test_id("dropdown-option").filter(has_text="layer 1").click()
     expect(page.locator(".attend-words")).to_contain_text("after layer 1:")
@@ -156,7 +155,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     expect(page.locator("#attend-main")).to_be_hidden()
     expect(page.locator("#attend-form")).to_be_hidden()
     encoder = catalog.load_encoder(str(folder))
-    assert labels(page) == [piece.label for piece in encoder.pieces("My favorite fruit is apple")]
+    shows(page, encoder.pieces("My favorite fruit is apple"))
     page.locator("#attend-read-text textarea").fill("The cat")
     page.locator("#attend-read").click()
     expect(page.locator(".attend-reading .at-box")).to_have_count(len(encoder.pieces("The cat")))
@@ -167,7 +166,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     pick(page, tiny.name)
     expect(page.locator("#attend-main")).to_be_visible()
     expect(about).to_be_hidden()
-    assert page.locator(".attend-conversation").inner_text() == text
+    expect(page.locator(".attend-conversation")).to_have_text(text, use_inner_text=True)
     expect(page.locator("#attend-message textarea")).to_have_value("And now")
     page.locator("#attend-message textarea").press("Enter")
     expect(page.locator(".at-turn")).to_have_count(4)

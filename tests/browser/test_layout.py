@@ -63,6 +63,7 @@ def test_the_meter_is_one_line_beneath_the_text_whatever_it_says(visit: Opener, 
     page.locator("#attend-continue").click()
     expect(page.locator("#attend-meter")).to_contain_text("reached the length limit")
     rest(page)
+    expect(page.locator("#attend-continue")).to_be_visible()
     assert edges(page, "#attend-meter", "#attend-text") == before
     (left, top, right, bottom), text = before
     assert text[3] <= top and bottom - top == (18 if width > 560 else 26)

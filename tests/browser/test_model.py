@@ -80,7 +80,10 @@ def test_a_model_comes_while_others_chat_and_can_be_sent_away(
     bar = page.locator(".attend-model-bar")
     expect(page.locator(".attend-model-coming")).to_have_text(f"Downloading {LISTED}")
     expect(page.locator(".attend-model-status")).to_contain_text(" kB of ")
-    assert 0 < float(bar.get_attribute("value") or bar.evaluate("bar => bar.value")) < 1
+    page.wait_for_function("""() => {
+      const { value } = document.querySelector('.attend-model-bar');
+      return 0 < value && value < 1;
+    }""")
     say(other, "Hello")
     page.locator("#attend-model-cancel").click()
     loaded(page, tiny.name)
@@ -185,10 +188,12 @@ def test_everything_in_the_list_can_be_read(page_url: str, visit: Opener, device
     page.locator("#attend-model-chosen").click()
     sheet = page.locator(".at-models")
     expect(sheet).to_be_visible()
-    box = sheet.bounding_box()
-    assert box is not None and page.viewport_size is not None
-    assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
-    assert box["y"] >= 0 and box["y"] + box["height"] <= page.viewport_size["height"]
+    page.wait_for_function(
+        """() => {
+          const { left, top, right, bottom } = document.querySelector('.at-models').getBoundingClientRect();
+          return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+        }"""
+    )
     widths = page.locator(".at-models, .at-models *").evaluate_all(
         "all => all.map((part) => [part.scrollWidth, part.clientWidth])"
     )

@@ -25,7 +25,7 @@ def number(page: Page, name: str) -> str:
 def refused(page: Page, sentence: str) -> None:
     page.locator("#attend-message textarea").fill("Hello")
     page.keyboard.press("Enter")
-    expect(page.locator(".toast-body")).to_contain_text(sentence)
+    expect(page.locator(".toast-body").last).to_contain_text(sentence)
     expect(page.locator(".toast-message-item")).to_have_count(1)  # those before are gone
 
 
@@ -169,6 +169,7 @@ def test_the_stages_that_are_on_can_change_their_order(visit: Opener) -> None:
     say(page, "Hello")
     expect(page.locator(".at-table th").first).to_have_text("Token")
     page.locator("#attend-code").click()
+    expect(page.locator(".attend-code")).to_be_visible()
     command = page.locator(".attend-code pre").nth(1).inner_text()
     assert re.search(r"--order '.*top_p, top_h, temperature, top_k, min_p,", command)
 
@@ -248,8 +249,8 @@ def test_in_compare_only_what_all_cards_share_is_in_sight(visit: Opener) -> None
     page = visit("?method=Greedy&max_new_tokens=12")
     page.locator("#attend-tabs label", has_text="Compare").click()
     expect(page.locator(".at-sharing")).to_contain_text("each card has its own method")
-    shared = ("max-new-tokens", "seed", "top-candidates")
-    assert all(page.locator(f"#attend-{name}").is_visible() for name in shared)
+    for name in ("max-new-tokens", "seed", "top-candidates"):
+        expect(page.locator(f"#attend-{name}")).to_be_visible()
     for name in ("method", "presets", "advanced", "code"):
         expect(page.locator(f"#attend-{name}")).to_be_hidden()
     set_number(page, "seed", 5)  # which greedy decoding does not use, but other cards do

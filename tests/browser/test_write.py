@@ -105,9 +105,11 @@ def test_while_it_writes_nothing_can_be_undone_and_the_other_side_can_be_looked_
     expect(page.locator(".attend-inspector .at-empty")).to_be_visible()
     to_write(page)
     expect(page.locator(".at-box").first).to_be_visible()
+    expect(box).not_to_have_value(START)
     rest(page)
+    expect(page.locator("#attend-back")).to_be_enabled()
     written = box.input_value()
-    assert written.startswith(START) and len(written) > len(START)
+    assert written.startswith(START)
     page.locator("#attend-back").click()
     expect(box).to_have_value(START)
     expect(page.locator("#attend-back")).to_be_disabled()
@@ -127,8 +129,8 @@ def test_words_typed_behind_the_models_keep_its_tokens_and_come_back_with_redo(v
     page.locator("#attend-continue").click()
     expect(page.locator(".at-box.at-generated")).to_have_count(4)
     rest(page)
-    written = box.input_value()
-    assert written == f"{START} fox fox fox fox"
+    written = f"{START} fox fox fox fox"
+    expect(box).to_have_value(written)
     box.press("End")
     box.press_sequentially(" and so")
     expect(page.locator(".at-box").last).to_have_text("o")  # the small model's tokens of it are "s" and "o"

@@ -21,7 +21,10 @@ def test_messages_show_how_much_a_token_attends_to_their_words(visit: Opener) ->
     expect(tinted).to_have_count(0)
     page.locator(".at-colours label", has_text="attention").click()
     answers = page.locator(".at-turn.at-assistant")
-    answers.last.locator(WITH_TEXT).last.click()
+    token = answers.last.locator(WITH_TEXT).last
+    token.click()
+    number = int(token.get_attribute("data-index") or "") + 1
+    expect(page.locator(".at-headline")).to_contain_text(f"Token {number} of 6")
     expect(page.locator(".at-user").last.locator("[data-attention]").first).to_be_visible()
     expect(page.locator(".at-user .at-text")).to_have_text([HOSTILE, "And now?"])
     expect(answers.first.locator(".at-tok[data-attention]")).to_have_count(6)

@@ -96,13 +96,14 @@ def test_a_card_that_has_finished_begins_at_its_beginning_and_shows_where_it_par
     hidden_below = "text => text.scrollHeight - text.clientHeight"
     marks = page.locator(".at-parted")
     assert marks.count() > 0 and max(text.evaluate(hidden_below) for text in page.locator(".at-card-text").all()) > 0
-    assert [text.evaluate("text => text.scrollTop") for text in page.locator(".at-card-text").all()] == [0] * 4
-    assert page.locator(".at-card-prompt").all_inner_texts() == ["… time there was a little fox"] * 4
+    expect(page.locator(".at-card-text")).to_have_count(4)
+    page.wait_for_function("[...document.querySelectorAll('.at-card-text')].every((text) => text.scrollTop === 0)")
+    expect(page.locator(".at-card-prompt")).to_have_text(["… time there was a little fox"] * 4)
     for text in page.locator(".at-card-text").all():
         text.evaluate("text => { text.scrollTop = text.scrollHeight }")
     number = next(n for n in (2, 3, 4) if not card(page, n).locator(".at-parted").evaluate(in_sight))
     card(page, number).locator(".at-parted-note").click()
-    assert card(page, number).locator(".at-parted").evaluate(in_sight)
+    page.wait_for_function(in_sight, arg=card(page, number).locator(".at-parted").element_handle())
 
 
 def test_a_sweep_streams_side_by_side_and_says_what_the_endpoint_says(visit: Opener, url: str, tmp_path: Path) -> None:
@@ -169,6 +170,7 @@ def test_a_message_may_go_on_from_the_chat(visit: Opener) -> None:
     for _ in range(2):
         compare(page)
         ended(page)
+        expect(page.locator("#attend-meter")).to_contain_text("Longest card: ")
         meters.append(int(page.locator("#attend-meter").inner_text().split()[2]))  # "Longest card: 35 of …"
         going_on.click()
     # the conversation stands before the message: a token a word at least, less what the answers' lengths may differ by
@@ -194,7 +196,7 @@ def test_stop_keeps_the_texts_and_an_error_takes_nothing_away(slow_models: str, 
         page.locator(".attend-compare .at-primary").click()
         expect(page.locator(".toast-body").last).to_contain_text(sentence)
         assert texts(page) == written
-    assert box.input_value() == "fox " * 2000
+    expect(box).to_have_value("fox " * 2000)
 
 
 def test_settings_from_learn_wait_until_a_comparison_has_ended(slow_models: str, visit: Opener) -> None:
@@ -233,13 +235,13 @@ def test_the_tab_keeps_what_was_typed_and_nobody_else_sees_it(visit: Opener) -> 
     expect(page.locator(".attend-compare")).to_be_hidden()
     say(page, "Hello")
     to_compare(page)
-    assert page.locator(".at-ask-text").input_value() == hostile
+    expect(page.locator(".at-ask-text")).to_have_value(hostile)
     assert texts(page) == written
     expect(page.locator(".at-box").first).to_be_visible()
     assert page.locator("#attend-main img, #attend-main script").count() == 0
     to_compare(other)
     assert texts(other) == [""] * 4
-    assert other.locator(".at-ask-text").input_value() == EXAMPLE
+    expect(other.locator(".at-ask-text")).to_have_value(EXAMPLE)
 
 
 def test_a_phone_in_the_dark_and_the_keyboard(visit: Opener) -> None:

@@ -72,7 +72,7 @@ def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit:
     values.fill("0, 0.05; 0.3")
     values.press("Enter")
     expect(values).to_have_attribute("aria-invalid", "false")
-    assert page.locator(".at-card-words").all_inner_texts() == ["Min-p 0", "Min-p 0.05", "Min-p 0.3"]
+    expect(page.locator(".at-card-words")).to_have_text(["Min-p 0", "Min-p 0.05", "Min-p 0.3"])
     compare(page)
     ended(page)
     expect(page.locator(".at-card-prompt").first).to_have_text("… time there was a little fox")
@@ -81,6 +81,7 @@ def test_a_sweep_of_ones_own_values_a_wide_card_and_settings_that_changed(visit:
     narrow = second.bounding_box()
     widen = second.get_by_role("button", name="full width")
     widen.click()
+    expect(widen).to_have_attribute("aria-pressed", "true")
     wide, grid = second.bounding_box(), page.locator(".at-cards").bounding_box()
     assert (
         narrow and wide and grid and wide["width"] == pytest.approx(grid["width"]) and narrow["width"] < wide["width"]

@@ -31,7 +31,7 @@ def test_a_slider_of_the_settings_draws_no_card_again(visit: Opener) -> None:
     expect(page.locator(".at-sidebar-settings")).to_contain_text(re.compile("length 41", re.IGNORECASE))
     assert page.evaluate("window.redrawn") == 0
     page.get_by_role("button", name="Change the settings").first.click()
-    assert page.locator("[data-name=max_new_tokens]").first.get_attribute("placeholder") == "41"
+    expect(page.locator("[data-name=max_new_tokens]").first).to_have_attribute("placeholder", "41")
 
 
 def test_a_refused_question_is_over_and_the_next_is_answered(visit: Opener) -> None:

@@ -47,7 +47,7 @@ def test_an_entry_is_found_opened_and_renamed(page: Page, tab: Tab) -> None:
     page.locator(".at-kept-open").click()
     expect(page.get_by_role("dialog", name="History")).to_be_hidden()
     expect(page.locator(".at-log > .at-turn .at-bubble").first).to_contain_text("Hello there")
-    assert len(turns(page)) == 2
+    expect(page.locator(".at-log > .at-turn .at-bubble")).to_have_count(2)
     present(page)
     page.get_by_role("button", name="Rename “Hello there”").click()
     page.get_by_label("New name").press("Escape")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, Route, expect
 
 from lesson.block import BlockSettings
@@ -9,6 +11,7 @@ from lesson.forward_trace import trace_forward
 from lesson.training import StepSettings, train
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
+from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
 BLOCK, TRAINING = "A block by hand", "One training step"
@@ -27,8 +30,10 @@ def tables(chapter: Locator, caption: str) -> Locator:
     return chapter.get_by_role("grid", name=caption, exact=True)
 
 
-def explanation(chapter: Locator) -> str:
-    return (chapter.locator(".at-explanation").text_content() or "").replace("\u2060", "")
+def explains(chapter: Locator, text: str) -> None:
+    """Wait until this is the explanation, in which word joiners don't count."""
+    line = chapter.locator(".at-explanation")
+    eventually(lambda: (line.text_content() or "").replace("\u2060", "") == text)
 
 
 def written(number: float, digits: int = 2) -> str:
@@ -42,7 +47,7 @@ def test_a_score_is_written_out_and_lights_what_it_came_from(shared_page: Page) 
     queries, keys, score = (traced[f"encoder.self.{part}"].values[0] for part in ("queries", "keys", "scores"))
     terms = zip(queries[1].tolist(), keys[0].tolist(), strict=True)
     products = " + ".join(f"({written(q)})({written(k)})" for q, k in terms)
-    assert explanation(chapter) == f"Scores Q Kᵀ, are → how: {products} = {written(score[1, 0].item())}"
+    explains(chapter, f"Scores Q Kᵀ, are → how: {products} = {written(score[1, 0].item())}")
     lit = tables(chapter, "Queries Q").first.locator(".at-lit")
     expect(lit).to_have_text([written(number) for number in queries[1].tolist()])
     expect(tables(chapter, "Keys K").first.locator(".at-lit")).to_have_text([written(k) for k in keys[0].tolist()])
@@ -134,11 +139,11 @@ def test_a_held_number_is_not_lost_to_the_pointer(shared_page: Page) -> None:
     chapter = learn(page, BLOCK)
     positions = tables(chapter, "Positions").first.locator("tbody td")
     positions.nth(0).hover()
-    assert explanation(chapter) == "Positions, how: sin(0/100000/6) = 0.00"
+    explains(chapter, "Positions, how: sin(0/100000/6) = 0.00")
     positions.nth(7).click()
-    assert explanation(chapter) == "Positions, are: cos(1/100000/6) = 0.54"
+    explains(chapter, "Positions, are: cos(1/100000/6) = 0.54")
     positions.nth(0).hover()
-    assert explanation(chapter) == "Positions, are: cos(1/100000/6) = 0.54"
+    explains(chapter, "Positions, are: cos(1/100000/6) = 0.54")
 
 
 def test_training_goes_on_step_by_step_and_starts_again(shared_page: Page) -> None:
@@ -147,7 +152,7 @@ def test_training_goes_on_step_by_step_and_starts_again(shared_page: Page) -> No
     line = chapter.get_by_text("the loss goes from")
     expect(line).to_contain_text(f"Step 1: the loss goes from {one[0]:.3f} to {one[1]:.3f}")
     list_items = chapter.locator(".at-targets li")
-    assert [text.split("→")[0].strip() for text in list_items.all_text_contents()] == ["<sos>", "<sos> I", "<sos> I am"]
+    expect(list_items).to_have_text([re.compile(rf"^\s*{words}\s*→") for words in ("<sos>", "<sos> I", "<sos> I am")])
     chapter.get_by_role("button", name="Take a step").click()
     expect(line).to_contain_text(f"Step 2: the loss goes from {two[1]:.3f} to {two[2]:.3f}")
     chapter.get_by_role("button", name="Take ten steps").click()
@@ -176,7 +181,7 @@ def test_another_matrix_is_shown_and_its_change_written_out(shared_page: Page) -
     gradient, moment = (
         f"{value[0, 0].item():.3g}".replace("-", "−") for value in (update.gradient, update.moments.first)
     )
-    assert explanation(chapter) == f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}"
+    explains(chapter, f"First moment, m: 0.9 · 0 + 0.1 · {gradient} = {moment}")
     chapter.get_by_role("button", name="Reset").click()
     expect(chapter.get_by_role("radio", name="embedding")).not_to_be_checked()
 

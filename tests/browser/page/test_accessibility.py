@@ -106,11 +106,14 @@ def test_text_fields_are_dark_in_the_dark(embedded_url: str, visit: Opener) -> N
     """axe-core doesn't see white letters in an empty white field."""
     page = visit(at=embedded_url)
     turn(page)
-    background = "field => getComputedStyle(field).backgroundColor"
-    fields = page.locator(".at-text-field").evaluate_all(f"fields => fields.map({background})")
-    dark = page.locator("#attend-model-chosen").evaluate(background)
-    assert dark != "rgb(255, 255, 255)"
-    assert fields == [dark] * page.locator(".at-text-field").count() != []
+    page.wait_for_function(  # colours may fade
+        """() => {
+          const colour = (field) => getComputedStyle(field).backgroundColor;
+          const [dark, fields] = ['#attend-model-chosen', '.at-text-field'].map((selector) =>
+            [...document.querySelectorAll(selector)].map(colour));
+          return dark[0] !== 'rgb(255, 255, 255)' && fields.length && fields.every((each) => each === dark[0]);
+        }"""
+    )
 
 
 def turn(page: Page) -> None:

@@ -89,7 +89,7 @@ def test_an_entry_of_the_history_has_its_own_chapter(visit: Opener) -> None:
     seen(page, "Chat", "attend-chat")
     page.go_back()
     seen(page, "Learn", "attend-chat", "Tokens, side by side")  # not the chapter that was open last
-    assert parts(page)["chapter"] == "tokens"
+    expect(page).to_have_url(re.compile("chapter=tokens"))
 
 
 @pytest.mark.parametrize("name", BOX)
@@ -109,6 +109,7 @@ def test_a_copied_link_opens_what_it_was_copied_from(visit: Opener) -> None:
     say(page, 'It\'s "me" & you?')
     page.locator("#attend-code").click()
     link = page.locator(".attend-code pre").first.inner_text()
+    expect(page.locator("#attend-seed-used")).to_contain_text("Seed ")
     seed = page.locator("#attend-seed-used").inner_text().split()[1]
     other = visit(f"?{urlsplit(link).query}")
     expect(other.locator(BOX["Chat"])).to_have_value('It\'s "me" & you?')
@@ -125,6 +126,7 @@ def test_a_link_with_bad_parts_is_refused_in_a_sentence_and_the_rest_opens(visit
     expect(page.locator(".toast-body")).to_contain_text(refused)
     seen(page, "Chat", "attend-chat")
     expect(page.locator(BOX["Chat"])).to_have_value("Hello")
+    expect(page).to_have_url(re.compile("method=Custom"))  # it is written anew, in one go
     assert parts(page) == {"method": "Custom", "top_k": "7", "prompt": "Hello"}
 
 

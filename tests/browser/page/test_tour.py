@@ -41,14 +41,17 @@ def first_visit(request: pytest.FixtureRequest, browser: Browser, embedded_url: 
 
 
 def assert_clear(page: Page) -> None:
-    """The bubble covers nothing of the example; where there is room beside it, no suggestion and no box either."""
+    """The bubble comes to cover nothing of the example and, where there is room beside it, no suggestion and no box."""
+    eventually(lambda: is_clear(page))
+
+
+def is_clear(page: Page) -> bool:
     left, top, right, bottom = edges(bubble_of(page))
     wanted = page.locator(".at-recorded .at-turn").all()
     if page.evaluate("innerWidth > 1000"):
         wanted += [page.locator("#attend-conversation .at-examples"), page.locator("#attend-message-row")]
-    for one in wanted:
-        box = edges(one)
-        assert right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top, one
+    boxes = [edges(one) for one in wanted]
+    return all(right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top for box in boxes)
 
 
 def bubble_of(page: Page) -> Locator:

@@ -207,7 +207,7 @@ class ChatTab(Tab):
         frame.inspector.branch(streams(branch), [session, *panel.inputs], outputs, **RUNNING)
         self.conversation.version(answers(version), session, outputs, **QUICK)
         self.conversation.undo(answers(undo), session, outputs, **QUICK)
-        self.conversation.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+        self.conversation.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
         self.conversation.missing(answers(chat.resend), session, outputs, trigger_mode="always_last", **QUICK)
         self.text_view.format(formatted, None, self.text_view, trigger_mode="multiple", **QUICK)
         self.text_view.messages(messages, session, self.text_view, trigger_mode="multiple", **QUICK)
@@ -216,4 +216,4 @@ class ChatTab(Tab):
         self.stop.click(halt, session, None, queue=False, **QUIET)
         # `input` would miss a text that is pasted or set by the browser
         frame.system.change(answers(set_system), [session, frame.system], outputs, trigger_mode="always_last", **QUICK)
-        frame.inspector.missing(answers(missing_run), session, outputs, **QUICK)
+        frame.inspector.missing(answers(missing_run), session, outputs, trigger_mode="multiple", **QUICK)

@@ -117,7 +117,7 @@ class CompareTab(Tab):
         streams, answers = partial(self.streams, frame), partial(self.answers, frame)
         view.compare(streams(run), [session, frame.system, *panel.inputs], outputs, **RUNNING)
         view.panel(panel_settings, panel.inputs, view, trigger_mode="multiple", **QUICK)
-        view.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+        view.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
         view.remove(answers(remove), session, outputs, trigger_mode="multiple", **QUICK)
         view.file(file, session, view, trigger_mode="multiple", **QUICK)
         view.missing(answers(missing), session, outputs, **QUICK)

@@ -146,5 +146,5 @@ class TranslateTab(Tab):
         self.translation.missing(answers(missing), session, outputs, trigger_mode="always_last", **QUICK)
         self.clear.click(answers(clear), session, outputs, **QUICK)
         for view in (self.translation, self.alignment):
-            view.token(answers(token), session, outputs, trigger_mode="always_last", **QUICK)
+            view.token(answers(token), session, outputs, trigger_mode="multiple", **QUICK)
         self.stop.click(halt, session, None, queue=False, **QUIET)

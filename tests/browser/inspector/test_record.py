@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from decoding.counterfactual import Counterfactual, choose_again
 from decoding.settings import DecodingSettings
 from model.loaded import LoadedModel
 from tests.helpers.browsing import PHONE, SHORT, Opener, serving
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number, to_write
-from tests.helpers.waiting import steps_of
+from tests.helpers.visitor import WITH_TEXT, choose, rest, say, set_number, to_write
+from tests.helpers.waiting import eventually, steps_of
 from ui.runs.models import Models
 from ui.runs.traces import new_trace
 
@@ -106,6 +106,40 @@ def test_what_would_have_changed_an_answer(page: Page, tiny: LoadedModel) -> Non
     page.get_by_role("button", name="original").click()
     expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page) -> None:
+    def press(*targets: Locator) -> list[Route]:
+        """Click on one after the other, and hold what each of them sends."""
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            is_of_run = re.search('"(run|turn)":', route.request.post_data or "")  # not what keeps the conversation
+            held.append(route) if is_of_run else route.continue_()
+
+        page.route("**/queue/join*", hold)
+        for count, target in enumerate(targets, start=1):
+            target.click()
+            eventually(lambda count=count: bool(page.title()) and len(held) == count)
+        return held
+
+    for text in ("Hello", "And you?", "And now?"):
+        say(page, text)
+    answers = page.locator(".at-assistant")
+    tokens = (answers.nth(number).locator(WITH_TEXT).first for number in (0, 1))
+    for number, route in enumerate(press(*tokens)):
+        route.continue_()
+        expect(answers.nth(number).locator(".at-tok.at-shown")).to_have_count(1)
+    save = page.get_by_role("button", name="Save run")
+    with page.expect_download():
+        for route in press(save, save):
+            route.continue_()
+    page.unroute_all()
+    page.locator(".at-whatif summary").click()
+    expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
+    for route in press(*(page.get_by_role("button", name=heat, exact=True) for heat in ("1.5", "0.5"))):
+        route.continue_()
+    expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
 
 
 def test_it_follows_the_run_that_is_shown_and_rests_while_the_model_writes(page: Page) -> None:

@@ -87,6 +87,12 @@ def test_what_the_settings_did_stays_in_its_column(visit: Opener) -> None:
     assert column[0] <= table[0] and table[2] <= column[2]
 
 
+def test_the_message_box_is_in_sight_on_a_low_screen(visit: Opener) -> None:
+    page = visit(viewport={"width": 1280, "height": 320})  # lower than the suggestions
+    expect(page.locator("#attend-message textarea")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".at-example").last).not_to_be_in_viewport(ratio=1)
+
+
 def test_a_phone_wastes_no_room(visit: Opener) -> None:
     page = visit("?max_new_tokens=4", **PHONE)
     say(page, "Hello")

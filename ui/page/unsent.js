@@ -1,6 +1,6 @@
 /**
- * A message that was typed but not sent survives a reload: the visitor's own, and the one that follows a restart of the server
- * or the end of a sign-in. The browser's tab keeps it until then, unless the visitor wants nothing kept.
+ * A message that was typed but not sent survives a reload: the visitor's own, and the one after a restart of the server or
+ * the end of a sign-in. The browser's tab keeps it until then, unless the visitor wants nothing kept.
  */
 
 import { onceConnected } from '../kit/address/address.js';
@@ -18,7 +18,7 @@ export function type(box, text) {
 export function keepUnsent(findBox) {
   const text = keptText();
   keepText('');
-  if (text && isReload()) {
+  if (text && isReturn()) {
     onceConnected(() => {
       const box = findBox();
       if (box && !box.value) type(box, text);
@@ -29,7 +29,8 @@ export function keepUnsent(findBox) {
   });
 }
 
-const isReload = () => performance.getEntriesByType('navigation').some((entry) => /** @type {any} */ (entry).type === 'reload');
+/** Whether this was a reload, or Back and Forward, and not a link. */
+const isReturn = () => performance.getEntriesByType('navigation').some((entry) => /** @type {any} */ (entry).type !== 'navigate');
 
 function keptText() {
   try {

@@ -114,6 +114,25 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     tab.leave()
 
 
+def test_a_message_that_was_not_sent_survives_a_reload_and_nothing_else(tab: Tab, url: str) -> None:
+    page = tab.visit(url, f"?{SHORT}")
+    box = page.locator("#attend-message textarea")
+    box.fill("Hello there")
+    reload(page)
+    expect(box).to_have_value("Hello there")
+    page.goto(f"{url}healthz")
+    page.goto(f"{url}?{SHORT}")
+    wait_until_ready(page)
+    expect(box).to_have_value("")
+    box.fill("Hello again")
+    page.locator("#attend-history-button").click()
+    page.get_by_label("Stop saving").check()
+    page.keyboard.press("Escape")
+    reload(page)
+    expect(box).to_have_value("")
+    tab.leave()
+
+
 def test_a_reload_comes_back_to_the_text_of_write(tab: Tab, url: str) -> None:
     page = tab.visit(url, f"?{SHORT}&seed=7")
     to_write(page)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from model import catalog
 from model.loaded import LoadedModel
 from model.progress import Progress
-from tests.helpers.browsing import PHONE, SHORT, Opener, page_of, reload, serving
+from tests.helpers.browsing import PHONE, Opener, page_of, reload, serving
 from tests.helpers.stage import BROWSER
 from tests.helpers.translators import marian_of_several, nllb
 from tests.helpers.visitor import pick, say, set_number, take
@@ -161,26 +161,6 @@ def test_a_tab_that_is_left_before_its_model_has_come_does_not_bring_it(
         expect(box).to_be_visible()
         assert box.bounding_box() == before  # the note lies over the page
         expect(page.locator("#attend-given textarea")).to_have_value(SOURCE)
-        translate(page, SOURCE)
-
-
-def test_the_tab_in_sight_can_be_chosen_while_a_model_for_another_one_is_loading(
-    tiny: LoadedModel, tiny_translator: LoadedModel, visit: Opener
-) -> None:
-    come = threading.Event()
-
-    def load(name: str, progress: Progress) -> AnyModel:
-        while name == "attend-chat" and not come.wait(0.05):
-            progress(0, 0)
-        return tiny_translator if name == "attend-translate" else tiny
-
-    with page_of(Models(("attend-translate", "attend-chat"), load)) as address:
-        page = visit(f"?{SHORT}&model=attend-chat", at=address)
-        expect(page.locator(".attend-model-coming")).to_contain_text("attend-chat")
-        page.locator("#attend-tabs label", has_text="Translate").click()
-        come.set()
-        expect(page).not_to_have_url(re.compile("model="))  # it has come, and the tab's own has taken its place
-        uses(page, "Translate", "attend-translate")
         translate(page, SOURCE)
 
 

@@ -40,8 +40,7 @@ export function start({ element, props, trigger, watch }) {
     if (String(entries) === String(names)) return; // keep the keyboard focus
     entries = names;
     group.replaceChildren(...names.map((name) => make('label', { 'data-name': name },
-      // of a click, not of a change: the tab in sight can be chosen, too, while a model for another one is on its way
-      make('input', { type: 'radio', name: 'attend-tab', value: name, onclick: () => click(name, true) }),
+      make('input', { type: 'radio', name: 'attend-tab', value: name, onchange: () => click(name, true) }),
       make('span', { text: name }))));
   }
 

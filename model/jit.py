@@ -67,7 +67,7 @@ def announced() -> Iterator[None]:
 
         def on_start(self, event: object) -> None:
             if self.bar is None:  # how many there will be is known at the end: each calls others, and numba's own
-                description = "Compiling for this processor, only once, 20 seconds on a quiet machine"
+                description = "Compiling for this processor (once; about 20 seconds on a quiet machine)"
                 form = "{desc}: {n} functions, {elapsed}"
                 interval = 0.1 if sys.stderr.isatty() else 10.0  # seconds; a log needs no more than a few lines
                 self.bar = tqdm(desc=description, bar_format=form, file=sys.stderr, mininterval=interval)

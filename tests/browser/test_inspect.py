@@ -60,7 +60,7 @@ def page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
 pytestmark = BROWSER
 
 
-def shows(page: Page, pieces: Sequence[Piece]) -> None:
+def wait_for_pieces(page: Page, pieces: Sequence[Piece]) -> None:
     """Wait until these are the tokens."""
     expect(page.locator(".attend-reading .at-box")).to_have_text([piece.label for piece in pieces])
 
@@ -71,7 +71,7 @@ def test_it_says_why_it_cannot_generate_and_shows_what_it_reads(page: Page, fold
     expect(about).to_contain_text("can't generate")
     expect(page.locator("#attend-open-settings")).to_be_hidden()
     reload(page)  # another test may have read another text in this page before
-    shows(page, catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple"))
+    wait_for_pieces(page, catalog.load_encoder(str(folder)).pieces("My favorite fruit is apple"))
     expect(page.locator(".at-map .at-readout")).to_have_text("average of 8 heads")
 
 
@@ -81,7 +81,7 @@ def test_a_text_is_read_as_text_and_keys_move_between_its_tokens(page: Page, fol
     box.press("Enter")
     encoder = catalog.load_encoder(str(folder))
     reading = encoder.read(HOSTILE)
-    shows(page, reading.pieces)
+    wait_for_pieces(page, reading.pieces)
     assert page.locator(".attend-reading img").count() == 0
 
     page.get_by_label("Layer", exact=True).select_option("1")
@@ -155,7 +155,7 @@ def test_an_encoder_is_chosen_on_the_page_and_the_chat_comes_back_as_it_was(
     expect(page.locator("#attend-main")).to_be_hidden()
     expect(page.locator("#attend-form")).to_be_hidden()
     encoder = catalog.load_encoder(str(folder))
-    shows(page, encoder.pieces("My favorite fruit is apple"))
+    wait_for_pieces(page, encoder.pieces("My favorite fruit is apple"))
     page.locator("#attend-read-text textarea").fill("The cat")
     page.locator("#attend-read").click()
     expect(page.locator(".attend-reading .at-box")).to_have_count(len(encoder.pieces("The cat")))

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.helpers.browsing import PHONE, Opener
 from tests.helpers.stage import BROWSER
-from tests.helpers.visitor import choose, rest, say, set_number, to_write
+from tests.helpers.visitor import choose, rest, say, set_number, to_write, wait_for_drawing
 
 pytestmark = BROWSER
 
@@ -47,7 +47,7 @@ def test_the_page_keeps_its_distance_from_the_settings_when_the_window_changes(v
     assert before == 366  # 24 at the edge, 312 of settings, 30 for the button that closes them
     page.set_viewport_size({"width": 1460, "height": 900})
     page.wait_for_function("document.querySelector('#attend-main').getBoundingClientRect().right > 1425")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait_for_drawing(page)
     assert page.evaluate(title) == before
 
 

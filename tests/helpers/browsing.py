@@ -260,7 +260,7 @@ def _wait_for_replies(page: Page) -> None:
         assert time.monotonic() < end, f"no end of {[request.url for request in _streams[page]]}"
         if time.monotonic() > next_event:
             page.evaluate("document.dispatchEvent(new Event('attend-poll'))")
-            next_event += 2
+            next_event = time.monotonic() + 2
         page.wait_for_timeout(50)
         quiet = 0 if _streams[page] else quiet + 1
 

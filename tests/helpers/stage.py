@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext
 
 from decoding.step import CandidateRecord, Choice
 from tests.conftest import unused_port
-from tests.helpers.visitor import PATIENCE
+from tests.helpers.visitor import PATIENCE, wait_for_drawing
 from tests.helpers.waiting import eventually
 from ui.chat.contract import ConversationValue
 from ui.chat.formatted.markdown import trees
@@ -65,8 +65,6 @@ _CLICK_SHOW = """(show) => {
   return document.querySelector('#count input').value;
 }"""
 THROTTLE_MS = 200  # as in ui/inspector/inspector.js
-_WAIT_FOR_DRAWING = """(rest) => new Promise((done) => setTimeout(
-  () => requestAnimationFrame(() => setTimeout(done, 30)), rest))"""
 CONVERSATION_EVENTS = ("token", "retry", "proceed", "undo", "edit", "version", "example", "missing")
 INSPECTOR_EVENTS = ("take", "branch", "missing")
 
@@ -123,7 +121,7 @@ class Stage:
         count = int(self.page.locator("#show").evaluate(_CLICK_SHOW))
         self.page.wait_for_function(f"document.querySelector('#count input').value === '{count + 1}'")
         # the count is set in the same update as the views; they draw in the next frame, or after a rest if a text grows
-        self.page.evaluate(_WAIT_FOR_DRAWING, THROTTLE_MS if values.get("inspector", {}).get("busy") else 0)
+        wait_for_drawing(self.page, THROTTLE_MS if values.get("inspector", {}).get("busy") else 0)
 
     def wait_for_events(self, count: int = 1) -> list[tuple[str, dict[str, Any]]]:
         eventually(lambda: len(self.events) >= count)

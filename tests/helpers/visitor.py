@@ -12,9 +12,9 @@ POLLING = 20  # ms, in the page; an expectation is looked at from outside, and a
 UNFOLD = "one => { const fold = one.closest('details'); if (fold) fold.open = true }"
 _AT_REST = """() => !document.querySelector('#attend-halt, .at-caret')
   && ![...document.querySelectorAll('#attend-stop')].some((one) => one.checkVisibility({ visibilityProperty: true }))"""
-# What came with the last update is drawn in the frame after it; a page that is hidden has none.
-_NEXT_FRAME = """() => document.hidden
-  || new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"""
+# In the page, so that its own timers and frames come first; a page that is hidden has no frames.
+_DRAWN = """(rest) => document.hidden || new Promise((drawn) =>
+  setTimeout(() => requestAnimationFrame(() => setTimeout(() => drawn(true), 30)), rest))"""
 WITH_TEXT = ".at-tok:not(:empty)"  # tokens to click: parts of a letter have no text
 
 
@@ -32,7 +32,16 @@ def say(page: Page, text: str) -> None:
 def rest(page: Page) -> None:
     """Wait until no run is going on, and what it has left is drawn."""
     page.wait_for_function(_AT_REST, polling=POLLING, timeout=PATIENCE)
-    page.evaluate(_NEXT_FRAME)
+    wait_for_drawing(page)
+
+
+def wait_for_drawing(page: Page, rest: int = 0) -> None:
+    """Wait until what the page has received is drawn, which is done in the next frame.
+
+    Args:
+        rest: milliseconds that its drawing may rest before.
+    """
+    page.wait_for_function(_DRAWN, arg=rest, timeout=PATIENCE)
 
 
 def choose(page: Page, method: str) -> None:

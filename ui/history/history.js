@@ -13,7 +13,7 @@ import { onceConnected, partOf } from '../kit/address/address.js';
 import { find, make } from '../kit/js/dom.js';
 import { Questions } from '../kit/js/questions.js';
 import { documentToOpen, settledText, showTab, shownTab } from '../kit/js/signals.js';
-import { remember, remembered } from '../kit/js/storage.js';
+import { isSaving, setSaving } from '../kit/js/storage.js';
 import { unpacked } from '../kit/js/values.js';
 import { leftOutNote, withinLimit } from './documents.js';
 import { Keeper } from './keeper.js';
@@ -79,10 +79,10 @@ export function start({ element, props, trigger, watch }) {
       evict: () => keeper.evict(),
       keep(isKeeping) {
         keeper.isKeeping = isKeeping;
-        remember('history', isKeeping ? 'kept' : 'nothing');
+        setSaving(isKeeping);
       },
     });
-    keeper.isKeeping = remembered('history', 'kept') === 'kept';
+    keeper.isKeeping = isSaving();
     root.append(list.node);
     find(document.body, '.attend-header').after(notice);
     const button = find(document.body, '#attend-history-button');

@@ -9,9 +9,10 @@
 /** @import { DocumentValue } from './contract' */
 /** @import { Store } from './store.js' */
 
+import { keepOverReload, keptOverReload } from '../kit/js/storage.js';
 import { isSame, keysToEvict, sizeOf, withRuns } from './documents.js';
 
-const SHOWN = 'attend-shown'; // in sessionStorage: the key of each kind's document
+const SHOWN = 'shown'; // over a reload: the key of each kind's document
 const DEBOUNCE_MS = 300; // that a text rests before it is kept
 const GROWING_MS = 4000; // between two states of a text that grows
 
@@ -71,7 +72,7 @@ export class Keeper {
   /** @param {string} kind @param {string} key of its document; "" for none */
   show(kind, key) {
     this.#shown[kind] = key;
-    rememberShown(this.#shown);
+    keepOverReload(SHOWN, JSON.stringify(this.#shown));
   }
 
   /** What is in view is no longer kept, if it is among these. @param {string[]} keys */
@@ -147,17 +148,8 @@ const newKey = () => [...crypto.getRandomValues(new Uint8Array(8))].map((byte) =
 /** @returns {Record<string, string>} */
 function rememberedShown() {
   try {
-    return JSON.parse(sessionStorage.getItem(SHOWN) ?? '{}');
+    return JSON.parse(keptOverReload(SHOWN) || '{}');
   } catch {
-    return {}; // forbidden, as in a frame
-  }
-}
-
-/** @param {Record<string, string>} shown */
-function rememberShown(shown) {
-  try {
-    sessionStorage.setItem(SHOWN, JSON.stringify(shown));
-  } catch {
-    // then a reload begins anew
+    return {}; // not of this page
   }
 }

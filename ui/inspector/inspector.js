@@ -149,7 +149,7 @@ export function start({ element, props, trigger, watch }) {
     if (choice.index >= run.tokens.length) choice.following = true; // the end was cut off
     if (choice.following) choice.index = run.newest; // at once, since a drawing may be on its way
     if (run.isMissingTokens && !run.isBusy) trigger('missing', { run: run.name });
-    if (run.isBusy) keepText(); // at once: a few tokens may have come before the next drawing
+    if (!value.unloaded) keepText(); // at once: a text may have come to rest before the next drawing
     const rest = refreshed + THROTTLE_MS - performance.now();
     const isDue = rest <= 0 && (isInSight || !refreshed); // of a new run at least its beginning
     if (!run.isBusy || isDue) refresh(value.unloaded);
@@ -168,7 +168,6 @@ export function start({ element, props, trigger, watch }) {
       shownToken.publish({ run: null, index: null, levels: null, given: null, busy: run.isBusy });
       shownStep.publish({ step: null });
     } else if (!strip.node.isConnected) root.replaceChildren(...panels);
-    if (!unloaded) keepText();
     note.hidden = !isExample(run.name);
     strip.update(run.tokens);
     attentionPanel.offer();

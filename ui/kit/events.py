@@ -16,8 +16,9 @@ RUNS = "runs"  # the group of events that run a model; see `limit_runs`
 
 # Unseen by programs, and without Gradio's signs of progress, which cost the browser milliseconds a token; those that
 # answer at once; those for which the model reads what is being typed, a pass each; those that load a model; those that
-# run one. Each kind has threads of its own, so that none waits for another. What brings data is never "always_last": in
-# place of the last event Gradio sends the first one's data again.
+# run one. Each kind has threads of its own, so that none waits for another. Events with data are never "always_last":
+# Gradio would repeat the first event's data instead of sending the last one's. "once", the default, drops what comes
+# while one is pending: for those whose second press would be about what is no longer there.
 QUIET: Any = {"show_progress": "hidden", "show_progress_on": [], "api_visibility": "private"}
 QUICK: Any = {**QUIET, "concurrency_limit": 32, "concurrency_id": "quick"}
 PREVIEW: Any = {**QUIET, "concurrency_limit": 8, "concurrency_id": "previews", "trigger_mode": "always_last"}

@@ -12,7 +12,7 @@ import { remember, remembered } from '../kit/js/storage.js';
 import { CHAPTERS } from '../learn/course.js';
 import { hasCourse, openChapter } from '../learn/open_chapter.js';
 import { offerTour } from '../tour/offer.js';
-import { keepUnsent, type } from './unsent.js';
+import { keepUnsent, typeInto } from './unsent.js';
 
 const DRAWN = ['conversation', 'translation', 'inspector'].map((name) => `.attend-${name}`).join(); // in sight at first
 const BOXES = ['#attend-message textarea', '#attend-text textarea', '#attend-given textarea', '.at-ask-text'].join();
@@ -97,7 +97,7 @@ export function start() {
   function bringPrompt() {
     const box = /** @type {HTMLTextAreaElement | undefined} */ (all(BOXES).find((each) => each.checkVisibility()));
     if (!box) return;
-    type(box, prompt);
+    typeInto(box, prompt);
     for (const event of ['keydown', 'pointerdown']) {
       document.addEventListener(event, () => writeParts({ prompt: null }), { once: true });
     }

@@ -1,51 +1,31 @@
 /**
- * A message that was typed but not sent survives a reload: the visitor's own, and the one after a restart of the server or
- * the end of a sign-in. The browser's tab keeps it until then, unless the visitor wants nothing kept.
+ * An unsent message survives a reload, a restart of the server and signing in again: the browser's tab keeps it, unless the
+ * visitor has turned saving off.
  */
 
 import { onceConnected } from '../kit/address/address.js';
-import { remembered } from '../kit/js/storage.js';
-
-const UNSENT = 'attend-unsent'; // in sessionStorage
+import { isSaving, keepOverReload, keptOverReload } from '../kit/js/storage.js';
 
 /** As if the visitor had typed it. @param {HTMLTextAreaElement} box @param {string} text */
-export function type(box, text) {
+export function typeInto(box, text) {
   box.value = text;
   box.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
 /** @param {() => HTMLTextAreaElement | null} findBox */
 export function keepUnsent(findBox) {
-  const text = keptText();
-  keepText('');
-  if (text && isReturn()) {
-    onceConnected(() => {
-      const box = findBox();
-      if (box && !box.value) type(box, text);
-    });
-  }
-  addEventListener('pagehide', () => {
-    if (remembered('history', 'kept') === 'kept') keepText(findBox()?.value ?? '');
+  let waiting = isReturn() ? keptOverReload('unsent') : ''; // until it is in the box: the page may be left before
+  keepOverReload('unsent', waiting);
+  onceConnected(() => {
+    const box = findBox();
+    if (waiting && box && !box.value) typeInto(box, waiting);
+    waiting = '';
   });
+  addEventListener('pagehide', () => keepOverReload('unsent', isSaving() ? waiting || (findBox()?.value ?? '') : ''));
 }
 
 /** Whether this was a reload, or Back and Forward, and not a link. */
-const isReturn = () => performance.getEntriesByType('navigation').some((entry) => /** @type {any} */ (entry).type !== 'navigate');
-
-function keptText() {
-  try {
-    return sessionStorage.getItem(UNSENT) ?? '';
-  } catch {
-    return ''; // forbidden, as in a frame
-  }
-}
-
-/** @param {string} text "" for none */
-function keepText(text) {
-  try {
-    if (text) sessionStorage.setItem(UNSENT, text);
-    else sessionStorage.removeItem(UNSENT);
-  } catch {
-    // then it is gone
-  }
+function isReturn() {
+  const visits = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+  return visits.some(({ type }) => type !== 'navigate');
 }

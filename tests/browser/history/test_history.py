@@ -74,7 +74,7 @@ def turns(page: Page) -> list[str]:
     return page.locator(".at-log > .at-turn .at-bubble").all_inner_texts()
 
 
-def shows(page: Page, texts: list[str]) -> None:
+def wait_for_turns(page: Page, texts: list[str]) -> None:
     """Wait until these are the turns."""
     expect(page.locator(".at-log > .at-turn .at-bubble")).to_have_text(texts, use_inner_text=True)
 
@@ -90,7 +90,7 @@ def test_a_reload_comes_back_to_the_conversation_with_every_token(tab: Tab, url:
     before, table = turns(page), page.locator(".at-table").inner_text()
     kept(page, "Hello there")
     reload(page)
-    shows(page, before)
+    wait_for_turns(page, before)
     assert sum(page.evaluate(SHIFTS)) < 0.02
     token.click()
     expect(page.locator(".at-headline")).to_have_text(headline, use_inner_text=True)
@@ -118,6 +118,12 @@ def test_a_message_that_was_not_sent_survives_a_reload_and_nothing_else(tab: Tab
     page = tab.visit(url, f"?{SHORT}")
     box = page.locator("#attend-message textarea")
     box.fill("Hello there")
+    reload(page)
+    expect(box).to_have_value("Hello there")
+    page.route("**/panel.js", lambda _: None)  # without it, the page hears of no event
+    page.reload()
+    page.wait_for_function("document.body.hasAttribute('data-started')")
+    page.unroute_all()
     reload(page)
     expect(box).to_have_value("Hello there")
     page.goto(f"{url}healthz")
@@ -200,7 +206,7 @@ def test_a_restart_of_the_server_changes_nothing(tab: Tab, tiny: LoadedModel) ->
         kept(page, "Hello there")
     with page_of(models, port) as address:
         load(page, f"{address}?max_new_tokens=8", drawn=".at-headline")
-        shows(page, before)
+        wait_for_turns(page, before)
         say(page, "And now?")
         assert turns(page)[:2] == before
         kept(page, "Hello there")
@@ -284,7 +290,7 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     second.set_viewport_size(DESK)
     second.add_init_script(f"sessionStorage.setItem('attend-shown', {shown!r})")  # as "Duplicate tab" does
     load(second, f"{url}?{SHORT}&seed=7", drawn=".at-headline")
-    shows(second, turns(first))
+    wait_for_turns(second, turns(first))
     say(second, "In the second tab")
     eventually(lambda: second.evaluate(KEPT)[0]["revision"] >= 2)
     first.bring_to_front()
@@ -295,7 +301,7 @@ def test_two_tabs_that_show_one_conversation_do_not_overwrite_each_other(tab: Ta
     oldest.click()
     expect(first.get_by_role("dialog", name="History")).to_be_hidden()
     expect(first.locator(".at-log > .at-turn .at-bubble").nth(2)).to_contain_text("In the second tab")
-    shows(first, turns(second))
+    wait_for_turns(first, turns(second))
     before = newest_revision(first)
     say(first, "Both in one")
     eventually(lambda: newest_revision(first) > before)

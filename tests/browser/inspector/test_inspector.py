@@ -9,6 +9,7 @@ import pytest
 from playwright import sync_api
 
 from tests.helpers.stage import BROWSER, HEADS, LAYERS, WORDS, Stage, conversation, inspector, turn
+from tests.helpers.visitor import wait_for_drawing
 from tests.helpers.waiting import eventually
 
 pytestmark = BROWSER
@@ -250,7 +251,7 @@ def test_a_growing_text_moves_neither_the_scale_of_the_map_nor_the_panels(stage:
     headline.to_contain_text("Token 1 of 5")
     for mode in (1, 2, 0):
         stage.find(".at-colours .at-switch label").nth(mode).click()
-        stage.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        wait_for_drawing(stage.page)
         assert stage.find(".at-step").bounding_box()["y"] == top
 
 

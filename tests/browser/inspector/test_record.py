@@ -115,12 +115,17 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
 
         def hold(route: Route) -> None:
             is_of_run = re.search('"(run|turn)":', route.request.post_data or "")  # not what keeps the conversation
-            held.append(route) if is_of_run else route.continue_()
+            if is_of_run:
+                held.append(route)
+            else:
+                route.continue_()
 
         page.route("**/queue/join*", hold)
         for count, target in enumerate(targets, start=1):
             target.click()
-            eventually(lambda count=count: bool(page.title()) and len(held) == count)
+            eventually(
+                lambda count=count: bool(page.title()) and len(held) == count
+            )  # the title: routes are heard then
         return held
 
     for text in ("Hello", "And you?", "And now?"):
@@ -137,8 +142,11 @@ def test_what_is_pressed_before_the_reply_to_the_press_before_counts(page: Page)
     page.unroute_all()
     page.locator(".at-whatif summary").click()
     expect(page.locator(".at-verdict")).to_contain_text("With its original settings")
-    for route in press(*(page.get_by_role("button", name=heat, exact=True) for heat in ("1.5", "0.5"))):
-        route.continue_()
+    held = press(page.get_by_role("button", name="1.5", exact=True))
+    page.get_by_role("button", name="0.5", exact=True).click()
+    held[0].continue_()
+    eventually(lambda: bool(page.title()) and len(held) == 2)  # the second follows the reply to the first
+    held[1].continue_()
     expect(page.locator(".at-verdict")).to_contain_text("With temperature 0.5")
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from model.loaded import LoadedModel
-from tests.browser.history.test_history import kept, shows, turns
+from tests.browser.history.test_history import kept, turns, wait_for_turns
 from tests.conftest import unused_port
 from tests.helpers.browsing import READY
 from tests.helpers.stage import BROWSER, context_of
@@ -44,7 +44,7 @@ def test_whoever_is_signed_out_signs_in_again_and_finds_everything(url: str, bro
         page.locator("#attend-message textarea").fill("Are you there?")
         page.keyboard.press("Enter")
         sign_in(page)
-        shows(page, before)
+        wait_for_turns(page, before)
         expect(page.locator("#attend-message textarea")).to_have_value("Are you there?")
 
 

@@ -6,7 +6,7 @@ from ui.page.layout import build
 from ui.runs.models import Models
 
 
-def test_no_event_that_brings_data_is_repeated_with_the_first_ones(models: Models) -> None:
+def test_events_with_data_are_never_merged(models: Models) -> None:
     functions = build(models).fns.values()
     repeated = [function for function in functions if function.trigger_mode == "always_last"]
     assert repeated

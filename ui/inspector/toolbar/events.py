@@ -51,5 +51,5 @@ def wire(session: gr.State, shown: gr.HTML, inspector: gr.HTML, models: Models) 
         return gr.skip()
 
     shown.save(save, session, shown, trigger_mode="multiple", **QUICK)
-    shown.change_settings(change, session, shown, trigger_mode="multiple", **QUICK)
+    shown.change_settings(change, session, shown, **QUICK)  # one at a time: what comes twice was asked again
     shown.open_file(open_file, session, inspector, trigger_mode="multiple", **QUICK)

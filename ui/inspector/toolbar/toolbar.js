@@ -24,8 +24,9 @@ export function start({ element, props, trigger, watch }) {
   const root = find(element, '.attend-record');
   const run = { name: /** @type {string | null} */ (null), busy: false };
   const questions = new Questions((event, data) => trigger(event, { run: run.name, ...data }));
-  let saving = 0; // the newest question of each kind: one that was overtaken is dropped
-  let changing = 0;
+  let saving = 0; // the newest question: one that was overtaken is dropped
+  let changes = 0; // of What if's settings, so far
+  let answered = Promise.resolve(); // once there is a reply to What if's last question
   let timer = 0;
   let left = false; // whether beams were left out of the file that was sent last
   let withoutBeams = false; // the same of the run that is shown
@@ -42,7 +43,7 @@ export function start({ element, props, trigger, watch }) {
   const whatIf = makeWhatIf(unpacked(props.form), (settings) => {
     whatIf.wait();
     clearTimeout(timer);
-    questions.drop(changing); // an answer that comes now would move the slider under the hand
+    changes += 1; // an answer that comes now would move the slider under the hand
     timer = setTimeout(() => askWhatIf(settings), DEBOUNCE_MS);
   });
 
@@ -61,12 +62,20 @@ export function start({ element, props, trigger, watch }) {
   });
   watch('value', receive);
 
-  /** @param {Record<string, number>} settings that differ from the run's */
+  /**
+   * One question at a time, since each costs the model a pass: of those that come meanwhile, the newest is sent.
+   * @param {Record<string, number>} settings that differ from the run's
+   */
   function askWhatIf(settings) {
-    changing = questions.ask('change_settings', { settings }, ({ whatif }) => {
-      if (whatif) whatIf.show(whatif);
-      else whatIf.rest();
-    });
+    const change = changes;
+    answered = answered.then(() => change === changes && new Promise((done) => {
+      questions.ask('change_settings', { settings }, ({ whatif }) => {
+        done();
+        if (change !== changes) return;
+        if (whatif) whatIf.show(whatif);
+        else whatIf.rest();
+      }, {}); // asked again, should it be refused: it is one of many
+    }));
   }
 
   function refresh() {
@@ -81,7 +90,7 @@ export function start({ element, props, trigger, watch }) {
   /** Ask about the run that is shown now, with its own settings. */
   function begin() {
     clearTimeout(timer);
-    questions.drop(changing);
+    changes += 1;
     whatIf.rest();
     whatIf.clear();
     if (!whatIf.node.open || run.name === null || run.busy) return;
